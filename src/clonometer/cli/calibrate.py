@@ -47,8 +47,9 @@ def command(
 
     _check_picture(plot)
     path = default_path() if out is None else out
-    made, status = calibrate(quick=quick, budget_s=budget, seed=seed)
-    if made is None:
+    try:
+        made, status = calibrate(quick=quick, budget_s=budget, seed=seed)
+    except KeyboardInterrupt:
         click.echo("clonometer: interrupted; the previous calibration is kept", err=True)
         ctx.exit(EXIT_INTERRUPTED)
     save_calibration(made, path)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clonometer.errors import EXIT_INTERRUPTED, DriverError
+from clonometer.errors import DriverError
 
 if TYPE_CHECKING:
     import random
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from clonometer.model.making import ForkedProcess
     from clonometer.model.turns import ForkState
     from clonometer.model.types import Scale
-    from clonometer.runfile import Run
     from clonometer.runner.made import MadeProcess
 
 FULL_S, QUICK_S = 110.0, 18.0
@@ -31,38 +31,38 @@ _SCAN_S = 2.5
 _SAY_EVERY_S = 10.0
 
 
-def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibration | None, int]:
+def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibration, int]:
     """Fork processes of all conditions in turn, measure the plan ``calibrate``, and fit to both.
 
     Returns
     -------
-    calibration
-        None where it was interrupted.
-    exit_status
-        Of the run.
+    calibration, exit_status
+        The status is that of the run.
 
     Raises
     ------
     InputError
         If too little could be measured.
+    KeyboardInterrupt
+        The user has had enough.
     """
+    from clonometer.cli.measuring import briefly_measured, find_catalogue
     from clonometer.host.facts import collect
     from clonometer.model.making import make_calibration
     from clonometer.model.store import machine_of
+    from clonometer.plan.planfile import load_plan
 
     seconds = budget_s or (QUICK_S if quick else FULL_S)
-    try:
-        forked, lacks = _fork_conditions(quick=quick, seconds=seconds * _FORKS_PART, seed=seed)
-    except KeyboardInterrupt:
-        return None, EXIT_INTERRUPTED
-    with _measured("calibrate-quick" if quick else "calibrate", seconds * (1 - _FORKS_PART), seed) as (run, status):
-        if status == EXIT_INTERRUPTED:
-            return None, status
+    forked, lacks = _fork_conditions(quick=quick, seconds=seconds * _FORKS_PART, seed=seed)
+    drivers, catalogue = find_catalogue()
+    plan = load_plan("calibrate-quick" if quick else "calibrate", catalogue)
+    plan = replace(plan, budget_seconds=seconds * (1 - _FORKS_PART))
+    with briefly_measured(plan, catalogue, drivers, seed=seed) as (run, outcome):
         machine = machine_of(collect())
         made = make_calibration(
             forked, run, made_at=int(time.time()), quick=quick, machine=machine, lacks=lacks, seed=seed
         )
-    return made, status
+    return made, outcome.exit_status
 
 
 def _fork_conditions(*, quick: bool, seconds: float, seed: int) -> tuple[list[ForkedProcess], dict[str, str]]:
@@ -197,20 +197,6 @@ def measure_scale(calibration: Calibration) -> Scale:
     chance = random.Random()
     with reference_processes(chance) as processes:
         return scale_by(_forked_in_turn(processes, COLD_STATES, _SCAN_S, chance), calibration)
-
-
-@contextmanager
-def _measured(name: str, budget_s: float, seed: int) -> Iterator[tuple[Run | None, int]]:
-    from dataclasses import replace
-
-    from clonometer.cli.measuring import briefly_measured, find_catalogue
-    from clonometer.plan.planfile import load_plan
-
-    drivers, catalogue = find_catalogue()
-    plan = replace(load_plan(name, catalogue), budget_seconds=budget_s)
-    command = ["clonometer", "run", "--plan", name]
-    with briefly_measured(plan, catalogue, drivers, seed=seed, command=command) as (run, outcome):
-        yield run, outcome.exit_status
 
 
 def usable_calibration(path: Path | None = None) -> Calibration | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clonometer.errors import EXIT_INTERRUPTED, ClonometerError
+from clonometer.errors import ClonometerError
 from clonometer.words import STAGE_ORDER
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
     if not ways:
         return {}
     plan = replace(plan_from_arguments(list(ways), [], catalogue, budget_seconds=_BUDGET_S), name="making-costs")
-    with briefly_measured(plan, catalogue, drivers, seed=1, command=("clonometer", "census")) as (run, outcome):
-        if run is None or outcome.exit_status == EXIT_INTERRUPTED:
-            raise KeyboardInterrupt
+    with briefly_measured(plan, catalogue, drivers, seed=1) as (run, _):
         rows = [row.estimate for row in estimate_cells(observe(run), run.metadata)]
     return {
         ways[row.workload]: row.median_ns

@@ -94,10 +94,12 @@ def command(
 
 def _measure_again(checked: Checked, run: Book) -> Book | None:
     """Measure the cells of flagged rows, interleaved in random order; None if that was interrupted."""
-    from clonometer.cli.measuring import draw_seed, find_catalogue, measure_plan
+    from clonometer.cli.measuring import draw_seed, find_catalogue
+    from clonometer.cli.progress import make_progress
     from clonometer.errors import unknown
     from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runner.folder import temporary_folder
+    from clonometer.runner.run import run as measure
 
     drivers, catalogue = find_catalogue()
     plan = _plan_again(checked, run)
@@ -106,16 +108,15 @@ def _measure_again(checked: Checked, run: Book) -> Book | None:
             raise unknown("workload", target.workload, catalogue.workloads)
     seed = draw_seed()
     with temporary_folder() as folder:
-        out = folder / "again.parquet"
-        # Without a budget: every target gets the processes that it needs, and no more.
-        scheduler = RoundsScheduler(seed, None)
-        outcome = measure_plan(
+        outcome = measure(
             plan,
             catalogue,
             drivers,
-            out=out,
+            out=folder / "again.parquet",
             seed=seed,
-            scheduler=scheduler,
+            # Without a budget: every target gets the processes that it needs, and no more.
+            scheduler=RoundsScheduler(seed, None),
+            progress=make_progress(),
             command=["clonometer", "check", "--rerun"],
         )
         if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:

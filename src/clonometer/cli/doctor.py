@@ -10,7 +10,6 @@ import rich_click as click
 
 from clonometer.cli.console import print_record
 from clonometer.cli.options import examples, json_option
-from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
@@ -158,21 +157,13 @@ def _read_run(
     read: Callable[[RunSource], Found],
 ) -> tuple[Found | None, str | None]:
     """Measure workloads for a short time and read what came of it; None with the reason where that cannot be."""
+    from clonometer.cli.measuring import briefly_measured
     from clonometer.errors import ClonometerError
     from clonometer.plan.adhoc import plan_from_arguments
-    from clonometer.results.schedule.scheduler import RoundsScheduler
-    from clonometer.runfile import open_run
-    from clonometer.runner.folder import temporary_folder
-    from clonometer.runner.run import run
 
     try:
         plan = plan_from_arguments(workloads, [], catalogue, budget_seconds=seconds, limits=limits)
-        with temporary_folder() as folder:
-            out = folder / "short.parquet"
-            outcome = run(plan, catalogue, drivers, out=out, seed=1, scheduler=RoundsScheduler(1, seconds))
-            if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
-                raise KeyboardInterrupt
-            with open_run(outcome.path) as measured:
-                return read(measured), outcome.reason
+        with briefly_measured(plan, catalogue, drivers, seed=1, quiet=True) as (run, outcome):
+            return read(run), outcome.reason
     except ClonometerError as error:
         return None, error.message

@@ -1,19 +1,19 @@
-"""Measuring for commands that need new runs: drivers, catalogue, and one run of a plan."""
+"""Measuring for commands that need new runs: drivers, catalogue, a short run, and a seed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
+
+from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runfile import Run
     from clonometer.runner.drivers import Drivers
-    from clonometer.runner.interfaces import Scheduler
     from clonometer.runner.run import RunOutcome
 
 
@@ -34,56 +34,42 @@ def find_catalogue() -> tuple[Drivers, Catalogue]:
     return drivers, read_catalogue(drivers.descriptions)
 
 
-def measure_plan(
-    plan: Plan,
-    catalogue: Catalogue,
-    drivers: Drivers,
-    *,
-    out: Path,
-    seed: int,
-    scheduler: Scheduler,
-    command: Sequence[str],
-) -> RunOutcome:
-    """Measure a plan into ``out``, with progress on standard error."""
-    from clonometer.cli.progress import make_progress
-    from clonometer.runner.run import run
-
-    return run(
-        plan,
-        catalogue,
-        drivers,
-        out=out,
-        seed=seed,
-        scheduler=scheduler,
-        progress=make_progress(),
-        command=command,
-    )
-
-
 @contextmanager
 def briefly_measured(
-    plan: Plan, catalogue: Catalogue, drivers: Drivers, *, seed: int, command: Sequence[str]
-) -> Iterator[tuple[Run | None, RunOutcome]]:
-    """Measure a plan in rounds, into a file that is gone afterwards, with progress on standard error.
+    plan: Plan, catalogue: Catalogue, drivers: Drivers, *, seed: int, quiet: bool = False
+) -> Iterator[tuple[Run, RunOutcome]]:
+    """Measure a plan in rounds, into a file that is gone afterwards, with progress on standard error unless ``quiet``.
 
     Yields
     ------
     run, outcome
-        What was measured, open meanwhile; None where nothing was.
+        What was measured, open meanwhile.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The user has had enough.
     """
+    from clonometer.cli.progress import make_progress
     from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
     from clonometer.runner.folder import temporary_folder
+    from clonometer.runner.run import run
 
     with temporary_folder() as folder:
-        scheduler = RoundsScheduler(seed, plan.budget_seconds)
-        out = folder / "brief.parquet"
-        outcome = measure_plan(plan, catalogue, drivers, out=out, seed=seed, scheduler=scheduler, command=command)
-        if outcome.path is None:
-            yield None, outcome
-            return
-        with open_run(outcome.path) as run:
-            yield run, outcome
+        outcome = run(
+            plan,
+            catalogue,
+            drivers,
+            out=folder / "brief.parquet",
+            seed=seed,
+            scheduler=RoundsScheduler(seed, plan.budget_seconds),
+            progress=None if quiet else make_progress(),
+        )
+        if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
+            raise KeyboardInterrupt
+        with open_run(outcome.path) as measured:
+            yield measured, outcome
 
 
 def draw_seed() -> int:

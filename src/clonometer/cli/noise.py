@@ -75,11 +75,13 @@ def command(
 
 def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Book], str, int]:
     """Measure the rounds; give what each brings, the plan's name and the exit status."""
-    from clonometer.cli.measuring import find_catalogue, measure_plan
+    from clonometer.cli.measuring import find_catalogue
+    from clonometer.cli.progress import make_progress
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
     from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
     from clonometer.runner.folder import temporary_folder
+    from clonometer.runner.run import run
 
     drivers, catalogue = find_catalogue()
     plan = apply_only(load_plan(plan_name, catalogue), globs)
@@ -91,13 +93,14 @@ def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> 
             scheduler = TargetScheduler(
                 seed + number, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
             )
-            outcome = measure_plan(
+            outcome = run(
                 doubled,
                 catalogue,
                 drivers,
                 out=folder / f"round-{number}.parquet",
                 seed=seed + number,
                 scheduler=scheduler,
+                progress=make_progress(),
                 command=["clonometer", "noise", "--plan", plan_name],
             )
             if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:

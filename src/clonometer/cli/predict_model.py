@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.predicting import calibrated_machine, rough_machine
-from clonometer.errors import EXIT_INTERRUPTED, ClonometerError
+from clonometer.errors import ClonometerError
 
 if TYPE_CHECKING:
     from clonometer.predict.judge import Machine
@@ -56,10 +56,6 @@ def _made_if_wanted() -> Machine | None:
     from clonometer.model.types import SAME_MOMENT
     from clonometer.predict.judge import Machine
 
-    made, status = calibrate(quick=True, budget_s=None, seed=draw_seed())
-    if made is None:
-        if status == EXIT_INTERRUPTED:
-            raise KeyboardInterrupt
-        return None
+    made, _ = calibrate(quick=True, budget_s=None, seed=draw_seed())
     save_calibration(made, default_path())
     return Machine(made, is_rough=False, scale=SAME_MOMENT)

@@ -48,7 +48,8 @@ class Kept:
         UsageError
             If the folder has runs of another machine.
         """
-        from clonometer.cli.measuring import measure_plan
+        from clonometer.cli.progress import make_progress
+        from clonometer.runner.run import run
         from clonometer.studies.parts import CappedRounds, remaining
 
         files = self._files(plan.name)
@@ -57,13 +58,14 @@ class Kept:
         interrupted = False
         if not complete and left.targets:
             out = self._path(plan.name, len(files) + 1)
-            outcome = measure_plan(
+            outcome = run(
                 left,
                 catalogue,
                 drivers,
                 out=out,
                 seed=seed + len(files),
                 scheduler=CappedRounds(seed + len(files), left.budget_seconds),
+                progress=make_progress(),
                 command=("clonometer", "reproduce"),
             )
             interrupted = outcome.exit_status == EXIT_INTERRUPTED
