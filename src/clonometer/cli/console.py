@@ -15,18 +15,13 @@ PLAIN_WIDTH = 80
 
 
 def plain_width() -> int:
-    """Columns to write for: those of the terminal, or of ``COLUMNS``; 80 where the output is no terminal."""
-    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if sys.stdout.isatty() else _columns_or_80()
+    """Columns to write for: those of ``COLUMNS``, or of the terminal; 80 where the output is no terminal."""
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 def wants_colour(stream: TextIO) -> bool:
     """Whether to colour: on a terminal that can, unless ``NO_COLOR`` is set (to anything but nothing)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _columns_or_80() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdigit() and int(columns) > 0 else PLAIN_WIDTH
 
 
 def can_write(stream: TextIO, characters: str) -> bool:

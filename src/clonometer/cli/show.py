@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import rich_click as click
 
 from clonometer.cli.answers import keep_cells, print_answer, read_results
-from clonometer.cli.console import can_write, plain_width, print_json, wants_colour
+from clonometer.cli.console import print_record
 from clonometer.cli.options import examples, json_option, run_argument
 from clonometer.errors import UsageError
 from clonometer.plan.cell import matches
@@ -40,9 +39,9 @@ def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...], w
 def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None:
     """Print a line for each worker of the cells that match, or one JSON object."""
     from clonometer.results.workers.each_worker import each_worker
+    from clonometer.results.workers.types import WorkersOfRun
     from clonometer.runfile import open_run
-    from clonometer.views.terminal.text import to_ascii
-    from clonometer.views.terminal.workers import workers_table
+    from clonometer.views.terminal.workers import render_workers
 
     with open_run(path) as run:
         planned = [entry["cell"] for entry in run.metadata["cells"]]
@@ -52,12 +51,4 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
         tables = each_worker(run, [cell for cell in cells if not chosen or matches(cell, chosen)])
     if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
-    if as_json:
-        from clonometer.records import to_json
-        from clonometer.results.workers.types import WorkersOfRun
-
-        print_json(to_json(WorkersOfRun(str(path), tuple(tables))))
-        return
-    colour = wants_colour(sys.stdout)
-    text = "\n".join(workers_table(tables, plain_width(), colour)) + "\n"
-    click.echo(text if can_write(sys.stdout, "µ…") else to_ascii(text), nl=False, color=colour)
+    print_record(WorkersOfRun(str(path), tuple(tables)), render_workers, as_json=as_json, characters="µ…")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from clonometer.results.workers.types import WorkersOfCell
+from clonometer.results.workers.types import WorkersOfCell, WorkersOfRun
 from clonometer.units import format_figure, format_number, table_unit
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import wrap
+from clonometer.views.terminal.text import rendered, wrap
 
 #: More cells than these are summed up, a line each.
 DETAILED_CELLS = 4
@@ -35,6 +35,12 @@ _NOTE = (
     "computed; waits: ready, but without a CPU; sleeps, pushed: voluntary and involuntary switches; faults, disk: page "
     "faults without and with the disk; moves: from CPU to CPU, at least."
 )
+
+
+@rendered(least_width=1)
+def render_workers(run: WorkersOfRun, *, width: int, colour: bool) -> list[str]:
+    """Draw the workers of a run."""
+    return workers_table(run.cells, width, colour)
 
 
 def workers_table(cells: Sequence[WorkersOfCell], width: int, colour: bool) -> list[str]:
