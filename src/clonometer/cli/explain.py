@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import rich_click as click
 
 from clonometer.cli.explain_files import Files
@@ -66,12 +64,7 @@ def command(
     arguments: bool,
     counters: str,
     as_json: bool,
-    out: Path | None,
-    html: Path | None,
-    trace: Path | None,
-    picture: Path | None,
-    folded: Path | None,
-    force: bool,
+    **outputs: object,
 ) -> None:
     """Show where every microsecond of a launch went, or why threads and processes at work differ.
 
@@ -81,11 +74,17 @@ def command(
 
     MECHANISM work.factor runs workers as threads and as processes in turn, and explains the gap between them.
     """
-    files = Files(out, html, trace, picture, folded, force)
+    files = Files(**outputs)  # type: ignore[arg-type] # click has checked them
     if mechanism in (WORK, WORK.rpartition(".")[2]):
         from clonometer.cli.explain_work import explain_work_factor
 
-        asked = {"--vs": other, "--timeline": timeline, "--calls": calls, "--folded": folded, "--arguments": arguments}
+        asked = {
+            "--vs": other,
+            "--timeline": timeline,
+            "--calls": calls,
+            "--folded": files.folded,
+            "--arguments": arguments,
+        }
         explain_work_factor(
             settings,
             pairs=processes,

@@ -41,11 +41,18 @@ class _Way:
     hosts: Path | None
     local: int | None
     ssh_config: Path | None
-    drivers: dict[str, str]
-    tls: tuple[Path | None, Path | None, Path | None]
+    drivers: tuple[str, ...]
+    tls_ca: Path | None
+    tls_cert: Path | None
+    tls_key: Path | None
     trust_network: bool
-    bring: bool
+    no_bring: bool
     gone_s: float
+
+    @property
+    def tls(self) -> tuple[Path | None, Path | None, Path | None]:
+        """Who signed the scheduler's certificate, our certificate, its key."""
+        return self.tls_ca, self.tls_cert, self.tls_key
 
     def check(self) -> None:
         """Refuse none of the three, or more than one."""
@@ -62,14 +69,14 @@ class _Way:
             from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
 
             config = None if self.ssh_config is None else str(self.ssh_config.absolute())
-            return SshHosts(read_hosts(self.hosts), config, shard_s, self.drivers)
+            return SshHosts(read_hosts(self.hosts), config, shard_s, dict(map(_drivers_for, self.drivers)))
         from clonometer.fleet.dask_access import Access
         from clonometer.fleet.dask_hosts import DaskHosts
 
         ca, cert, key = (None if file is None else str(file) for file in self.tls)
         access = Access(self.scheduler, self.local or 0, ca, cert, key, self.trust_network, self.gone_s)
         access.check()
-        return DaskHosts(access, bring=self.bring)
+        return DaskHosts(access, bring=not self.no_bring)
 
 
 @click.command(name="run", epilog=_EXAMPLES)
@@ -119,29 +126,20 @@ class _Way:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     *,
     plan: str,
     globs: tuple[str, ...],
     out: str,
-    hosts: Path | None,
-    scheduler: str | None,
-    local: int | None,
     rounds: int,
     budget_s: float | None,
     at_once: int,
     retries: int,
-    gone_s: float,
     busy_s: float,
     late_s: float | None,
-    ssh_config: Path | None,
-    drivers: tuple[str, ...],
-    tls_ca: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    trust_network: bool,
-    no_bring: bool,
     seed: int,
     as_json: bool,
+    **asked: object,
 ) -> None:
     """Measure many machines into a folder of run files.
 
@@ -156,15 +154,13 @@ def command(
     from clonometer.fleet.dispatch import Dispatch, Patience
     from clonometer.runner.interrupts import interruption
 
-    others = dict(map(_drivers_for, drivers))
-    tls = (tls_ca, tls_cert, tls_key)
-    way = _Way(scheduler, hosts, local, ssh_config, others, tls, trust_network, not no_bring, gone_s)
+    way = _Way(**asked)  # type: ignore[arg-type] # click has checked them
     way.check()
     whole = _plan(plan, globs, budget_s)
     again = _repeating(sys.argv[1:], seed)
     order = Order(whole, rounds, seed, again, out)
     shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
-    patience = Patience(at_once, retries + 1, shard_s, gone_s=gone_s, busy_s=busy_s)
+    patience = Patience(at_once, retries + 1, shard_s, gone_s=way.gone_s, busy_s=busy_s)
     reached = way.reach(shard_s)
     folder = open_folder(out)
     with interruption() as wish, watching(rounds) as watcher:

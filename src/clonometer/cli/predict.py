@@ -83,10 +83,6 @@ def command(
     pid: int | None,
     rank_all: bool,
     profile: Path | None,
-    how: str,
-    write_rate: float | None,
-    measure_s: float | None,
-    child_lives_s: float,
     watch: bool,
     every_s: float,
     for_s: float | None,
@@ -94,11 +90,9 @@ def command(
     rough: bool,
     validated: int | None,
     no_scan: bool,
-    save_profile: Path | None,
-    names: bool,
-    openmetrics: Path | None,
     as_json: bool,
     force: bool,
+    **asked: object,
 ) -> None:
     """Say what a fork would cost in a process that runs, why, and what would change it.
 
@@ -115,25 +109,18 @@ def command(
             raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
         print_validation(validated, draw_seed(), as_json=as_json)
         return
-    _check(pid, rank_all, profile, watch=watch, measured=measure_s is not None, rated=write_rate is not None)
-    _check_output(save_profile, force=force)
-    if openmetrics is not None and not _is_ours(openmetrics):
-        _check_output(openmetrics, force=force)
-    if profile is not None and save_profile is not None:
-        raise UsageError("--save-profile saves a process that runs", "give --pid")
     from clonometer.cli.predict_model import find_machine
     from clonometer.cli.predict_tasks import PredictWish, predict_all, predict_process, predict_profile, watch_process
     from clonometer.views.terminal.predict import render_predicted, render_ranking
 
-    wish = PredictWish(
-        how=None if how == "auto" else how,
-        write_rate=write_rate,
-        measure_s=measure_s,
-        child_lives_s=child_lives_s,
-        save_profile=save_profile,
-        names=names,
-        openmetrics=openmetrics,
-    )
+    wish = PredictWish(**asked)  # type: ignore[arg-type] # click has checked them
+    measured, rated = wish.measure_s is not None, wish.write_rate is not None
+    _check(pid, rank_all, profile, watch=watch, measured=measured, rated=rated)
+    _check_output(wish.save_profile, force=force)
+    if wish.openmetrics is not None and not _is_ours(wish.openmetrics):
+        _check_output(wish.openmetrics, force=force)
+    if profile is not None and wish.save_profile is not None:
+        raise UsageError("--save-profile saves a process that runs", "give --pid")
     machine = partial(find_machine, rough=rough, scan=not no_scan)
     if watch and pid is not None:
         watch_process(pid, machine, wish, every_s=every_s, for_s=for_s, as_json=as_json)

@@ -33,7 +33,7 @@ _CLEAR = "\x1b[H\x1b[J"
 class PredictWish:
     """What the options ask for."""
 
-    how: str | None
+    how: str
     write_rate: float | None
     measure_s: float | None
     child_lives_s: float
@@ -43,7 +43,7 @@ class PredictWish:
 
     def read(self, pid: int) -> Reading:
         """Read a process in the way that was asked for."""
-        return read(pid, how=cast("How | None", self.how))
+        return read(pid, how=None if self.how == "auto" else cast("How", self.how))
 
 
 def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> dict[str, Any]:

@@ -118,30 +118,25 @@ class _Wish:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     *,
-    workloads: tuple[str, ...],
-    settings: tuple[str, ...],
-    plan: str | None,
-    globs: tuple[str, ...],
-    budget_s: float | None,
-    target_width: float | None,
     out: Path | None,
     report: Path | None,
-    seed: int,
     as_json: bool,
     force: bool,
     keep_previous: bool,
     wide: bool,
     no_since: bool,
     timeout_s: float | None,
+    **asked: object,
 ) -> None:
     """Measure workloads, or a plan, and print the answer.
 
     Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
     is.
     """
-    wish = _Wish(workloads, settings, plan, globs, budget_s, target_width, seed)
-    if workloads and plan is not None:
+    wish = _Wish(**asked)  # type: ignore[arg-type] # click has checked them
+    if wish.workloads and wish.plan is not None:
         raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
     # Without --out nobody has named a file that could be refused: the former one is kept.
     keep = (out is None or keep_previous) and not force
