@@ -13,7 +13,6 @@ from clonometer.cli.outputs import write_and_say
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.studies.explained import Answer
     from clonometer.studies.measured import Measurements
     from clonometer.studies.types import Reproduction
 
@@ -80,11 +79,8 @@ def command(
 
         check_installed()
     try:
-        reproduction, interrupted = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
+        reproduction = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
     except KeyboardInterrupt:
-        # Between two measurements, or while the answer was worked out.
-        interrupted = True
-    if interrupted:
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
         ctx.exit(EXIT_INTERRUPTED)
     if as_json:
@@ -107,7 +103,7 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
     check_output(report, force)
 
 
-def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> tuple[Reproduction, bool]:
+def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> Reproduction:
     from clonometer.cli.evidence import observe_demos
     from clonometer.cli.measuring import find_catalogue
     from clonometer.cli.reproducing import Kept
@@ -122,26 +118,18 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
     available = collect().get("memory.available_bytes")
     parts: list[Measurements] = []
     notes: list[str] = []
-    interrupted = False
     for name in plans_for(studies):
         plan, shrunk = load_part(
             name, catalogue, quick=quick, available_bytes=available if isinstance(available, int) else None
         )
         notes += [note for note in say_shrunk(shrunk) if note not in notes]
-        measured, interrupted = kept.measure(plan, catalogue, drivers, seed)
-        parts.append(measured)
-        if interrupted:
-            break
-    explained: dict[str, Answer] = {}
-    for name, wanted in EXPLANATIONS.items():
-        if wanted.study in studies and not interrupted:
-            answered = kept.explain(name, wanted, catalogue, drivers, quick=quick)
-            if answered is None:
-                interrupted = True
-            else:
-                explained[name] = answered
-    observed = {} if interrupted else observe_demos()
-    return answer(merge(parts, observed, explained), studies, notes=notes, quick=quick, seed=seed), interrupted
+        parts.append(kept.measure(plan, catalogue, drivers, seed))
+    explained = {
+        name: kept.explain(name, wanted, catalogue, drivers, quick=quick)
+        for name, wanted in EXPLANATIONS.items()
+        if wanted.study in studies
+    }
+    return answer(merge(parts, observe_demos(), explained), studies, notes=notes, quick=quick, seed=seed)
 
 
 def _print(reproduction: Reproduction, *, wide: bool) -> None:

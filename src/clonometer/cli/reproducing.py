@@ -38,13 +38,13 @@ class Kept:
         except OSError as error:
             raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
-    def measure(self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int) -> tuple[Measurements, bool]:
-        """Measure what a plan still lacks.
-
-        Gives all that is known of the plan, and whether its measuring was interrupted.
+    def measure(self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int) -> Measurements:
+        """Measure what a plan still lacks, and give all that is known of it.
 
         Raises
         ------
+        KeyboardInterrupt
+            If the user wants to stop; what was measured is kept.
         UsageError
             If the folder has runs of another machine.
         """
@@ -55,7 +55,6 @@ class Kept:
         files = self._files(plan.name)
         done, complete = self._done(files)
         left = remaining(plan, done)
-        interrupted = False
         if not complete and left.targets:
             out = self._path(plan.name, len(files) + 1)
             outcome = run(
@@ -68,10 +67,10 @@ class Kept:
                 progress=make_progress(),
                 command=("clonometer", "reproduce"),
             )
-            interrupted = outcome.exit_status == EXIT_INTERRUPTED
-            if outcome.path is not None:
-                files.append(outcome.path)
-        return self._read(files), interrupted
+            if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
+                raise KeyboardInterrupt
+            files.append(outcome.path)
+        return self._read(files)
 
     def _files(self, name: str) -> list[Path]:
         """The plan's run files; what a killed run left raw is finished first, or all is taken away with --force."""
@@ -116,10 +115,8 @@ class Kept:
                             done[cell] = done.get(cell, 0) + 1
         return done, complete
 
-    def explain(
-        self, name: str, wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool
-    ) -> Answer | None:
-        """Take launches to pieces, or take over what is kept of that; None where it was interrupted."""
+    def explain(self, name: str, wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Answer:
+        """Take launches to pieces, or take over what is kept of that; KeyboardInterrupt if the user wants to stop."""
         from clonometer.cli.evidence import explain_launches
         from clonometer.records import to_json
 
@@ -129,10 +126,7 @@ class Kept:
             machine, answer = kept
             self._check_machine(path, machine)
             return answer
-        try:
-            answer = explain_launches(wanted, catalogue, drivers, quick=quick)
-        except KeyboardInterrupt:
-            return None
+        answer = explain_launches(wanted, catalogue, drivers, quick=quick)
         facts = {fact: self._here().get(fact) for fact in _MACHINE}
         write_text(path, json.dumps({"machine": facts, "answer": to_json(answer)}))
         return answer
