@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from clonometer.host.kernel import summarise_mitigations
 from clonometer.plan.cell import CatalogueAxis, make_cell
 from clonometer.plan.types import Catalogue
 
-_COUNT, _TRUTH = object(), object()
 _MITIGATION = re.compile(r"(Not affected|Vulnerable|Mitigation: |Unknown: )[A-Za-z0-9 :;,/()_.+-]{0,160}")
 _KERNEL = re.compile(r"\d{1,2}(?:\.\d{1,4}){1,3}(?:-rc\d{1,2})?(?:[-.]\d{1,6})*")
 #: Words of distributions in the release of a kernel.
@@ -33,48 +32,82 @@ _FLAVOURS = re.compile(
 )
 
 
-def _words(words: str) -> re.Pattern[str]:
-    """Match any of the words of a text."""
-    return re.compile("|".join(map(re.escape, words.split())))
+def _like(form: str) -> Callable[[Any], str | None]:
+    """Keep a text that matches a form as a whole."""
+    return lambda value: value if isinstance(value, str) and re.fullmatch(form, value) else None
 
 
-#: The facts that are kept, and what each may be: a pattern that the whole text has, a count, or true or false.
-KEPT: Mapping[str, Any] = {
-    "cpu.model": re.compile(r"[A-Za-z0-9 ()@.,+_-]{1,80}"),
+def _words(words: str) -> Callable[[Any], str | None]:
+    """Keep any of the words of a text."""
+    return _like("|".join(map(re.escape, words.split())))
+
+
+def _count(value: Any) -> float | None:
+    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1 << 60
+    return value if is_count else None
+
+
+def _truth(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _two_digits(value: Any) -> float | None:
+    count = _count(value)
+    return None if count is None else float(f"{count:.1e}")
+
+
+def _kernel(value: Any) -> str | None:
+    """Keep numbers and words of distributions; what its builder has added is dropped."""
+    numbers = _KERNEL.match(value) if isinstance(value, str) else None
+    if numbers is None:
+        return None
+    words = re.split(r"[-.+]", value[numbers.end() :])
+    return "-".join([numbers[0].rstrip("-."), *(word for word in words if _FLAVOURS.fullmatch(word))])
+
+
+def _mitigations(value: Any) -> dict[str, str] | None:
+    """Keep names and texts of the kernel's own form."""
+    if not isinstance(value, Mapping):
+        return None
+    return {
+        name: text
+        for name, text in sorted(value.items())
+        if re.fullmatch(r"[a-z0-9_]{2,40}", name) and isinstance(text, str) and _MITIGATION.fullmatch(text)
+    }
+
+
+#: The facts that are kept, and what is kept of the value of each; None: nothing.
+KEPT: Mapping[str, Callable[[Any], Any]] = {
+    "cpu.model": _like(r"[A-Za-z0-9 ()@.,+_-]{1,80}"),
     "cpu.vendor": _words("GenuineIntel AuthenticAMD HygonGenuine CentaurHauls ARM Apple Ampere"),
     "cpu.arch": _words("x86_64 aarch64 riscv64 ppc64le s390x"),
-    "cpu.microcode": re.compile(r"0x[0-9a-f]{1,8}"),
-    **dict.fromkeys(("cpu.online", "cpu.allowed", "cpu.cores"), _COUNT),
-    "cpu.smt": _TRUTH,
-    **dict.fromkeys(("cpu.cache_l1d_bytes", "cpu.cache_l2_bytes", "cpu.cache_llc_bytes"), _COUNT),
+    "cpu.microcode": _like(r"0x[0-9a-f]{1,8}"),
+    **dict.fromkeys(("cpu.online", "cpu.allowed", "cpu.cores"), _count),
+    "cpu.smt": _truth,
+    **dict.fromkeys(("cpu.cache_l1d_bytes", "cpu.cache_l2_bytes", "cpu.cache_llc_bytes"), _count),
     "cpufreq.driver": _words("intel_pstate intel_cpufreq acpi-cpufreq amd-pstate amd-pstate-epp cppc_cpufreq"),
     "cpufreq.governor": _words("performance powersave schedutil ondemand conservative userspace"),
-    **dict.fromkeys(("cpufreq.min_khz", "cpufreq.max_khz"), _COUNT),
-    "cpufreq.turbo": _TRUTH,
+    **dict.fromkeys(("cpufreq.min_khz", "cpufreq.max_khz"), _count),
+    "cpufreq.turbo": _truth,
     "cpuidle.driver": _words("intel_idle acpi_idle haltpoll none"),
     "cpuidle.governor": _words("menu teo ladder haltpoll"),
     "kernel.preemption": _words("none voluntary full lazy rt"),
-    **dict.fromkeys(("kernel.init_on_alloc", "kernel.init_on_free", "kernel.audit"), _TRUTH),
+    **dict.fromkeys(("kernel.init_on_alloc", "kernel.init_on_free", "kernel.audit"), _truth),
     "virt.hypervisor": _words("none unknown KVM QEMU VMware VirtualBox Xen Hyper-V Parallels Apple bhyve"),
     "virt.container": _words("none docker podman lxc kubernetes containerd systemd-nspawn"),
     # Instance types alone: other machines may be named by their owners.
-    "virt.product": re.compile(
+    "virt.product": _like(
         r"[a-z]{1,4}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?\.(?:metal|nano|micro|small|medium|\d{0,3}x?large)"
     ),
     "clocksource.current": _words("tsc kvm-clock hpet acpi_pm xen arch_sys_counter hyperv_clocksource_tsc_page"),
-    "memory.total_bytes": _COUNT,
+    "memory.total_bytes": _two_digits,
     "thp.enabled": _words("always madvise never"),
     "thp.defrag": _words("always madvise never defer defer+madvise"),
     "libc.name": _words("glibc musl"),
-    "libc.version": re.compile(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?"),
+    "libc.version": _like(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?"),
     "cgroup.version": _words("v1 v2 hybrid"),
-}
-#: Kept in another form than they have.
-CHANGED = {
-    "kernel.release": "its numbers, and words of distributions; what its builder has added is dropped",
-    "memory.total_bytes": "to two digits",
-    "mitigations": "names and texts of the kernel's own form",
-    "mitigations.summary": "made anew of these",
+    "kernel.release": _kernel,
+    "mitigations": _mitigations,
 }
 _STATES = ("same_cpu", "other_cpu", None)
 
@@ -126,48 +159,11 @@ def scrub(path: Path, catalogue: Catalogue) -> Scrubbed:
 
 def scrubbed_facts(host: Mapping[str, Any]) -> dict[str, Any]:
     """Keep of a host's facts what may be published."""
-    kept = {key: value for key in (*KEPT, *CHANGED) if (value := _scrubbed(key, host.get(key))) is not None}
+    kept = {key: value for key, keep in KEPT.items() if (value := keep(host.get(key))) is not None}
     if kept.get("mitigations"):
+        # Not as the host has it, but made anew of what is kept.
         kept["mitigations.summary"] = summarise_mitigations(kept["mitigations"])
     return dict(sorted(kept.items()))
-
-
-def _scrubbed(key: str, value: Any) -> Any:
-    """What is kept of a fact; None: nothing."""
-    if key == "kernel.release":
-        return _kernel(value)
-    if key == "mitigations":
-        return _mitigations(value)
-    if key == "memory.total_bytes":
-        return float(f"{value:.1e}") if _is_count(value) else None
-    form = KEPT.get(key)
-    if form is _COUNT:
-        return value if _is_count(value) else None
-    if form is _TRUTH:
-        return value if isinstance(value, bool) else None
-    return value if form is not None and isinstance(value, str) and form.fullmatch(value) else None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1 << 60
-
-
-def _kernel(value: Any) -> str | None:
-    numbers = _KERNEL.match(value) if isinstance(value, str) else None
-    if numbers is None:
-        return None
-    words = re.split(r"[-.+]", value[numbers.end() :])
-    return "-".join([numbers[0].rstrip("-."), *(word for word in words if _FLAVOURS.fullmatch(word))])
-
-
-def _mitigations(value: Any) -> dict[str, str] | None:
-    if not isinstance(value, Mapping):
-        return None
-    return {
-        name: text
-        for name, text in sorted(value.items())
-        if re.fullmatch(r"[a-z0-9_]{2,40}", name) and isinstance(text, str) and _MITIGATION.fullmatch(text)
-    }
 
 
 def _row(
