@@ -82,7 +82,8 @@ class Mailbox:
 
     def __init__(self) -> None:
         self._events: collections.deque[Event] = collections.deque()
-        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        # Has the number of events that were left.
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
 
     def post(self, event: Event) -> None:
         """Leave an event."""
@@ -96,25 +97,12 @@ class Mailbox:
 
     def wait(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
         """Take the oldest event, asleep until there is one; None after the time or where the descriptor is readable."""
-        if not self._events:
-            watched = [self._bell, *([interrupt_fd] if interrupt_fd is not None else [])]
-            select.select(watched, [], [], timeout_s)
-        try:
-            event = self._events.popleft()
-        except IndexError:
+        watched = [self._bell, *([interrupt_fd] if interrupt_fd is not None else [])]
+        ready, _, _ = select.select(watched, [], [], timeout_s)
+        if self._bell not in ready:
             return None
-        if not self._events:
-            # Whoever posts now rings again: the wait after this one returns too early, and waits once more.
-            self._silence()
-        return event
-
-    def _silence(self) -> None:
-        try:
-            os.eventfd_read(self._bell)
-        except BlockingIOError:
-            return
-        if self._events:
-            os.eventfd_write(self._bell, 1)
+        os.eventfd_read(self._bell)
+        return self._events.popleft()
 
     def close(self) -> None:
         """Close it; nobody may post afterwards."""
