@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.options import Option, Parsed
 from clonometer.errors import UsageError
+from clonometer.urls import path_or_url
 
 if TYPE_CHECKING:
     from clonometer.dataset.load import Dataset
@@ -19,18 +21,8 @@ if TYPE_CHECKING:
 _EVERY_S = 2.0
 
 
-class _Place(click.ParamType):  # type: ignore[type-arg] # as in options
-    """A path, or the URL of a folder elsewhere."""
-
-    name = "place"
-
-    def convert(self, value: Path | str, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
-        from clonometer.urls import path_or_url
-
-        return path_or_url(value) if isinstance(value, str) else value
-
-
-PLACE = _Place()
+#: A path, or the URL of a folder elsewhere.
+PLACE = Parsed("place", path_or_url)
 folder_argument = click.argument("folder", metavar="FOLDER|URL", type=PLACE)
 where_option = click.option(
     "--where",
@@ -41,7 +33,7 @@ where_option = click.option(
 )
 
 
-def by_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def by_option(default: str) -> Option:
     """Make the option that says what groups hosts."""
     return click.option(
         "--by",

@@ -22,10 +22,10 @@ _MOST_BYTES = 1 << 30
 _MOST_BYTES_PER_S = 1 << 44
 
 
-class _Parsed(click.ParamType):  # type: ignore[type-arg] # its parameter is newer than rich-click asks for
+class Parsed(click.ParamType):  # type: ignore[type-arg] # its parameter is newer than rich-click asks for
     """An option whose text a function reads; what it refuses, it refuses with a `UsageError`."""
 
-    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         self.name = name
         self._parse = parse
 
@@ -58,11 +58,11 @@ def _parse_room(text: str) -> int:
 
 
 #: A time above 0: 10, 500ms, 10s, 2m or 1h; seconds as the command gets it.
-DURATION = _Parsed("time", _parse_seconds)
+DURATION = Parsed("time", _parse_seconds)
 #: A share above 0: 5% or 0.05.
-SHARE = _Parsed("share", parse_share)
+SHARE = Parsed("share", parse_share)
 #: A size of at most 1 GiB, such as 16MiB; bytes as the command gets it.
-SIZE = _Parsed("SIZE", _parse_room)
+SIZE = Parsed("SIZE", _parse_room)
 
 
 def _parse_rate(text: str) -> float:
@@ -73,7 +73,7 @@ def _parse_rate(text: str) -> float:
 
 
 #: A rate such as 50MiB or 50MiB/s; bytes a second as the command gets it.
-SIZE_PER_SECOND = _Parsed("SIZE", _parse_rate)
+SIZE_PER_SECOND = Parsed("SIZE", _parse_rate)
 
 
 #: What more than one command has.
