@@ -12,7 +12,6 @@ import rich_click as click
 from clonometer.cli.check import EXIT_REGRESSION
 from clonometer.cli.console import print_record
 from clonometer.cli.options import (
-    FILE,
     SHARE,
     budget_option,
     drawn_seed_option,
@@ -21,6 +20,7 @@ from clonometer.cli.options import (
     json_option,
     minimum_effect_option,
     only_option,
+    out_option,
 )
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, UnavailableError, UsageError
 
@@ -102,13 +102,7 @@ class _Wish:
     type=SHARE,
     help="Be a gate: exit with 1 if B is surely slower by more than this, with 3 if that is unclear.",
 )
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    type=FILE,
-    help=f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.",
-)
+@out_option(f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.")
 @drawn_seed_option("Fixes the order; by default drawn and kept.")
 @json_option
 @force_option

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.console import print_record
-from clonometer.cli.options import DURATION, FILE, drawn_seed_option, examples, json_option
+from clonometer.cli.options import FILE, drawn_seed_option, examples, json_option, out_option, time_option
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 _EXAMPLES = examples(
@@ -20,9 +20,9 @@ _EXAMPLES = examples(
 
 @click.command(name="calibrate", epilog=_EXAMPLES)
 @click.option("--quick", is_flag=True, help="Measure fewer conditions: 20 s.")
-@click.option("--budget", metavar="TIME", type=DURATION, help="Time to measure; by default that of the plan.")
+@time_option("--budget", "budget", "Time to measure; by default that of the plan.")
 @click.option("--plot", metavar="FILE", type=FILE, help="Draw measured against fitted times: NAME.png or NAME.svg.")
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="The file to keep it in; by default your data folder.")
+@out_option("The file to keep it in; by default your data folder.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @click.pass_context

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
-from clonometer.cli.options import DURATION, FILE, SIZE, examples, force_option
+from clonometer.cli.options import SIZE, examples, force_option, out_option, time_option
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UsageError
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ _EXAMPLES = examples(
 @click.command(name="census", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Watch a process that runs, and all below it.")
-@click.option(
-    "--for", "seconds", metavar="TIME", type=DURATION, help="Watch for this long at most; a command is ended then."
-)
+@time_option("--for", "seconds", "Watch for this long at most; a command is ended then.")
 @click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended too; Ctrl-C stops.")
 @click.option(
     "--how",
@@ -61,7 +59,7 @@ _EXAMPLES = examples(
     help="Say what other ways to make its tasks would save. Once after each boot that takes 2 s of measuring.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="Write the JSON object to a file.")
+@out_option("Write the JSON object to a file.")
 @force_option
 @click.pass_context
 def command(

@@ -6,7 +6,7 @@ import rich_click as click
 
 from clonometer.cli.explain_files import Files
 from clonometer.cli.explain_launch import WORK, explain_launches
-from clonometer.cli.options import FILE, examples, json_option
+from clonometer.cli.options import FILE, examples, json_option, out_option
 from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
@@ -45,7 +45,7 @@ _EXAMPLES = examples(
     help="Count in each part: hardware (cycles, misses), software (faults, switches) or none.",
 )
 @json_option
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="Also write that JSON object to a file.")
+@out_option("Also write that JSON object to a file.")
 @click.option("--html", metavar="FILE", type=FILE, help="Write an interactive HTML page.")
 @click.option("--trace", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
 @click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")

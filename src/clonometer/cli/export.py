@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import keep_cells, read_results
-from clonometer.cli.options import FILE, examples, force_option, run_argument
+from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_pieces
 from clonometer.plan.cell import matches
 from clonometer.plan.names import full_globs
@@ -29,7 +29,7 @@ _EXAMPLES = examples(
 @click.command(name="export", epilog=_EXAMPLES)
 @run_argument
 @click.option("--format", "name", required=True, metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="The file; by default standard output.")
+@out_option("The file; by default standard output.")
 @force_option
 @click.option("--samples", is_flag=True, help="Write every sample instead of the estimates: csv and jsonl only.")
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Export only cells that match; repeatable.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
-from clonometer.cli.options import FILE, examples, force_option, only_option
+from clonometer.cli.options import examples, force_option, only_option, out_option
 from clonometer.cli.outputs import write_and_say
 
 _EXAMPLES = examples(
@@ -18,7 +18,7 @@ _EXAMPLES = examples(
 
 @click.command(name="report", epilog=_EXAMPLES)
 @folder_argument
-@click.option("-o", "--out", required=True, metavar="FILE", type=FILE, help="The HTML file.")
+@out_option("The HTML file.", required=True)
 @by_option("class")
 @only_option
 @where_option

@@ -12,7 +12,15 @@ import rich_click as click
 
 from clonometer.cli.console import print_json
 from clonometer.cli.measuring import find_catalogue
-from clonometer.cli.options import DURATION, FILE, budget_option, drawn_seed_option, examples, json_option, only_option
+from clonometer.cli.options import (
+    FILE,
+    budget_option,
+    drawn_seed_option,
+    examples,
+    json_option,
+    only_option,
+    time_option,
+)
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -99,18 +107,13 @@ class _Way:
     "--retries", metavar="N", type=click.IntRange(0, 100), default=2, show_default=True,
     help="How often a round that failed is tried again.",
 )  # fmt: skip
-@click.option(
-    "--gone", "gone_s", metavar="TIME", type=DURATION, default="2m", show_default=True,
-    help="How long a machine that is lost is waited for.",
-)  # fmt: skip
-@click.option(
-    "--wait", "busy_s", metavar="TIME", type=DURATION, default="10m", show_default=True,
-    help="How long to wait for a machine that another fleet measures.",
-)  # fmt: skip
-@click.option(
-    "--late", "late_s", metavar="TIME", type=DURATION,
-    help="After this time a round ends with what it has; by default three times its budget, and 2 minutes.",
-)  # fmt: skip
+@time_option("--gone", "gone_s", "How long a machine that is lost is waited for.", default="2m")
+@time_option("--wait", "busy_s", "How long to wait for a machine that another fleet measures.", default="10m")
+@time_option(
+    "--late",
+    "late_s",
+    "After this time a round ends with what it has; by default three times its budget, and 2 minutes.",
+)
 @click.option("--ssh-config", metavar="FILE", type=FILE, help="The configuration for ssh -F.")
 @click.option(
     "--drivers", "drivers", metavar="ARCH=FOLDER", multiple=True,

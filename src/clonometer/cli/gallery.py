@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.options import FILE, examples
+from clonometer.cli.options import FILE, examples, out_option
 from clonometer.cli.outputs import write_text
 from clonometer.errors import OutputError
 
@@ -18,7 +18,7 @@ _EXAMPLES = examples(
 
 @click.command(name="gallery", epilog=_EXAMPLES)
 @click.argument("folder", metavar="FOLDER", type=FILE)
-@click.option("-o", "--out", required=True, metavar="SITE", type=FILE, help="The site's folder.")
+@out_option("The site's folder.", required=True, metavar="SITE")
 @click.option("--force", is_flag=True, help="Write into a folder that has something in it.")
 def command(folder: Path, out: Path, force: bool) -> None:
     """Make a static site of published summaries: search by processor, kernel and mitigations; machines like yours.

@@ -17,6 +17,7 @@ from clonometer.cli.options import (
     json_option,
     max_regression_option,
     only_option,
+    out_option,
     share_option,
 )
 from clonometer.cli.outputs import write_and_say, write_text
@@ -63,7 +64,7 @@ _EXAMPLES = examples(
 @click.option(
     "--export", "export", metavar="FORMAT", help="Write all values: openmetrics (a file), bencher (a folder)."
 )
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="Where --export writes.")
+@out_option("Where --export writes.")
 @force_option
 @json_option
 @click.option("--wide", is_flag=True, help="Show every row and event.")

@@ -98,12 +98,27 @@ max_regression_option = share_option("--max-regression", "max_regression", "5%",
 minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "The least change that gets a verdict.")
 
 
+def time_option(name: str, parameter: str, help_text: str, default: str | None = None) -> Option:
+    """Make an option that takes a time."""
+    return click.option(
+        name,
+        parameter,
+        metavar="TIME",
+        type=DURATION,
+        default=default,
+        show_default=default is not None,
+        help=help_text,
+    )
+
+
 def budget_option(help_text: str, default: str | None = None) -> Option:
     """Make the option that says how long to measure; None: the plan says it."""
-    shown = default is not None
-    return click.option(
-        "--budget", "budget_s", metavar="TIME", type=DURATION, default=default, show_default=shown, help=help_text
-    )
+    return time_option("--budget", "budget_s", help_text, default)
+
+
+def out_option(help_text: str, *, metavar: str = "FILE", required: bool = False) -> Option:
+    """Make the option that says where to write."""
+    return click.option("-o", "--out", metavar=metavar, type=FILE, required=required, help=help_text)
 
 
 def drawn_seed_option(help_text: str) -> Option:

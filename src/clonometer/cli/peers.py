@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import FILE, budget_option, examples, json_option, seed_option
+from clonometer.cli.options import budget_option, examples, json_option, out_option, seed_option
 
 if TYPE_CHECKING:
     from clonometer.results.peers.rows import PeerRow
@@ -30,7 +30,7 @@ _EXAMPLES = examples(
 
 @click.command(name="peers", epilog=_EXAMPLES)
 @budget_option("How long to measure, at most: 30s or 2m. Default: as the plan says.")
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="Keep our samples as a run file.")
+@out_option("Keep our samples as a run file.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
 @seed_option
 @click.option("--wide", is_flag=True, help="Also show a row for each peer that is not run here.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.answers import read_results
-from clonometer.cli.options import FILE, examples, force_option, run_argument
+from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
@@ -41,13 +41,8 @@ class _KindOption(click.Option):
 @click.command(name="plot", epilog=_EXAMPLES)
 @run_argument
 @click.option("--kind", metavar="KIND", cls=_KindOption)
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    type=FILE,
-    help="The picture: NAME.png or NAME.svg; by default RUN-KIND.png, and an existing one becomes "
-    "RUN-KIND.previous.png.",
+@out_option(
+    "The picture: NAME.png or NAME.svg; by default RUN-KIND.png, and an existing one becomes RUN-KIND.previous.png."
 )
 @click.option("--dark", is_flag=True, help="Light on a dark ground.")
 @force_option

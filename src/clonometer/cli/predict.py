@@ -8,7 +8,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.console import print_record
-from clonometer.cli.options import DURATION, FILE, SIZE_PER_SECOND, examples, force_option, json_option
+from clonometer.cli.options import FILE, SIZE_PER_SECOND, examples, force_option, json_option, time_option
 from clonometer.errors import OutputError, UsageError
 
 _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
@@ -36,33 +36,13 @@ _EXAMPLES = examples(
     help="How to read it: smaps sees most and holds its memory lock longest; pagemap; counters.",
 )
 @click.option("--write-rate", metavar="SIZE", type=SIZE_PER_SECOND, help="Memory newly written to in a second.")
-@click.option(
-    "--measure-writes",
-    "measure_s",
-    metavar="TIME",
-    type=DURATION,
-    help="Measure it for so long. Writes to clear_refs, and says first what that does.",
+@time_option(
+    "--measure-writes", "measure_s", "Measure it for so long. Writes to clear_refs, and says first what that does."
 )
-@click.option(
-    "--child-lives",
-    "child_lives_s",
-    metavar="TIME",
-    type=DURATION,
-    default="10s",
-    show_default=True,
-    help="How long the child lives.",
-)
+@time_option("--child-lives", "child_lives_s", "How long the child lives.", default="10s")
 @click.option("--watch", is_flag=True, help="Go on, with a small chart, until Ctrl-C.")
-@click.option(
-    "--every",
-    "every_s",
-    metavar="TIME",
-    type=DURATION,
-    default="2s",
-    show_default=True,
-    help="With --watch: how often.",
-)
-@click.option("--for", "for_s", metavar="TIME", type=DURATION, help="With --watch: for how long.")
+@time_option("--every", "every_s", "With --watch: how often.", default="2s")
+@time_option("--for", "for_s", "With --watch: for how long.")
 @click.option("--top", metavar="N", type=click.IntRange(min=1), default=15, show_default=True, help="With --all.")
 @click.option("--rough", is_flag=True, help="Do without this machine's calibration.")
 @click.option("--no-scan", is_flag=True, help="Do not measure for 3 s how fast it is now.")

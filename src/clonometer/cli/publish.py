@@ -8,7 +8,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.options import FILE, examples, force_option, run_argument
+from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
@@ -21,7 +21,7 @@ _EXAMPLES = examples(
 @click.command(name="publish", epilog=_EXAMPLES)
 @run_argument
 @click.option("--anonymous", is_flag=True, help="Without anything of who measured it: the only form there is.")
-@click.option("-o", "--out", metavar="FILE", type=FILE, help="The file; by default the run's name.clonometer.json.")
+@out_option("The file; by default the run's name.clonometer.json.")
 @click.option("--yes", is_flag=True, help="Write it without asking.")
 @force_option
 def command(run_file: Path, *, anonymous: bool, out: Path | None, yes: bool, force: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.options import FILE, examples
+from clonometer.cli.options import FILE, examples, out_option
 from clonometer.errors import InputError
 
 
@@ -14,13 +14,7 @@ from clonometer.errors import InputError
     name="recover", epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet")
 )
 @click.argument("raw_file", metavar="RAW", type=FILE)
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    type=FILE,
-    help="The run file; by default RAW with the suffix .parquet, and an existing one is kept under another name.",
-)
+@out_option("The run file; by default RAW with the suffix .parquet, and an existing one is kept under another name.")
 @click.option("--force", is_flag=True, help="Replace an existing run file.")
 def command(raw_file: Path, out: Path | None, force: bool) -> None:
     """Finish a run that was killed, from the .raw file that it left.

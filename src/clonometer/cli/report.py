@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import read_results
-from clonometer.cli.options import FILE, examples, force_option, run_argument
+from clonometer.cli.options import FILE, examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import InputError, UsageError
 from clonometer.files import cannot_read
@@ -29,7 +29,7 @@ _EXAMPLES = examples(
 
 @click.command(name="report", epilog=_EXAMPLES)
 @run_argument
-@click.option("-o", "--out", required=True, metavar="FILE", type=FILE, help="The HTML file.")
+@out_option("The HTML file.", required=True)
 @click.option(
     "--explain",
     "explained",

@@ -13,7 +13,16 @@ import rich_click as click
 from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
 from clonometer.cli.console import plain_width
 from clonometer.cli.measuring import find_catalogue
-from clonometer.cli.options import DURATION, FILE, SHARE, budget_option, drawn_seed_option, examples, only_option
+from clonometer.cli.options import (
+    FILE,
+    SHARE,
+    budget_option,
+    drawn_seed_option,
+    examples,
+    only_option,
+    out_option,
+    time_option,
+)
 from clonometer.cli.outputs import write_text
 from clonometer.cli.since import VARIABLE, since_last_time
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
@@ -85,13 +94,7 @@ class _Wish:
     type=SHARE,
     help="Stop when each interval is this narrow: half its width over the median. Default: 2%.",
 )
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    type=FILE,
-    help=f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.",
-)
+@out_option(f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.")
 @click.option("--report", metavar="FILE", type=FILE, help="Also write the HTML report.")
 @drawn_seed_option("Fixes the random order of measuring. Default: a new one, kept in the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
@@ -108,12 +111,10 @@ class _Wish:
     envvar=VARIABLE,
     help=f"Neither say what changed since the last run of this plan, nor remember this one. Also: {VARIABLE}=1.",
 )
-@click.option(
+@time_option(
     "--driver-timeout",
     "timeout_s",
-    metavar="TIME",
-    type=DURATION,
-    help="Kill a driver that has not answered by then. Default: many times the expected duration.",
+    "Kill a driver that has not answered by then. Default: many times the expected duration.",
 )
 @click.pass_context
 def command(
