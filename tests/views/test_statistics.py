@@ -16,7 +16,7 @@ from clonometer.views.terminal import render_answer
 
 
 def test_one_declaration_brings_a_statistic_into_every_view(results, monkeypatch: pytest.MonkeyPatch) -> None:
-    mean = Statistic("mean_ns", "invented mean", "invented", "time", "What a test made up.", drop=0)
+    mean = Statistic("mean_ns", "invented mean", "invented", "time", "What a test made up.")
     monkeypatch.setattr(statistics, "STATISTICS", (*STATISTICS, mean))
     results = replace(results, cells=[replace(estimate, mean_ns=4_321_000.0) for estimate in results.cells])
     document = results_to_json(results)

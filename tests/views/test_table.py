@@ -7,13 +7,13 @@ from clonometer.views.html.table import page_rows
 from clonometer.views.table import Column, Table, label_column
 from clonometer.views.terminal.table import draw_stack, draw_table
 
-LABELS = ["fork\nfree\n64 MiB", "fork\nfree\n64 MiB", "vfork"]
+LABELS = [("fork", "free", "64 MiB"), ("fork", "free", "64 MiB"), ("vfork",)]
 
 
-def table(**label: int) -> Table:
+def table() -> Table:
     return Table(
         [
-            label_column("", LABELS, **label),
+            label_column(LABELS),
             Column("median, ms", ["1.25", "10", "-"], "point", drop=2),
             Column("95% interval", ["1 – 2", "10 – 11", "-"], "range", drop=1),
             Column("again", ["-", "", "-"], "point", optional=True),

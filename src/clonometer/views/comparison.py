@@ -22,7 +22,7 @@ from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import MedianText, fact_text, median_text
-from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import mechanism_name, stage_name
 
 #: The heading of the first side's medians.
@@ -114,7 +114,7 @@ def sides_tables(
         Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=drop)
         for texts, drop in ((before, 3), (after, 4))
     ]
-    label = label_column("", [BREAK.join(line.label_parts) for line in lines])
+    label = label_column(line.label_parts for line in lines)
     wrapped_label = Column("", _without_repeats([line.label for line in lines]), least=12)
     until = Column("until", [line.stage for line in lines])
     last = [Column("change", [line.change for line in lines]), *further]

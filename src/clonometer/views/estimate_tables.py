@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from clonometer.views.labels import family_name
 from clonometer.views.rows import (
     EstimateRow,
+    MedianText,
     families,
     launches_unit,
     median_text,
@@ -16,29 +17,39 @@ from clonometer.views.rows import (
     temperatures,
 )
 from clonometer.views.statistics import statistic_columns
-from clonometer.views.table import BREAK, INTERVAL_HEADING, Column, Table
+from clonometer.views.table import INTERVAL_HEADING, Column, Table, label_column
 
+#: Letters of a label from which on it runs down the rows that share it.
 _LONGEST_LABEL = 20
-_SHORTEST_LABEL = 12
 
 
-def answer_tables(rows: Sequence[EstimateRow]) -> list[Table]:
-    """Make a table of each family: a line a mechanism and stage, with the median and interval of each temperature.
+def answer_table(rows: Sequence[EstimateRow]) -> Table:
+    """Make a family's table for a page: a line a mechanism and stage, with the median and interval of each temperature.
 
-    All have the same columns. Where there is no room for the second temperature its interval goes first. A row that may
-    not be ranked has an asterisk.
+    A row that may not be ranked has an asterisk.
     """
-    # What has no temperature stands in the first column, under a heading of its own.
+    columns = [
+        _label_column("mechanism", rows),
+        Column("until", [_until(row) for row in rows], tips=["" if row.rankable else "not ranked" for row in rows]),
+    ]
+    # What has no temperature stands in the first column, under a heading of its own where nothing has one.
     warmths: list[str | None] = [warmth for warmth in temperatures(rows) if warmth is not None] or [None]
-    return [_answer_table(family, members, warmths) for family, members in families(rows).items()]
-
-
-def _answer_table(family: str, rows: Sequence[EstimateRow], warmths: Sequence[str | None]) -> Table:
-    columns = [_labels("", rows), Column("", [_until(row) for row in rows], tips=_marks(rows))]
     for place, warmth in enumerate(warmths):
-        columns += _median_columns(rows, warmth, place)
-    pinned = is_pinned(rows)
-    return Table(columns, _with_unit(f"{family_name(family)}{', pinned' if pinned else ''}", rows))
+        columns += _median_columns(rows, warmth, None if place == 0 else warmth)
+    return Table(columns)
+
+
+def _median_columns(rows: Sequence[EstimateRow], warmth: str | None, otherwise: str | None) -> list[Column]:
+    unit = launches_unit(rows)
+    texts = [
+        median_text(estimate, row_unit(row, unit)) if estimate else MedianText("")
+        for row in rows
+        for estimate in [row.estimates.get(warmth) or row.estimates.get(otherwise)]
+    ]
+    return [
+        Column(warmth or "median", [text.median for text in texts], "point"),
+        Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
+    ]
 
 
 def is_pinned(rows: Sequence[EstimateRow]) -> bool:
@@ -47,39 +58,14 @@ def is_pinned(rows: Sequence[EstimateRow]) -> bool:
     return launches and all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
 
 
-def _median_columns(rows: Sequence[EstimateRow], warmth: str | None, place: int) -> list[Column]:
-    unit = launches_unit(rows)
-    without = None if place == 0 else warmth
-    estimates = [row.estimates.get(warmth) or row.estimates.get(without) for row in rows]
-    head = _warmth_heading(rows, warmth, place)
-    texts = [
-        (text.median, text.interval) if estimate else ("", "")
-        for row, estimate in zip(rows, estimates, strict=True)
-        for text in [median_text(estimate, row_unit(row, unit))]
-    ]
-    medians, intervals = ([pair[end] for pair in texts] for end in (0, 1))
-    return [
-        Column(head, medians, "point", drop=2 * place),
-        Column(INTERVAL_HEADING if head else "", intervals, "range", drop=place, dim=True),
-    ]
-
-
-def _warmth_heading(rows: Sequence[EstimateRow], warmth: str | None, place: int) -> str:
-    """Head a family's column: its temperature, or plainly the median where it has none."""
-    warmths = {measured for row in rows for measured in row.estimates}
-    if warmth is not None and warmth in warmths:
-        return warmth
-    if None in warmths and place == 0:
-        return "median"
-    return "" if warmths == {None} else warmth or ""
-
-
 def wide_tables(rows: Sequence[EstimateRow]) -> list[Table]:
     """Make a table of each family: a line an estimate, with all statistics."""
     return [_wide_table(family, members) for family, members in families(rows).items()]
 
 
 def _wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
+    # The unit is that of the stages: what is none says its own.
+    launches = any(row.any_estimate.stage for row in rows)
     pairs = [(row, estimate) for row in rows for estimate in row.estimates.values()]
     of_estimates = [row for row, _ in pairs]
     unit = launches_unit(rows)
@@ -87,7 +73,7 @@ def _wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
     texts = [median_text(estimate, own_unit) for (_, estimate), own_unit in zip(pairs, units, strict=True)]
     return Table(
         [
-            _labels(_with_unit(family_name(family), rows).removesuffix(" until"), of_estimates),
+            _label_column(f"{family_name(family)}; {unit}" if launches else family_name(family), of_estimates),
             Column("until", [_until(row) for row in of_estimates]),
             Column("", [estimate.temperature or "" for _, estimate in pairs], optional=True),
             Column("median", [text.median for text in texts], "point"),
@@ -100,20 +86,9 @@ def _wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
     )
 
 
-def _labels(head: str, rows: Sequence[EstimateRow]) -> Column:
-    texts = [BREAK.join((row.mechanism, *row.phrases)) for row in rows]
-    return Column(head, texts, once=True, wrap_at=_LONGEST_LABEL, least=_SHORTEST_LABEL)
-
-
-def _with_unit(words: str, rows: Sequence[EstimateRow]) -> str:
-    """Add the unit of the stages, if there are any: what is none says its own."""
-    launches = any(row.any_estimate.stage for row in rows)
-    return f"{words}; {launches_unit(rows)} until" if launches else words
+def _label_column(head: str, rows: Sequence[EstimateRow]) -> Column:
+    return label_column([(row.mechanism, *row.phrases) for row in rows], head=head, most=_LONGEST_LABEL)
 
 
 def _until(row: EstimateRow) -> str:
     return quantity_label(row) if row.rankable else f"{quantity_label(row)}*"
-
-
-def _marks(rows: Iterable[EstimateRow]) -> list[str]:
-    return ["" if row.rankable else "not ranked" for row in rows]

@@ -9,7 +9,7 @@ from clonometer.results.types import Estimate
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import median_text, value_unit
-from clonometer.views.table import BREAK, INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import mechanism_name, stage_name
 
 _NAMED = 2
@@ -85,7 +85,7 @@ def fleet_table(rows: Sequence[FleetRow]) -> Table:
     until = [_until(row, estimate) for row, estimate in zip(rows, estimates, strict=True)]
     return Table(
         [
-            label_column("", [BREAK.join(label_parts(row.label)) for row in rows]),
+            label_column(label_parts(row.label) for row in rows),
             Column("until", until),
             Column("median", [text.median for text in texts], "point"),
             Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=3),

@@ -11,7 +11,7 @@ from clonometer.views.changes import change_words, range_words
 from clonometer.views.comparison import differences_text
 from clonometer.views.fleet import label_parts
 from clonometer.views.rows import median_text
-from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
+from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.words import stage_name
 
 #: From the lowest to the highest level of a series.
@@ -83,7 +83,7 @@ def history_table(rows: Sequence[HistoryRow]) -> Table:
     last = [row.steps[-1] if row.steps else None for row in rows]
     return Table(
         [
-            label_column("", [BREAK.join(label_parts(row.label)) for row in rows]),
+            label_column(label_parts(row.label) for row in rows),
             Column("until", [stage_name(row.stage, row.quantity) for row in rows]),
             Column("now", [median_text(estimate, unit).median for estimate in estimates], "point"),
             Column(

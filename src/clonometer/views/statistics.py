@@ -33,8 +33,6 @@ class Statistic:
         Its name in OpenMetrics, without the unit.
     kind
         ``time`` (ns), ``count`` or ``frequency`` (MHz).
-    drop
-        Where a terminal is too narrow, 1 goes first.
     reason_key
         The field that says why there is none.
     """
@@ -44,17 +42,16 @@ class Statistic:
     metric: str
     kind: Kind
     about: str
-    drop: int
     reason_key: str | None = None
 
 
 STATISTICS = (
-    Statistic("p99_ns", "p99", "p99", "time", "Pooled 99th percentile.", 6, reason_key="p99_reason"),
-    Statistic("min_ns", "min", "minimum", "time", "Smallest sample.", 5),
-    Statistic("mad_ns", "MAD", "mad", "time", "Median absolute deviation from the median of all samples.", 2),
-    Statistic("n_samples", "samples", "samples", "count", "Successful samples.", 4),
-    Statistic("n_processes", "processes", "processes", "count", "Processes that the samples came from.", 3),
-    Statistic("effective_mhz", "MHz", "effective", "frequency", "Median effective frequency of the CPUs used.", 1),
+    Statistic("p99_ns", "p99", "p99", "time", "Pooled 99th percentile.", reason_key="p99_reason"),
+    Statistic("min_ns", "min", "minimum", "time", "Smallest sample."),
+    Statistic("mad_ns", "MAD", "mad", "time", "Median absolute deviation from the median of all samples."),
+    Statistic("n_samples", "samples", "samples", "count", "Successful samples."),
+    Statistic("n_processes", "processes", "processes", "count", "Processes that the samples came from."),
+    Statistic("effective_mhz", "MHz", "effective", "frequency", "Median effective frequency of the CPUs used."),
 )
 
 
@@ -77,7 +74,6 @@ def _column(
         statistic.heading,
         [MISSING if value is None else write(number, value) for number, value in enumerate(values)],
         "point",
-        drop=statistic.drop,
         about=statistic.about,
         numbers=values,
         tips=[str(entry[statistic.reason_key] or "") for entry in entries] if statistic.reason_key else (),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,10 +31,8 @@ class Column:
     optional
         Whether it is left out where no row has anything in it.
     least, most
-        A terminal wraps texts where the columns that stay are too wide, and cuts paths to ``most``; to no less than
-        ``least``. 0: it does neither.
-    wrap_at
-        A text that is longer and stands for several rows runs down these, broken where it may be. 0: as ``most``.
+        A terminal wraps texts where the columns that stay are too wide, to no less than ``least``. Of texts longer than
+        ``most`` paths are cut, and what stands for several rows runs down these, broken where it may be. 0: neither.
     cut_start
         Whether texts are paths, which are cut at their beginning, as the name is at the end. Nothing else is cut.
     once
@@ -60,7 +58,6 @@ class Column:
     optional: bool = False
     least: int = 0
     most: int = 0
-    wrap_at: int = 0
     cut_start: bool = False
     once: bool = False
     dim: bool = False
@@ -110,9 +107,9 @@ class Table:
         return list(zip(*texts, strict=True))
 
 
-def label_column(head: str, texts: Sequence[str], *, least: int = 12, most: int = 44) -> Column:
-    """Make the column that says what its rows are: said once for rows that share it; runs down them."""
-    return Column(head, texts, least=least, most=most, once=True)
+def label_column(labels: Iterable[Sequence[str]], *, head: str = "", most: int = 44) -> Column:
+    """Make the column that says in phrases what its rows are: said once for rows that share it; runs down them."""
+    return Column(head, list(map(BREAK.join, labels)), least=12, most=most, once=True)
 
 
 def table_of_rows(

@@ -11,7 +11,7 @@ from clonometer.families import family as family_of
 from clonometer.results.types import RUN_FILE, Estimate, Finding, Results
 from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
-from clonometer.views.estimate_tables import answer_tables, is_pinned
+from clonometer.views.estimate_tables import answer_table, is_pinned
 from clonometer.views.figures import figures
 from clonometer.views.labels import cpu_name, family_name, placement_name, shown_axes
 from clonometer.views.plots import short_rows
@@ -138,16 +138,13 @@ def _figure_of(finding: Finding, results: Results) -> str:
 
 
 def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
-    [table] = answer_tables(rows)
-    mechanism, until, *figures = table.columns
-    columns = [replace(mechanism, head="mechanism"), replace(until, head="until"), *figures]
     return {
         "id": family,
         "name": family_name(family),
         "explanation": family_of(family).explanation,
         "unit": launches_unit(rows) if any(row.any_estimate.stage for row in rows) else "",
         "pinned": is_pinned(rows),
-        "table": replace(table, columns=columns),
+        "table": answer_table(rows),
     }
 
 

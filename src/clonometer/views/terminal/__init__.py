@@ -12,7 +12,7 @@ from clonometer.views.estimate_tables import wide_tables
 from clonometer.views.figures import figures
 from clonometer.views.rows import EstimateRow, make_rows, what_ended
 from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
-from clonometer.views.terminal.table import ANY_WIDTH, draw_stack, draw_whole
+from clonometer.views.terminal.table import draw_whole
 from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 
@@ -51,13 +51,6 @@ def _warning_lines(results: Results, width: int) -> list[str]:
     return lines
 
 
-def _estimates(rows: Sequence[EstimateRow], colour: bool) -> list[str]:
-    lines: list[str] = []
-    for table in wide_tables(rows):
-        lines += [*([""] if lines else []), *draw_stack([table], ANY_WIDTH, colour).tables[0]]
-    return lines
-
-
 def _wide(results: Results, width: int, colour: bool) -> list[str]:
     rows = make_rows(results.cells)
     about = (
@@ -66,9 +59,8 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
         f"clonometer {results.clonometer_version}"
     )
     blocks = [head(results, width, colour) + wrap(about, width)]
-    blocks.append(_estimates(rows, colour) if rows else ["Nothing was measured."])
-    tables = [table for figure in figures() for table in figure.tables(results)]
-    blocks += [draw_whole(table, width, colour) for table in tables]
+    blocks += [draw_whole(table, width, colour) for table in wide_tables(rows)] or [["Nothing was measured."]]
+    blocks += [draw_whole(table, width, colour) for figure in figures() for table in figure.tables(results)]
     stages = [stage for stage in STAGE_ORDER if any(estimate.stage == stage for estimate in results.cells)]
     notes = wrap_each((f"{stage_name(stage)}: {stage_explanation(stage)}" for stage in stages), width)
     notes += program_line(rows, width)

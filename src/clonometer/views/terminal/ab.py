@@ -10,7 +10,7 @@ from clonometer.results.types import Estimate
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import condition_phrases
 from clonometer.views.rows import median_text
-from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
+from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import paint, rendered, wrap
 from clonometer.words import mechanism_name, stage_name
@@ -59,7 +59,7 @@ def _table(rows: Sequence[AbRow]) -> Table:
     unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
     return Table(
         [
-            label_column("", [_label(row) for row in rows]),
+            label_column(_label_parts(row) for row in rows),
             Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
             Column(f"A, {unit}", [_median(row.a, unit) for row in rows], "point", drop=4),
             Column(f"B, {unit}", [_median(row.b, unit) for row in rows], "point", drop=3),
@@ -73,10 +73,10 @@ def _table(rows: Sequence[AbRow]) -> Table:
     )
 
 
-def _label(row: AbRow) -> str:
+def _label_parts(row: AbRow) -> tuple[str, ...]:
     phrases = condition_phrases(row.cell, row.b.condition, row.b.placement)
     warmth = [row.b.temperature] if row.b.temperature else []
-    return BREAK.join((mechanism_name(row.b.workload), *phrases, *warmth))
+    return (mechanism_name(row.b.workload), *phrases, *warmth)
 
 
 def _median(estimate: Estimate, unit: str) -> str:

@@ -9,7 +9,7 @@ from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.fleet import label_parts
 from clonometer.views.rows import median_text
-from clonometer.views.table import BREAK, MISSING, Column, Table, label_column
+from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import rendered, wrap
@@ -53,7 +53,7 @@ def _table(rows: Sequence[NoiseRow]) -> Table:
     unit = table_unit([estimate.median_ns for estimate in estimates])
     return Table(
         [
-            label_column("", [BREAK.join(label_parts(estimate)) for estimate in estimates]),
+            label_column(map(label_parts, estimates)),
             Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
             Column(f"median, {unit}", [median_text(estimate, unit).median for estimate in estimates], "point", drop=1),
             Column("processes", [str(estimate.n_processes) for estimate in estimates], "point"),

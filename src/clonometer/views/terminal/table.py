@@ -90,9 +90,9 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
             room = len(laid[place][0][0]) - over
             if layer[0].cut_start:
                 room = max(room, layer[0].least)
-                layers[place] = [replace(column, most=room, wrap_at=0) for column in layer]
+                layers[place] = [replace(column, most=room) for column in layer]
             elif layer[0].once:
-                layers[place] = [replace(column, wrap_at=max(room, 1)) for column in layer]
+                layers[place] = [replace(column, most=max(room, 1)) for column in layer]
             elif not place:
                 wrapped = [_wrapped(column, max(room, _longest_word(layer))) for column in layer]
                 layers[0], further = [column for column, _ in wrapped], [rest for _, rest in wrapped]
@@ -168,16 +168,15 @@ def _shortened(column: Column) -> list[str]:
     texts = list(column.texts)
     if column.once:
         groups = [(text, len(list(rows))) for text, rows in groupby(texts)]
-        wrap_at = column.wrap_at or column.most
-        texts = [line for text, count in groups for line in _run_down(text, count, wrap_at)]
+        texts = [line for text, count in groups for line in _run_down(text, count, column.most)]
     texts = [printable(text.replace(BREAK, ", ")) for text in texts]
     return [elide_left(text, column.most) for text in texts] if column.cut_start and column.most else texts
 
 
-def _run_down(text: str, count: int, wrap_at: int) -> list[str]:
+def _run_down(text: str, count: int, most: int) -> list[str]:
     """Say a text once for ``count`` rows; a long one runs down these, its last line with all that is left."""
     pieces = text.split(BREAK)
-    if count == 1 or len(pieces) == 1 or not 0 < wrap_at < len(", ".join(pieces)):
+    if count == 1 or len(pieces) == 1 or not 0 < most < len(", ".join(pieces)):
         return [text, *[""] * (count - 1)]
     first, *rest = pieces
     lines = [first, *(_INDENT + piece for piece in rest[: count - 2])]
