@@ -20,10 +20,10 @@ from clonometer.results.compare.types import (
 from clonometer.results.types import Estimate
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
-from clonometer.views.labels import condition_phrases
+from clonometer.views.labels import label_parts
 from clonometer.views.rows import MedianText, fact_text, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
-from clonometer.words import mechanism_name, stage_name
+from clonometer.words import stage_name
 
 #: The heading of the first side's medians.
 BEFORE = "before"
@@ -140,20 +140,15 @@ def sizes_unit(row: ComparedRow) -> str:
 
 
 def _label_parts(row: ComparedRow) -> tuple[str, ...]:
-    other, base = row.other, row.base
-    names = [mechanism_name(estimate.workload) for estimate in (other, base)]
-    phrases = [condition_phrases(estimate.cell, estimate.condition, estimate.placement) for estimate in (other, base)]
-    warmths = [(estimate.temperature,) if estimate.temperature else () for estimate in (other, base)]
-    if other.cell == base.cell:
-        return (names[0], *phrases[0], *warmths[0])
-    conditions = [(*phrases[place], *warmths[place]) for place in (0, 1)]
-    shared = [phrase for phrase in conditions[0] if phrase in conditions[1]]
-    sides = [
-        ", ".join([*([name] if names[0] != names[1] else []), *(phrase for phrase in parts if phrase not in shared)])
-        for name, parts in zip(names, conditions, strict=True)
-    ]
+    other, base = label_parts(row.other), label_parts(row.base)
+    if row.other.cell == row.base.cell:
+        return other
+    shared = [part for part in other if part in base]
+    sides = [", ".join(part for part in parts if part not in shared) for parts in (other, base)]
     against = " / ".join(side or "default" for side in sides)
-    return (*([names[0]] if names[0] == names[1] else []), against, *shared)
+    # A mechanism that both have stands before them, what else they share behind.
+    before = 1 if other[0] == base[0] else 0
+    return (*shared[:before], against, *shared[before:])
 
 
 def pick(lines: Sequence[ComparisonText], room: int) -> list[ComparisonText]:

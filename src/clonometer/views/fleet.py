@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.dataset.types import FleetRow, FleetShown, FolderReading, HostGroup, Label, LeftOutFile, OddHost
 from clonometer.results.types import Estimate
 from clonometer.units import format_share, table_unit
-from clonometer.views.labels import condition_phrases
+from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import mechanism_name, stage_name
@@ -52,17 +52,6 @@ def group_text(group: HostGroup) -> str:
     """Name a group, with its hosts, its runs and when they were made."""
     days = group.first[:10] if group.first[:10] == group.last[:10] else f"{group.first[:10]} to {group.last[:10]}"
     return f"{group.name}: {_many(group.n_hosts, 'host')}, {_many(group.n_runs, 'run')}, {days}"
-
-
-def label_parts(label: Label | Estimate) -> tuple[str, ...]:
-    """What a kind of row is about, in phrases."""
-    phrases = condition_phrases(label.cell, label.condition, label.placement)
-    return (mechanism_name(label.workload), *phrases, *([label.temperature] if label.temperature else []))
-
-
-def label_text(label: Label) -> str:
-    """What a kind of row is about, in one line, with its stage."""
-    return f"{', '.join(label_parts(label))}, {stage_name(label.stage, label.quantity)}"
 
 
 def pick_labels(labels: Sequence[Label], room: int) -> list[int]:

@@ -9,7 +9,7 @@ from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, History
 from clonometer.units import format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.comparison import differences_text
-from clonometer.views.fleet import label_parts
+from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.words import stage_name
@@ -61,11 +61,6 @@ def notes(history: History) -> list[str]:
     short = f"{history.n_short:,} rows have fewer than 12 runs."
     blind = f"{history.n_blind:,} rows scatter too much to show {format_share(history.max_regression)} within 7 runs."
     return [text for count, text in ((history.n_short, short), (history.n_blind, blind)) if count and history.rows]
-
-
-def row_text(row: HistoryRow) -> str:
-    """What a row is about, in one line."""
-    return f"{', '.join(label_parts(row.label))}, {stage_name(row.stage, row.quantity)}"
 
 
 def step_text(row: HistoryRow, step: HistoryStep) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from clonometer.dataset.history_types import History, HistoryRow
 from clonometer.errors import InputError
 from clonometer.units import table_unit
 from clonometer.views.comparison import differences_text
+from clonometer.views.figures.types import Panel
 from clonometer.views.fleet import reading_text
-from clonometer.views.history import drawn_rows, event_text, row_text, step_text, verdict_text
+from clonometer.views.history import drawn_rows, event_text, step_text, verdict_text
+from clonometer.views.labels import label_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.rows import median_text
 from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame
@@ -27,18 +30,32 @@ def history_picture(history: History, image_format: str = "svg") -> bytes | str:
 
 def history_spec(history: History) -> Spec:
     """Build the Vega-Lite specification, without its theme; InputError if no row has enough runs."""
-    rows = drawn_rows(history, MOST_PANELS)
-    if not rows:
+    panels = history_panels(history, MOST_PANELS)
+    if not panels:
         raise InputError("nothing to draw: no row has 12 runs or more")
-    several = len({row.series for row in history.rows}) > 1
-    panels = [history_panel(row, title=f"{row.series}: {row_text(row)}" if several else row_text(row)) for row in rows]
-    beside: Spec = {"concat": panels, "columns": _PER_ROW, "spacing": 24}
+    drawn = [panel.draw(title=panel.title) for panel in panels]
+    beside: Spec = {"concat": drawn, "columns": _PER_ROW, "spacing": 24}
     return titled(
         [beside], verdict_text(history), [reading_text(history.reading), *map(event_text, history.events[:2])]
     )
 
 
-def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str = 420, height: int = 150) -> Spec:
+def history_panels(history: History, most: int) -> list[Panel]:
+    """Make a panel a row, titled with its host or group too where there are several."""
+    several = len({row.series for row in history.rows}) > 1
+    return [
+        Panel(
+            f"history-{place}",
+            f"{row.series}: {label_text(row.label)}" if several else label_text(row.label),
+            _alt(row),
+            partial(_panel, row),
+            tall=False,
+        )
+        for place, row in enumerate(drawn_rows(history, most))
+    ]
+
+
+def _panel(row: HistoryRow, *, title: str | None = None, width: int | str = 420, height: int = 150) -> Spec:
     """Draw a row's values against time, its levels, and its steps with what changed."""
     unit = table_unit(row.values) if row.label.is_time else row.unit
     scale = _UNITS.get(unit, 1.0) if row.label.is_time else 1.0
@@ -83,14 +100,14 @@ def history_panel(row: HistoryRow, *, title: str | None = None, width: int | str
         if any(step["late"] == late for step in steps)
     ]
     points = dots({"x": time, "y": value, "tooltip": TIP}, 18, color=PALETTE[0], opacity=0.8)
-    drawn = frame(_points(row, scale, unit), title, width, height, alt(row))
+    drawn = frame(_points(row, scale, unit), title, width, height, _alt(row))
     return {**drawn, "layer": [points, *([rule, *texts] if steps else [])]}
 
 
-def alt(row: HistoryRow) -> str:
+def _alt(row: HistoryRow) -> str:
     """Say a panel in words."""
     steps = "; ".join(f"{step_text(row, step)} since {step.since[:10]}" for step in row.steps)
-    return f"{row_text(row)} in {len(row.values)} runs: {steps or 'no step'}."
+    return f"{label_text(row.label)} in {len(row.values)} runs: {steps or 'no step'}."
 
 
 def _points(row: HistoryRow, scale: float, unit: str) -> list[dict[str, Any]]:

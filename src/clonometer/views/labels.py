@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from clonometer.families import axis
 from clonometer.families import family as family_of
 from clonometer.results.types import Estimate
-from clonometer.words import axis_words
+from clonometer.words import axis_words, mechanism_name, stage_name
 from clonometer.words import placement_name as place_name
+
+if TYPE_CHECKING:
+    from clonometer.dataset.types import Label
 
 
 def family_name(family: str) -> str:
@@ -64,6 +68,17 @@ def condition_phrases(cell: str, condition: Mapping[str, int | str], placement: 
         where = f"free, {place_name(placement)}"
         return (*(phrase for phrase in phrases if phrase != "free"), where)
     return tuple(phrases)
+
+
+def label_parts(label: Label | Estimate) -> tuple[str, ...]:
+    """What a row is about, in phrases: the mechanism, its condition, its temperature."""
+    phrases = condition_phrases(label.cell, label.condition, label.placement)
+    return (mechanism_name(label.workload), *phrases, *([label.temperature] if label.temperature else []))
+
+
+def label_text(label: Label | Estimate) -> str:
+    """What a row is about, in one line, with its stage."""
+    return f"{', '.join(label_parts(label))}, {stage_name(label.stage, label.quantity)}"
 
 
 def placement_name(row: Estimate) -> str:

@@ -12,7 +12,6 @@ from clonometer.views.figures.types import Panel, Section
 from clonometer.views.fleet import (
     fleet_table,
     group_text,
-    label_text,
     odd_heading,
     odd_text,
     pick_labels,
@@ -20,6 +19,7 @@ from clonometer.views.fleet import (
     reading_text,
 )
 from clonometer.views.html.plain import PageSection, render_plain_page
+from clonometer.views.labels import label_text
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame
 from clonometer.views.table import Table
 

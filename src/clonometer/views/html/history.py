@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from clonometer.dataset.history_types import History
-from clonometer.views.figures.types import Panel, Section
+from clonometer.views.figures.types import Section
 from clonometer.views.fleet import reading_notes, reading_text
-from clonometer.views.history import drawn_rows, event_text, history_table, notes, row_text, verdict_text
-from clonometer.views.history_picture import alt, history_panel
+from clonometer.views.history import event_text, history_table, notes, verdict_text
+from clonometer.views.history_picture import history_panels
 from clonometer.views.html.plain import PageSection, render_plain_page
 
 MOST_CHARTS, MOST_ROWS = 40, 1000
@@ -16,23 +14,11 @@ MOST_CHARTS, MOST_ROWS = 40, 1000
 
 def render_history_page(history: History) -> str:
     """Write the page."""
-    drawn = drawn_rows(history, MOST_CHARTS)
-    several = len({row.series for row in history.rows}) > 1
-    panels = [
-        Panel(
-            f"history-{place}",
-            f"{row.series}: {row_text(row)}" if several else row_text(row),
-            alt(row),
-            partial(history_panel, row),
-            tall=False,
-        )
-        for place, row in enumerate(drawn)
-    ]
     sections = [
         PageSection(
             "rows",
             Section("Rows in time", "In time", "A point is the median of a run, a dashed line a change of level."),
-            panels,
+            history_panels(history, MOST_CHARTS),
         ),
         PageSection(
             "all",

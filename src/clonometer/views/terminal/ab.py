@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from clonometer.results.ab.types import CONFIRMED, FASTER, HIGHER, LOWER, NONE, SLOWER, UNDECIDED, AbResult, AbRow
 from clonometer.results.ab.wording import percentages
 from clonometer.results.types import Estimate
 from clonometer.units import format_share, ratio_figures, table_unit
-from clonometer.views.labels import condition_phrases
+from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import paint, rendered, wrap
-from clonometer.words import mechanism_name, stage_name
+from clonometer.words import stage_name
 
 SHORT_ROWS = 16
 SHORT_SENTENCES = 3
@@ -59,7 +60,7 @@ def _table(rows: Sequence[AbRow]) -> Table:
     unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
     return Table(
         [
-            label_column(_label_parts(row) for row in rows),
+            label_column(label_parts(replace(row.b, cell=row.cell)) for row in rows),
             Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
             Column(f"A, {unit}", [_median(row.a, unit) for row in rows], "point", drop=4),
             Column(f"B, {unit}", [_median(row.b, unit) for row in rows], "point", drop=3),
@@ -71,12 +72,6 @@ def _table(rows: Sequence[AbRow]) -> Table:
         ],
         row_styles=[_STYLES.get(row.verdict) for row in rows],
     )
-
-
-def _label_parts(row: AbRow) -> tuple[str, ...]:
-    phrases = condition_phrases(row.cell, row.b.condition, row.b.placement)
-    warmth = [row.b.temperature] if row.b.temperature else []
-    return (mechanism_name(row.b.workload), *phrases, *warmth)
 
 
 def _median(estimate: Estimate, unit: str) -> str:

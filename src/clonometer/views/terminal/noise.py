@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
-from clonometer.views.fleet import label_parts
+from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
