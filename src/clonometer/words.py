@@ -177,6 +177,17 @@ def axis_title(name: str) -> str:
     return axis.title or axis.things or _in_words(name)
 
 
+def counted(count: int, noun: str) -> str:
+    """Say how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "run")
+    ('1 row', '1,200 runs')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def _in_words(name: str, suffixes: tuple[str, ...] = _SUFFIXES) -> str:
     """A name without its unit, in words."""
     suffix = next((suffix for suffix in suffixes if name.endswith(suffix)), "")

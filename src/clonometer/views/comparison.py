@@ -23,7 +23,7 @@ from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import MedianText, fact_text, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
-from clonometer.words import stage_name
+from clonometer.words import counted, stage_name
 
 #: The heading of the first side's medians.
 BEFORE = "before"
@@ -181,7 +181,7 @@ def summary(compared: Compared) -> str:
     if like:
         words.append(f"{like} of these like all (the machine's doing, or that of what all share)")
     return (
-        f"{total} {'rows' if total != 1 else 'row'}: {', '.join(words)}. "
+        f"{counted(total, 'row')}: {', '.join(words)}. "
         f"{assurance(compared.moments, compared.n_tests, compared.error_rate, 'comparisons')}"
     )
 
@@ -195,7 +195,7 @@ def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
     ``moments`` says where it is known from how far moments are apart, ``what`` what such answers are, in the
     plural.
     """
-    rate = f"Wrong in at most {format_share(error_rate)} of {what} of {tests} row{'' if tests == 1 else 's'}"
+    rate = f"Wrong in at most {format_share(error_rate)} of {what} of {counted(tests, 'row')}"
     if moments == ASSUMED:
         return (
             f"{rate}, if moments of this machine differ by {format_share(SHARE)} (cold: {format_share(FIRST_SHARE)}), "

@@ -10,20 +10,20 @@ from clonometer.units import format_share, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
-from clonometer.words import mechanism_name, stage_name
+from clonometer.words import counted, mechanism_name, stage_name
 
 _NAMED = 2
 
 
 def reading_text(reading: FolderReading) -> str:
     """Say how many runs and hosts were read."""
-    runs, hosts = _many(reading.n_runs, "run"), _many(reading.n_hosts, "host")
+    runs, hosts = counted(reading.n_runs, "run"), counted(reading.n_hosts, "host")
     return f"{runs} of {hosts} in {reading.folder}."
 
 
 def reading_notes(reading: FolderReading) -> list[str]:
     """Say what of a folder was left out, and what is not as it should be."""
-    partial = [f"{_many(reading.partial, 'run')} did not end as planned; what they have is counted."]
+    partial = [f"{counted(reading.partial, 'run')} did not end as planned; what they have is counted."]
     return [
         *_files(reading.damaged, "file is damaged and left out", "files are damaged and left out"),
         *_files(reading.duplicates, "file is a copy and left out", "files are copies and left out"),
@@ -44,14 +44,10 @@ def _files(files: Sequence[LeftOutFile], one_file: str, many_files: str) -> list
     return [f"{len(files):,} {one_file if len(files) == 1 else many_files} ({named}{more})."]
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def group_text(group: HostGroup) -> str:
     """Name a group, with its hosts, its runs and when they were made."""
     days = group.first[:10] if group.first[:10] == group.last[:10] else f"{group.first[:10]} to {group.last[:10]}"
-    return f"{group.name}: {_many(group.n_hosts, 'host')}, {_many(group.n_runs, 'run')}, {days}"
+    return f"{group.name}: {counted(group.n_hosts, 'host')}, {counted(group.n_runs, 'run')}, {days}"
 
 
 def pick_labels(labels: Sequence[Label], room: int) -> list[int]:
@@ -107,7 +103,7 @@ def odd_text(host: OddHost, several_groups: bool) -> str:
     among = f" among {host.group}" if several_groups else ""
     return (
         f"{host.host}{among}: {what} takes {times} times as long as on the median host (score {host.score:.1f}, "
-        f"limit {host.limit:.1f}, {_many(host.n_rows, 'row')})"
+        f"limit {host.limit:.1f}, {counted(host.n_rows, 'row')})"
     )
 
 

@@ -19,7 +19,7 @@ from clonometer.units import (
     table_unit,
 )
 from clonometer.views.labels import condition_phrases, cpu_name, family_place, shown_axes
-from clonometer.words import mechanism_name, stage_name, stage_place
+from clonometer.words import counted, mechanism_name, stage_name, stage_place
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TEMPERATURES = ("warm", "cold", None)
@@ -266,7 +266,7 @@ def host_phrases(results: Results) -> list[str]:
     count = host.get("cpu.online")
     phrases = [
         cpu_name(str(host["cpu.model"])) if host.get("cpu.model") else "unknown CPU",
-        f"{count} CPU{'' if count == 1 else 's'}" if count else "",
+        counted(count, "CPU") if count else "",
         f"Linux {kernel}",
         "no hypervisor" if hypervisor == "none" else str(hypervisor),
         effective_frequency(results),
@@ -334,7 +334,7 @@ def what_ended(results: Results, most: int = 3) -> str:
         if cells:
             named = "" if len(cells) > most or len(cells) == whole else f" ({', '.join(cells)})"
             parts.append(f"{len(cells)} {words}{named}")
-    return f"Of {whole} cell{'' if whole == 1 else 's'} ended: {'; '.join(parts)}." if parts else ""
+    return f"Of {counted(whole, 'cell')} ended: {'; '.join(parts)}." if parts else ""
 
 
 def fact_text(key: str, value: object) -> str:

@@ -18,6 +18,7 @@ from clonometer.units import (
 )
 from clonometer.views.explain_texts import lost_and_grown, percent, refused_besides
 from clonometer.views.table import Table, table_of_rows
+from clonometer.words import counted
 
 _MOST_DELAYS = 4
 _LEAST_SHARE = 0.0005
@@ -30,13 +31,12 @@ def named_sides(explanation: WorkExplanation) -> tuple[tuple[str, WorkSide], tup
 
 def about(explanation: WorkExplanation) -> str:
     """Say what ran."""
-    cpus = f"{explanation.cpus} CPU{'' if explanation.cpus == 1 else 's'}"
     seen = f"{explanation.pairs} processes of each kind ({explanation.tier.how})"
     if explanation.tier.name == "tracepoints":
         traced = f"{explanation.thread.executions} and {explanation.process.executions} executions"
         seen += f", and as many untraced in turn: {traced} traced"
     return (
-        f"{explanation.workers:,} worker{'' if explanation.workers == 1 else 's'} on {cpus}, each up to "
+        f"{counted(explanation.workers, 'worker')} on {counted(explanation.cpus, 'CPU')}, each up to "
         f"{explanation.numbers:,}; {seen}. Means over the workers, which sum to the whole program's time; differences "
         "over pairs of processes, with 95% intervals."
     )

@@ -12,7 +12,7 @@ from clonometer.views.html import render_page
 from clonometer.views.labels import cpu_name
 from clonometer.views.rows import fact_text, plain_figure
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
-from clonometer.words import mechanism_name, stage_name
+from clonometer.words import counted, mechanism_name, stage_name
 
 _LIKE = (
     "cpu.model",
@@ -50,7 +50,7 @@ def _index(gallery: Gallery) -> str:
         "gallery.js",
         data={"machines": entries, "like": list(_LIKE)},
         brand=_BRAND,
-        title=f"What a task costs on {len(entries)} machine{'' if len(entries) == 1 else 's'}",
+        title=f"What a task costs on {counted(len(entries), 'machine')}",
         entries=entries,
         headlines=[_headline(*key) for key in gallery.headlines],
         choices=choices,

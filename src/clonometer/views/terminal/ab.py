@@ -13,7 +13,7 @@ from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import paint, rendered, wrap
+from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
 from clonometer.words import stage_name
 
 SHORT_ROWS = 16
@@ -37,14 +37,12 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     lines += ["", *(draw_table(_table(shown), width, colour) if shown else ["Nothing was measured on both sides."])]
     sure_rows = [row for row in result.rows if row.verdict != UNDECIDED] or result.rows
     sure_rows = sure_rows if wide else sorted(sure_rows, key=lambda row: row.verdict not in _STYLES)[:SHORT_SENTENCES]
-    lines += [line for row in sure_rows for line in wrap(f"{row.sentence}.", width, bullet="- ")]
+    lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
     reasons = [f"{row.sentence}: {row.reason}" for row in result.rows if row.reason is not None]
     reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
     kept = reasons if wide else reasons[:SHORT_REASONS]
-    lines += [line for reason in kept for line in wrap(reason, width, bullet="! ")]
-    hidden = [f"{len(result.rows) - len(shown)} rows"] * (len(shown) < len(result.rows))
-    hidden += [f"{len(reasons) - len(kept)} reasons"] * (len(kept) < len(reasons))
-    lines += [f"--wide adds {' and '.join(hidden)}"] if hidden else []
+    lines += wrap_each(kept, width, bullet="! ")
+    lines += wide_adds((len(result.rows) - len(shown), "row"), (len(reasons) - len(kept), "reason"))
     lines += wrap(_summary(result), width) if result.rows else []
     return lines
 

@@ -9,7 +9,8 @@ from clonometer.explain.savings import Saving
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import clean, paint, rendered, wide_adds, wrap, wrap_each
+from clonometer.words import counted
 
 _LABEL_LEAST = 10
 _LABEL_MOST = 40
@@ -35,8 +36,7 @@ def render_census(
     shown = groups if wide else groups[:_ROWS]
     if shown:
         drawn += ["", *draw_table(_table(shown, timed=census.how == "tracepoints"), width, colour)]
-    if len(shown) < len(groups):
-        drawn.append(f"--wide adds {len(groups) - len(shown)} rows")
+    drawn += wide_adds((len(groups) - len(shown), "row"))
     drawn += [""] if shown else []
     drawn += wrap_each(_sentences(census, groups), width, bullet="- ")
     drawn += [paint(line, "warn", colour) for line in wrap_each(_cautions(census), width, bullet="! ")]
@@ -61,14 +61,10 @@ def _advice(saving: Saving) -> str:
     ]
     creator = clean(group.creator or "a program")
     return (
-        f"What to do: {creator} made {_plural(group.created, 'task')} by {group.mechanism}, "
+        f"What to do: {creator} made {counted(group.created, 'task')} by {group.mechanism}, "
         f"{format_duration(saving.making_ns)} each and {format_duration(whole_ns)} in all. "
         f"That would be {', '.join(ways)}."
     )
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _headline(census: Census, name: str) -> str:
@@ -77,10 +73,10 @@ def _headline(census: Census, name: str) -> str:
     each = census.created / census.wall_s if census.wall_s > 0 else 0.0
     rate = f", {each:,.0f} a second" if each >= 100 else f", {each:.3g} a second" if each else ""
     ways = [
-        _plural(count, "thread") if how == "thread" else f"{count:,} {_MADE[how][0]}"
+        counted(count, "thread") if how == "thread" else f"{count:,} {_MADE[how][0]}"
         for how, count, _ in census.by_mechanism()
     ]
-    return f"{name} created {_plural(census.created, 'task')} in {wall}{rate}{': ' if ways else ''}{', '.join(ways)}."
+    return f"{name} created {counted(census.created, 'task')} in {wall}{rate}{': ' if ways else ''}{', '.join(ways)}."
 
 
 #: A mechanism as the headline counts it, and as a call of it is named.
@@ -147,7 +143,7 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
         first = groups[0]
         sentences.append(
             f"What matters most: {clean(first.creator or 'a program')} by {first.mechanism}, "
-            f"{_plural(first.created, 'task')}, {format_share(first.cost_ns / whole)} of the cost."
+            f"{counted(first.created, 'task')}, {format_share(first.cost_ns / whole)} of the cost."
         )
     if whole > 0 and any(group.waits for group in groups):
         sentences.append(
@@ -162,7 +158,7 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
         )
     failed = sum(group.failed_execs for group in groups)
     if failed:
-        sentences.append(f"{_plural(failed, 'exec call')} failed, usually while searching PATH.")
+        sentences.append(f"{counted(failed, 'exec call')} failed, usually while searching PATH.")
     return sentences
 
 
@@ -190,7 +186,7 @@ def _cautions(census: Census) -> list[str]:
         be = "was" if census.running == 1 else "were"
         sentences.append(f"{census.running:,} of its tasks {be} still running when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
-        sentences.append(f"{_plural(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
+        sentences.append(f"{counted(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
     return sentences + _room(census)
 
 
@@ -210,7 +206,7 @@ def _room(census: Census) -> list[str]:
         were = "was" if lost == 1 else "were"
         also = f" The buffer was {larger}." if larger else ""
         return [
-            f"{_plural(lost, 'event')} {were} lost for want of room: tasks may be missing, and seem to run on.{also} "
+            f"{counted(lost, 'event')} {were} lost for want of room: tasks may be missing, and seem to run on.{also} "
             "A larger --buffer from the beginning helps."
         ]
     return [f"The buffer was nearly full and was {larger}; nothing was lost."] if larger else []

@@ -28,6 +28,7 @@ from clonometer.views.comparison import (
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
+from clonometer.words import counted
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
 FIRST_LAUNCHES = " First launches (cold) are suspected at most."
@@ -64,12 +65,11 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
 
 def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
-    total = len(checked.rows)
     change = BLIND_FACTOR * checked.max_regression
     seen = checked.count_detectable(change)
     first = FIRST_LAUNCHES if checked.n_first else ""
     return (
-        f"{total} row{'' if total == 1 else 's'}: {', '.join(words)}. A slow-down of "
+        f"{counted(len(checked.rows), 'row')}: {', '.join(words)}. A slow-down of "
         f"{format_share(change)} would be found in {seen} of them.{first} "
         f"{assurance(checked.moments, checked.n_tests, checked.error_rate, 'checks')}"
     )

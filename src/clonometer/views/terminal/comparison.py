@@ -19,7 +19,7 @@ from clonometer.views.comparison import (
 )
 from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
 
 SHORT_ROWS = 11
 SHORT_DIFFERENCES = 5
@@ -56,14 +56,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     all_reasons = reasons(pair)
     kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
     drawn += wrap_each(kept, width, bullet="! ")
-    hidden = [
-        f"{count} {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((len(lines) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
-        if count
-    ]
-    if hidden:
-        drawn.append(f"--wide adds {' and '.join(hidden)}")
-    return drawn
+    return drawn + wide_adds((len(lines) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
 
 
 def _same_run(pair: ComparedPair) -> bool:

@@ -16,6 +16,7 @@ from clonometer.views.labels import shown_axes
 from clonometer.views.rows import EstimateRow, host_phrases, make_rows, troubles
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, paint, wrap
+from clonometer.words import counted
 
 #: The columns for which ``lines`` is meant: what is narrower takes more lines.
 FULL_WIDTH = 80
@@ -183,7 +184,7 @@ def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]
         lines += _command(words, following.about, width)
     warnings = len(cautions(results))
     counts = ((hidden, "row"), (findings, "finding"), (warnings, "warning"))
-    more = [f"{count:,} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count]
+    more = [counted(count, kind) for count, kind in counts if count]
     if more:
         lines += _command(["show", results.run_name, "--wide"], ", ".join(more), width)
     return [f"{'Next' if place == 0 else '':<{_INDENT}}{line}" for place, line in enumerate(lines)]

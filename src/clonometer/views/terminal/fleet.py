@@ -14,7 +14,7 @@ from clonometer.views.fleet import (
 )
 from clonometer.views.terminal.comparison import comparison_lines
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
 
 SHORT_ROWS = 9
 SHORT_GROUPS = 4
@@ -40,15 +40,12 @@ def render_fleet(shown: FleetShown, *, width: int, colour: bool, wide: bool = Fa
     heading = odd_heading(shown)
     lines += ["", *(wrap(heading, width) if not odd else [paint(heading, "bold", colour)])]
     lines += wrap_each((odd_text(host, len(shown.groups) > 1) for host in odd), width, bullet="! ")
-    counts = (
+    hidden = wide_adds(
         (len(shown.groups) - len(groups), "group"),
         (hidden_rows, "row"),
         (len(shown.odd_hosts) - len(odd), "odd host"),
     )
-    hidden = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
-    if hidden:
-        lines += ["", f"--wide adds {' and '.join(hidden)}"]
-    return lines
+    return [*lines, "", *hidden] if hidden else lines
 
 
 @rendered(least_width=60)

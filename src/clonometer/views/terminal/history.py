@@ -7,7 +7,7 @@ from clonometer.units import format_share
 from clonometer.views.history import drawn_rows, event_text, history_table, notes, verdict_text
 from clonometer.views.terminal.fleet import reading_lines
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
 
 SHORT_ROWS, SHORT_EVENTS = 11, 5
 
@@ -29,9 +29,8 @@ def render_history(history: History, *, width: int, colour: bool, wide: bool = F
             heading = [paint(line, "bold", colour) for line in wrap(f"{name}: {runs:,} runs", width)]
             lines += ["", *heading, *draw_table(history_table(rows), width, colour)]
     lines += ["", *wrap_each(notes(history), width, bullet="! ")] if notes(history) else []
-    counts = ((len(history.events) - len(events), "event"), (len(history.rows) - len(shown), "row"))
-    hidden = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
-    lines += ["", f"--wide adds {' and '.join(hidden)}"] if hidden else []
+    hidden = wide_adds((len(history.events) - len(events), "event"), (len(history.rows) - len(shown), "row"))
+    lines += ["", *hidden] if hidden else []
     if history.rows:
         least = format_share(history.minimum_effect)
         lines += ["", *wrap(f"Steps below {least} are not shown. See docs/history.md for false alarms.", width)]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
+from clonometer.words import counted
+
 _CODES = {"bold": "1", "dim": "2", "warn": "33", "bad": "31", "good": "32"}
 _PLAIN = str.maketrans(
     {
@@ -73,6 +75,12 @@ def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:
 def wrap_each(texts: Iterable[str], width: int, *, bullet: str = "") -> list[str]:
     """Wrap texts, each from a line of its own on."""
     return [line for text in texts for line in wrap(text, width, bullet=bullet)]
+
+
+def wide_adds(*hidden: tuple[int, str]) -> list[str]:
+    """Say how many of what ``--wide`` shows beside this; nothing where it is no more."""
+    more = [counted(count, noun) for count, noun in hidden if count]
+    return [f"--wide adds {' and '.join(more)}"] if more else []
 
 
 def elide(text: str, width: int) -> str:
