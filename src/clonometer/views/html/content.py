@@ -13,7 +13,7 @@ from clonometer.units import format_duration, format_ratio
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_table, is_pinned
 from clonometer.views.figures import figures
-from clonometer.views.labels import cpu_name, family_name, placement_name, shown_axes
+from clonometer.views.labels import cpu_name, family_name, placement_name
 from clonometer.views.plots import short_rows
 from clonometer.views.rows import (
     EstimateRow,
@@ -113,19 +113,17 @@ def _next(results: Results) -> tuple[str, str]:
 
 
 def _finding(finding: Finding, results: Results) -> dict[str, str]:
-    numbers = finding.numbers
     ratio = interval = ""
     if finding.stated_ratio is not None:
         ratio, _, rest = format_ratio(*finding.stated_ratio).partition(" (")
         interval = rest.rstrip(")")
-    cells = numbers.get("cells", ())
     return {
         "id": finding.id,
         "sentence": finding.sentence,
         "link": _figure_of(finding, results),
         "ratio": ratio,
         "interval": interval,
-        "cells": ", ".join(map(str, cells)) if isinstance(cells, (list, tuple)) else str(cells),
+        "cells": ", ".join(finding.numbers.get("cells", ())),
     }
 
 
@@ -184,13 +182,7 @@ def _cell_table(estimates: Sequence[Estimate]) -> Table:
 
 def _condition(estimate: Estimate) -> str:
     inside = estimate.cell.partition("[")[2].rstrip("]").split(",")
-    shown = [part for part in inside if part and not part.startswith(("temperature=", "placement="))]
-    axes = [
-        f"{name}={estimate.condition[name]}"
-        for name in shown_axes(estimate.cell)
-        if name != "placement" and name in estimate.condition
-    ]
-    return ", ".join(shown or axes)
+    return ", ".join(part for part in inside if part and not part.startswith(("temperature=", "placement=")))
 
 
 def _notes(estimate: Estimate) -> str:
