@@ -176,7 +176,7 @@ def summary(compared: Compared) -> str:
     total = sum(counts.values())
     if not total:
         return "No row could be compared."
-    like = sum(row.like_rest for row in _rows(compared))
+    like = sum(row.like_rest for pair in compared.pairs for row in pair.rows)
     words = [f"{counts[verdict]} {_VERDICT_WORDS.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict]]
     if like:
         words.append(f"{like} of these like all (the machine's doing, or that of what all share)")
@@ -212,15 +212,14 @@ def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
     return f"{rate}."
 
 
-def _rows(compared: Compared) -> list[ComparedRow]:
-    return [row for pair in compared.pairs for row in pair.rows]
-
-
 def common_text(pair: ComparedPair) -> str:
     """Say what all rows of two runs changed by together, or that it is not known; empty within one run."""
-    if not pair.rows or any(row.base.cell != row.other.cell for row in pair.rows):
-        return ""
-    return shifts_text(pair.shifts)
+    return shifts_text(pair.shifts) if pair.rows and not is_within_run(pair) else ""
+
+
+def is_within_run(pair: ComparedPair) -> bool:
+    """Whether cells of one run are compared with each other."""
+    return any(row.base.cell != row.other.cell for row in pair.rows)
 
 
 def shifts_text(shifts: Sequence[CommonShift]) -> str:

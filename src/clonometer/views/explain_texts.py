@@ -83,6 +83,13 @@ def refused_besides(tier: Tier) -> list[str]:
     return [f"{name}: {reason}" for name, reason in tier.refused.items() if reason != stated]
 
 
+def not_seen(tier: Tier) -> list[str]:
+    """Say which better means are not used, and what cannot be seen this way."""
+    refused = refused_besides(tier)
+    cannot = f"this way ({tier.name}) cannot see {'; '.join(tier.cannot_see)}"
+    return [f"not used here: {'; '.join(refused)}", cannot] if refused else [cannot]
+
+
 def percent(share: Bounded) -> str:
     """A signed share with its interval."""
     return f"{share.value:+.1%} ({share.low:+.1%} to {share.high:+.1%})"

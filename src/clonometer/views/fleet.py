@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from clonometer.dataset.types import FleetRow, FleetShown, FolderReading, HostGroup, Label, LeftOutFile, OddHost
 from clonometer.results.types import Estimate
-from clonometer.units import format_share, table_unit
+from clonometer.units import table_unit
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import median_text, value_unit
-from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
+from clonometer.views.rows import median_text, share_text, value_unit
+from clonometer.views.table import INTERVAL_HEADING, Column, Table, label_column
 from clonometer.words import counted, mechanism_name, stage_name
 
 _NAMED = 2
@@ -89,11 +89,6 @@ def _until(row: FleetRow, estimate: Estimate) -> str:
 
 def _estimate(row: FleetRow) -> Estimate:
     return row.label.estimate((row.median, row.low, row.high), row.n_runs, row.n_hosts)
-
-
-def share_text(share: float | None) -> str:
-    """Write a standard deviation as a share; a dash where there is none."""
-    return MISSING if share is None else format_share(share)
 
 
 def odd_text(host: OddHost, several_groups: bool) -> str:

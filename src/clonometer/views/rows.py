@@ -14,6 +14,7 @@ from clonometer.units import (
     bytes_unit,
     format_figure,
     format_number,
+    format_share,
     number_figures,
     supported_decimals,
     table_unit,
@@ -239,6 +240,11 @@ def _grouped(number: str) -> str:
 def plain_figure(time_ns: float | None, unit: str) -> str:
     """Write a single duration in ``unit`` to three digits, or a dash."""
     return "-" if time_ns is None else format_figure(time_ns, supported_decimals(abs(time_ns), None, None, unit), unit)
+
+
+def share_text(share: float | None) -> str:
+    """Write a share as a percentage, or a dash."""
+    return "-" if share is None else format_share(share)
 
 
 def quantity_text(estimate: Estimate) -> str:

@@ -16,7 +16,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.explain_texts import lost_and_grown, percent, refused_besides
+from clonometer.views.explain_texts import lost_and_grown, not_seen, percent
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import counted
 
@@ -200,8 +200,6 @@ def whole_text(side: WorkSide) -> str:
 
 def footnotes(explanation: WorkExplanation) -> Iterator[str]:
     """What was refused, what cannot be seen, what was lost."""
-    if refused := refused_besides(explanation.tier):
-        yield "not used here: " + "; ".join(refused)
-    yield f"this way ({explanation.tier.name}) cannot see " + "; ".join(explanation.tier.cannot_see)
+    yield from not_seen(explanation.tier)
     if room := lost_and_grown(explanation.lost, explanation.grown):
         yield room

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from clonometer.dataset.point_types import Point, Points
+from clonometer.views.exports.bencher import Benchmarks, add_metric
 from clonometer.views.exports.openmetrics import labelled, metric_head
 
 _HEAD = (
@@ -29,24 +31,26 @@ def _lines(points: Points) -> Iterator[str]:
         if not chosen:
             continue
         yield metric_head(name, "gauge", about, unit)
-        # All values of a series stand together, in order of time.
-        series: dict[str, list[str]] = {}
-        for point in chosen:
-            run = points.runs[point.run]
-            value = point.value / 1e9 if unit else point.value
-            key = labelled(name, _labels(point, run.host))
-            series.setdefault(key, []).append(f"{key} {value!r} {run.started_s!r}\n")
-        for lines in series.values():
-            yield from lines
+        yield from _series(
+            (labelled(name, _labels(point, run.host)), point.value / 1e9 if unit else point.value, run.started_s)
+            for point in chosen
+            for run in [points.runs[point.run]]
+        )
     yield metric_head("clonometer_run", "info", "The host of a run.", "")
-    infos: dict[str, list[str]] = {}
-    for run in points.runs:
-        facts = {key.replace(".", "_"): value for key, value in run.facts.items()}
-        key = labelled("clonometer_run_info", {"host": run.host, **facts})
-        infos.setdefault(key, []).append(f"{key} 1 {run.started_s!r}\n")
-    for lines in infos.values():
-        yield from lines
+    facts = [{key.replace(".", "_"): value for key, value in run.facts.items()} for run in points.runs]
+    yield from _series(
+        (labelled("clonometer_run_info", {"host": run.host, **of_run}), 1, run.started_s)
+        for run, of_run in zip(points.runs, facts, strict=True)
+    )
     yield "# EOF\n"
+
+
+def _series(samples: Iterable[tuple[str, float, float]]) -> Iterator[str]:
+    """Write samples with their times; all of a series stand together, in order of time."""
+    series: dict[str, list[str]] = {}
+    for key, value, started_s in samples:
+        series.setdefault(key, []).append(f"{key} {value!r} {started_s!r}\n")
+    return chain.from_iterable(series.values())
 
 
 def _labels(point: Point, host: str) -> dict[str, str]:
@@ -58,14 +62,9 @@ def _labels(point: Point, host: str) -> dict[str, str]:
 
 def bencher_files(points: Points) -> dict[str, str]:
     """Write each run in Bencher's format; a file's name is when its run started, for ``bencher run --backdate``."""
-    metrics: dict[int, dict[str, dict[str, dict[str, float]]]] = {}
+    metrics: dict[int, Benchmarks] = {}
     for point in points.points:
-        label = point.label
-        name = f"{label.cell} {label.placement}" if label.placement else label.cell
-        measure = str(label.stage or label.quantity.removesuffix("_ns").removesuffix("_bytes"))
-        numbers = {"value": point.value, "lower_value": point.low, "upper_value": point.high}
-        kept = {key: number for key, number in numbers.items() if number is not None}
-        metrics.setdefault(point.run, {}).setdefault(name, {})[measure] = kept
+        add_metric(metrics.setdefault(point.run, {}), vars(point.label), (point.value, point.low, point.high))
     return {
         _file_name(points.runs[run].started_s, points.runs[run].host): json.dumps(content, indent=2) + "\n"
         for run, content in metrics.items()

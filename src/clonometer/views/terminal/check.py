@@ -25,6 +25,7 @@ from clonometer.views.comparison import (
     shifts_text,
     sides_tables,
 )
+from clonometer.views.rows import share_text
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
@@ -90,12 +91,8 @@ def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, Table]:
     again = [comparison_text(row.again).change if row.again else MISSING for row in rows]
     further = [
         Column("again", again, optional=True),
-        Column("detectable", [_detectable(row) for row in rows], "point", drop=1),
+        Column("detectable", [share_text(row.detectable) for row in rows], "point", drop=1),
         Column("verdict", [row.verdict for row in rows]),
     ]
     lines = [comparison_text(row.compared) for row in rows]
     return sides_tables(lines, further, [_STYLES.get(row.verdict) for row in rows])
-
-
-def _detectable(row: CheckedRow) -> str:
-    return MISSING if row.detectable is None else format_share(row.detectable)

@@ -11,6 +11,7 @@ from clonometer.views.comparison import (
     common_text,
     comparison_text,
     differences_text,
+    is_within_run,
     pick,
     reasons,
     same_run_text,
@@ -48,7 +49,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     drawn = [paint(line, "bold", colour) for line in wrap(title, width)]
     if pair.same_run:
         return [*drawn, *wrap(same_run_text(pair.same_run), width)]
-    if pair.differences or not _same_run(pair):
+    if pair.differences or not is_within_run(pair):
         drawn += wrap(differences_text(pair.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(common_text(pair), width)
     table = draw_with(BEFORE, _tables(shown), width, colour) if shown else ["Nothing was measured in both."]
@@ -57,10 +58,6 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
     drawn += wrap_each(kept, width, bullet="! ")
     return drawn + wide_adds((len(lines) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
-
-
-def _same_run(pair: ComparedPair) -> bool:
-    return any(row.base.cell != row.other.cell for row in pair.rows)
 
 
 def _tables(lines: Sequence[ComparisonText]) -> tuple[Table, Table]:

@@ -74,19 +74,18 @@ def _instrument(answer: Mapping[str, Any], width: int) -> Iterator[str]:
     clock = answer["clock"]
     rate = f" at {clock['clock_hz'] / 1e6:,.3f} MHz" if clock.get("clock_hz") else ""
     cost = f"one reading costs {clock.get('cost_ns', 0.0):.1f} ns"
-    indent = " " * 10
-    yield from wrap(f"{clock['clock']}{rate}, {cost}", width, bullet="Clock     ")
-    if clock.get("reason"):
-        yield from wrap(clock["reason"], width, bullet=indent)
-    usable = [_driver(entry) for entry in answer["drivers"] if not entry["reason"]]
-    yield from wrap(", ".join(usable), width, bullet="Drivers   ")
-    for entry in answer["drivers"]:
-        if entry["reason"]:
-            yield from wrap(f"{entry['name']}: {entry['reason']}", width, bullet="Broken    ")
-    for lack in answer["lacks"]:
-        yield from wrap(f"{lack['what']}: {lack['reason']}", width, bullet="Lacks     ")
-    if answer["noise_reason"]:
-        yield from wrap(f"not measured well: {answer['noise_reason']}", width, bullet="Noise     ")
+    noise = answer["noise_reason"]
+    drivers = answer["drivers"]
+    lines = [
+        ("Clock", f"{clock['clock']}{rate}, {cost}"),
+        ("", clock.get("reason") or ""),
+        ("Drivers", ", ".join(_driver(entry) for entry in drivers if not entry["reason"])),
+        *(("Broken", f"{entry['name']}: {entry['reason']}") for entry in drivers if entry["reason"]),
+        *(("Lacks", f"{lack['what']}: {lack['reason']}") for lack in answer["lacks"]),
+        ("Noise", f"not measured well: {noise}" if noise else ""),
+    ]
+    for label, text in lines:
+        yield from wrap(text, width, bullet=f"{label:<10}")
     yield ""
     yield from wrap("Nothing was changed; the commands are for you to run.", width)
     yield from wrap("'clonometer doctor --self-test' checks the instrument itself.", width)

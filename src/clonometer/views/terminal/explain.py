@@ -12,9 +12,9 @@ from clonometer.views.explain_texts import (
     TIMELINES,
     about_launches,
     lost_and_grown,
+    not_seen,
     percent,
     predicted_sentence,
-    refused_besides,
     side_names,
     steps_sentences,
     versus_sentence,
@@ -147,13 +147,7 @@ def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
 
 
 def _footnotes(explanation: Explanation, width: int) -> list[str]:
-    lines: list[str] = []
-    if refused := refused_besides(explanation.tier):
-        lines += ["", *wrap(f"not used here: {clean('; '.join(refused))}", width)]
-    lines += [
-        "",
-        *wrap(f"this way ({explanation.tier.name}) cannot see " + "; ".join(explanation.tier.cannot_see), width),
-    ]
+    lines = [line for text in not_seen(explanation.tier) for line in ("", *wrap(text, width))]
     if explanation.counters is not None:
         lines += wrap_each(not_counted(explanation.counters), width)
     lines += wrap(lost_and_grown(explanation.lost, explanation.grown), width)

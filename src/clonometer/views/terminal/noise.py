@@ -8,8 +8,8 @@ from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import median_text
-from clonometer.views.table import MISSING, Column, Table, label_column
+from clonometer.views.rows import median_text, share_text
+from clonometer.views.table import Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import rendered, wrap
@@ -58,11 +58,7 @@ def _table(rows: Sequence[NoiseRow]) -> Table:
             Column(f"median, {unit}", [median_text(estimate, unit).median for estimate in estimates], "point", drop=1),
             Column("processes", [str(estimate.n_processes) for estimate in estimates], "point"),
             Column("spread", [format_share(row.spread) for row in rows], "point"),
-            Column("between rounds", [_share(row.between) for row in rows], "point", drop=2),
-            Column("detectable", [_share(row.detectable) for row in rows], "point"),
+            Column("between rounds", [share_text(row.between) for row in rows], "point", drop=2),
+            Column("detectable", [share_text(row.detectable) for row in rows], "point"),
         ]
     )
-
-
-def _share(share: float | None) -> str:
-    return MISSING if share is None else format_share(share)
