@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.families import family as family_of
 from clonometer.results.types import Estimate
-from clonometer.units import bytes_unit, table_unit
+from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
 from clonometer.views.rows import EstimateRow, median_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
@@ -50,7 +50,7 @@ class ScreenLine:
         main = self.main or self.first
         assert main is not None
         if main.value is not None:
-            return bytes_unit([main.value]) if main.unit == "bytes" else value_unit(main).strip()
+            return value_unit(main)
         return table_unit([None if main.median_ns is None else abs(main.median_ns)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
@@ -61,16 +61,10 @@ def _group(series: ScanSeries | FitSeries) -> tuple[str, str, str, tuple[tuple[s
 def _densest(x: Sequence[int]) -> tuple[int, int] | None:
     """The ends of the longest stretch with the smallest step, if that is not the whole."""
     steps = [after - before for before, after in pairwise(x)]
-    best: tuple[int, int] | None = None
-    first = 0
-    for place, step in enumerate([*steps, 0]):
-        if step != min(steps):
-            if place - first + 1 >= max(_DENSE_POINTS, 0 if best is None else best[1] - best[0] + 2):
-                best = (first, place)
-            first = place + 1
-    if best is None or best[1] - best[0] + 1 == len(x):
-        return None
-    return x[best[0]], x[best[1]]
+    stretches = [list(places) for _, places in groupby(range(len(steps)), key=lambda place: steps[place] == min(steps))]
+    longest = max((places for places in stretches if steps[places[0]] == min(steps)), key=len)
+    # A step lies between two points.
+    return (x[longest[0]], x[longest[-1] + 1]) if _DENSE_POINTS <= len(longest) + 1 < len(x) else None
 
 
 def _between(line: ScanSeries, low: int, high: int) -> ScanSeries:

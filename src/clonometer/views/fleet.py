@@ -84,7 +84,7 @@ def fleet_table(rows: Sequence[FleetRow]) -> Table:
 
 def _until(row: FleetRow, estimate: Estimate) -> str:
     name = stage_name(row.stage, row.quantity)
-    return name if row.label.is_time else f"{name}, {value_unit(estimate).strip() or row.unit}"
+    return name if row.label.is_time else f"{name}, {value_unit(estimate) or row.unit}"
 
 
 def _estimate(row: FleetRow) -> Estimate:

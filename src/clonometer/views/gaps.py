@@ -41,11 +41,11 @@ def ablation_table(ablation: AblationSeries) -> Table:
     ]
     rest = ablation.rungs[-1].gap_ns
     if ablation.remainder_share is not None:
-        note = f"Unexplained: {_signed(rest)}, {_share(ablation.remainder_share)} of the gap"
+        note = f"Unexplained: {format_duration_interval(*rest)}, {_share(ablation.remainder_share)} of the gap"
     else:
         note = (
             f"Could not tell a difference between {first} and {second} with all shared: there is no gap to explain. "
-            f"Left at the end: {_signed(rest)}"
+            f"Left at the end: {format_duration_interval(*rest)}"
         )
     title = f"{ablation.workload} {stage_name(None, ablation.quantity)}: what is taken away, one thing after the other"
     return table_of_rows(
@@ -88,10 +88,6 @@ def _fit_table(fits: Sequence[FitSeries]) -> Table:
     return table_of_rows(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
 
 
-def _signed(ends: Ends) -> str:
-    return format_duration_interval(*ends)
-
-
 def _in_unit(ends: Ends, unit: str) -> str:
     """Write a signed time with its interval in the table's unit, to the digit that half of its width supports."""
     value, low, high = ends
@@ -106,7 +102,7 @@ def _in_unit(ends: Ends, unit: str) -> str:
 def coefficient_text(ends: Ends) -> str:
     """Write a term of a fit with its interval: a time, which for a square may be far below a nanosecond."""
     value, low, high = ends
-    return _signed(ends) if abs(value) >= 1 else f"{format_ratio(value, low, high)} ns"
+    return format_duration_interval(*ends) if abs(value) >= 1 else f"{format_ratio(value, low, high)} ns"
 
 
 def _share(ends: Ends) -> str:

@@ -28,8 +28,7 @@ _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgrou
 # Digits that are read at a glance.
 _LONGEST_UNGROUPED = 4
 # Units that people read otherwise, and how many of the column's unit one of them is.
-_SHOWN_AS = {"bytes/s": "MB/s"}
-_PER_SHOWN = {"bytes/s": 1e6}
+_SHOWN_AS = {"bytes/s": ("MB/s", 1e6)}
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def quantity_label(row: EstimateRow) -> str:
     estimate = row.any_estimate
     if estimate.stage:
         return row.stage
-    unit = rows_unit([row]) if estimate.value is None or estimate.unit == "bytes" else value_unit(estimate).strip()
+    unit = rows_unit([row]) if estimate.value is None or estimate.unit == "bytes" else value_unit(estimate)
     return f"{row.stage}, {unit}" if unit else row.stage
 
 
@@ -198,7 +197,7 @@ def median_text(estimate: Estimate | None, unit: str) -> MedianText:
     whatever ``unit`` is.
     """
     if estimate is not None and estimate.value is not None:
-        size = _PER_SHOWN.get(estimate.unit, 1)
+        _, size = _SHOWN_AS.get(estimate.unit, ("", 1))
         if estimate.unit == "bytes":
             size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([estimate.value]))
         scaled = [None if end is None else end / size for end in (estimate.value_low, estimate.value_high)]
@@ -250,18 +249,19 @@ def share_text(share: float | None) -> str:
 def quantity_text(estimate: Estimate) -> str:
     """Write an estimate that stands alone, with its own unit."""
     if estimate.value is not None:
-        return f"{median_text(estimate, '').median}{value_unit(estimate)}"
+        return f"{median_text(estimate, '').median} {value_unit(estimate)}".rstrip()
     unit = table_unit([None if estimate.median_ns is None else abs(estimate.median_ns)])
     return f"{median_text(estimate, unit).median} {unit}"
 
 
 def value_unit(estimate: Estimate) -> str:
-    """What stands behind an estimate that is no time: its unit, after a space."""
+    """The unit in which an estimate that is no time is written; empty for counts."""
     if estimate.unit == "count" or estimate.value is None:
         return ""
-    return (
-        f" {bytes_unit([estimate.value]) if estimate.unit == 'bytes' else _SHOWN_AS.get(estimate.unit, estimate.unit)}"
-    )
+    if estimate.unit == "bytes":
+        return bytes_unit([estimate.value])
+    unit, _ = _SHOWN_AS.get(estimate.unit, (estimate.unit, 1))
+    return unit
 
 
 def host_phrases(results: Results) -> list[str]:

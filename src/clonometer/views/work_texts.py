@@ -79,9 +79,7 @@ def _time(value_ns: float, unit: str) -> str:
     """A mean to three digits, no finer than a thousandth of the unit; one that is always 0 is a dash."""
     if value_ns == 0:
         return "-"
-    decimals = 3
-    while decimals > 0 and len(format_figure(abs(value_ns), decimals, unit).replace(".", "").lstrip("0")) > 3:
-        decimals -= 1
+    decimals = min(3, max(0, supported_decimals(abs(value_ns), None, None, unit)))
     text = format_figure(abs(value_ns), decimals, unit)
     return ("-" if value_ns < 0 else "") + text if text.strip("0.,") else "< 0.001"
 

@@ -196,7 +196,7 @@ def _notes(estimate: Estimate) -> str:
 def _until(estimate: Estimate) -> str:
     """Name the stage or quantity; the table is in one unit, which what is no time does not have."""
     name = stage_name(estimate.stage, estimate.quantity)
-    return name if estimate.value is None else f"{name} ({value_unit(estimate).strip() or estimate.unit})"
+    return name if estimate.value is None else f"{name} ({value_unit(estimate) or estimate.unit})"
 
 
 def _filters(results: Results) -> dict[str, list[str]]:

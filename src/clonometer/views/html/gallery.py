@@ -111,8 +111,6 @@ def _fact(key: str, value: Any) -> str:
         return f"{round(value / 1e9, 1):g} GB"
     if key.endswith("_bytes") and isinstance(value, int | float):
         return format_bytes(int(value))
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {text}" for name, text in value.items())
     return fact_text(key, value)
 
 

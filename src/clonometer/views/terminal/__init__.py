@@ -13,7 +13,7 @@ from clonometer.views.figures import figures
 from clonometer.views.rows import EstimateRow, make_rows, what_ended
 from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
 from clonometer.views.terminal.table import draw_whole
-from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
 from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 
 WARNING_EXAMPLES = 3
@@ -67,7 +67,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     notes += [f"{note}." for note in _not_ranked(rows)]
     notes += wrap(what_ended(results), width)
     blocks.append(notes)
-    blocks.append([paint(line, "warn", colour) for line in trouble_lines(results, width, most=None)])
+    blocks.append(painted(trouble_lines(results, width, most=None), "warn", colour))
     blocks.append(wrap_each((finding.sentence for finding in results.findings), width, bullet="- "))
     blocks.append(_warning_lines(results, width))
     blocks.append(wrap(f"Repeat it with: {clean(shlex.join(results.command))}", width) if results.command else [])

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from clonometer.results.ab.types import CONFIRMED, FASTER, HIGHER, LOWER, NONE, SLOWER, UNDECIDED, AbResult, AbRow
 from clonometer.results.ab.wording import percentages
-from clonometer.results.types import Estimate
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
 from clonometer.words import stage_name
 
 SHORT_ROWS = 16
@@ -32,7 +31,7 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     """
     lines = []
     for name, settings in (("A", result.a), ("B", result.b)):
-        lines += [paint(line, "bold", colour) for line in wrap(f"{name}: {', '.join(settings) or 'as usual'}", width)]
+        lines += painted(wrap(f"{name}: {', '.join(settings) or 'as usual'}", width), "bold", colour)
     shown = result.rows if wide else _pick(result.rows)
     lines += ["", *(draw_table(_table(shown), width, colour) if shown else ["Nothing was measured on both sides."])]
     sure_rows = [row for row in result.rows if row.verdict != UNDECIDED] or result.rows
@@ -60,8 +59,8 @@ def _table(rows: Sequence[AbRow]) -> Table:
         [
             label_column(label_parts(replace(row.b, cell=row.cell)) for row in rows),
             Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
-            Column(f"A, {unit}", [_median(row.a, unit) for row in rows], "point", drop=4),
-            Column(f"B, {unit}", [_median(row.b, unit) for row in rows], "point", drop=3),
+            Column(f"A, {unit}", [median_text(row.a, unit).median for row in rows], "point", drop=4),
+            Column(f"B, {unit}", [median_text(row.b, unit).median for row in rows], "point", drop=3),
             Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
             Column("change", [_change(row)[0] for row in rows], "right"),
             Column("interval", [_change(row)[1] for row in rows], "range"),
@@ -70,10 +69,6 @@ def _table(rows: Sequence[AbRow]) -> Table:
         ],
         row_styles=[_STYLES.get(row.verdict) for row in rows],
     )
-
-
-def _median(estimate: Estimate, unit: str) -> str:
-    return median_text(estimate, unit if estimate.value is None else estimate.unit).median
 
 
 def _change(row: AbRow) -> tuple[str, str]:

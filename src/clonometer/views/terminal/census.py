@@ -9,7 +9,7 @@ from clonometer.explain.savings import Saving
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, paint, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import clean, painted, rendered, wide_adds, wrap, wrap_each
 from clonometer.words import counted
 
 _LABEL_LEAST = 10
@@ -27,9 +27,9 @@ def render_census(
 
     ``wide``: every creator, not only the 15 that cost most.
     """
-    drawn = [paint(line, "bold", colour) for line in wrap(_headline(census, clean(name)), width)]
+    drawn = painted(wrap(_headline(census, clean(name)), width), "bold", colour)
     if (seen := _seen_by_ptrace(census)) is not None:
-        drawn += [paint(line, "warn", colour) for line in wrap(seen, width, bullet="! ")]
+        drawn += painted(wrap(seen, width, bullet="! "), "warn", colour)
     if census.created:
         drawn += wrap(_cost(census), width)
     groups = census.by_cost()
@@ -39,7 +39,7 @@ def render_census(
     drawn += wide_adds((len(groups) - len(shown), "row"))
     drawn += [""] if shown else []
     drawn += wrap_each(_sentences(census, groups), width, bullet="- ")
-    drawn += [paint(line, "warn", colour) for line in wrap_each(_cautions(census), width, bullet="! ")]
+    drawn += painted(wrap_each(_cautions(census), width, bullet="! "), "warn", colour)
     if worth:
         drawn += ["", *wrap_each([_advice(saving) for saving in worth], width), *wrap(_MODEL, width)]
     return drawn

@@ -28,7 +28,7 @@ from clonometer.views.comparison import (
 from clonometer.views.rows import share_text
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 from clonometer.words import counted
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
@@ -42,7 +42,7 @@ _STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
 @rendered(least_width=40)
 def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write a check, its verdict last; ``wide``: every row, not only those that alarm or are suspected."""
-    drawn = [paint(line, "bold", colour) for line in wrap(f"{checked.run} against {checked.baseline}", width)]
+    drawn = painted(wrap(f"{checked.run} against {checked.baseline}", width), "bold", colour)
     drawn += wrap(same_run_text(checked.same_run), width)
     drawn += wrap(differences_text(checked.differences, None if wide else SHORT_DIFFERENCES), width)
     drawn += wrap(shifts_text(checked.shifts), width)
@@ -60,7 +60,7 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
     drawn.append("")
     drawn += wrap(_counts(checked), width)
     style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
-    drawn += [paint(line, style, colour) for line in wrap(_verdict(checked), width)]
+    drawn += painted(wrap(_verdict(checked), width), style, colour)
     return drawn
 
 

@@ -20,7 +20,7 @@ from clonometer.views.comparison import (
 )
 from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
 
 SHORT_ROWS = 11
 SHORT_DIFFERENCES = 5
@@ -45,8 +45,7 @@ def comparison_lines(compared: Compared, *, width: int, colour: bool, wide: bool
 def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]:
     lines = [comparison_text(row) for row in pair.rows]
     shown = lines if wide else pick(lines, SHORT_ROWS)
-    title = f"{pair.other} against {pair.base}"
-    drawn = [paint(line, "bold", colour) for line in wrap(title, width)]
+    drawn = painted(wrap(f"{pair.other} against {pair.base}", width), "bold", colour)
     if pair.same_run:
         return [*drawn, *wrap(same_run_text(pair.same_run), width)]
     if pair.differences or not is_within_run(pair):

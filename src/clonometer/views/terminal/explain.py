@@ -22,7 +22,7 @@ from clonometer.views.explain_texts import (
 )
 from clonometer.views.table import Table
 from clonometer.views.terminal.table import draw_stack, draw_table
-from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
 from clonometer.views.thinning import ends
 
 _BAR = 24
@@ -35,8 +35,7 @@ def render_explanation(
     explanation: Explanation, *, width: int, colour: bool, timeline: bool = False, calls: bool = False
 ) -> Iterator[str]:
     """Write one mechanism's budget, and what was asked for beside it."""
-    title = wrap(f"Where a launch's time goes: {clean(explanation.cell)}", width)
-    yield from (paint(line, "bold", colour) for line in title)
+    yield from painted(wrap(f"Where a launch's time goes: {clean(explanation.cell)}", width), "bold", colour)
     yield from (*_about(explanation, width), "")
     yield from _budget(explanation, width)
     yield from ("", *_sums(explanation, width), *_steps(explanation, width), "")
@@ -54,8 +53,7 @@ def render_explanation(
 def render_versus(versus: Versus, *, width: int, colour: bool) -> Iterator[str]:
     """Write two budgets side by side and the parts that make their ratio."""
     first, second = versus.first, versus.second
-    title = wrap(f"{clean(first.cell)} against {clean(second.cell)}", width)
-    yield from (paint(line, "bold", colour) for line in title)
+    yield from painted(wrap(f"{clean(first.cell)} against {clean(second.cell)}", width), "bold", colour)
     yield from (*_about(first, width), "")
     yield from wrap(
         f"{versus_sentence(versus)} The difference is {format_duration(versus.against.difference_ns)}. These are its "

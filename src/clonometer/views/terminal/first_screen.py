@@ -15,7 +15,7 @@ from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidd
 from clonometer.views.labels import shown_axes
 from clonometer.views.rows import EstimateRow, host_phrases, make_rows, troubles
 from clonometer.views.terminal.table import draw_stack, draw_table
-from clonometer.views.terminal.text import clean, paint, wrap
+from clonometer.views.terminal.text import clean, painted, wrap
 from clonometer.words import counted
 
 #: The columns for which ``lines`` is meant: what is narrower takes more lines.
@@ -37,7 +37,7 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
         "head": head(results, width, colour),
         "answer": wrap(answer, width),
         "table": [],
-        "trouble": [paint(line, "warn", colour) for line in trouble_lines(results, width, most=3)],
+        "trouble": painted(trouble_lines(results, width, most=3), "warn", colour),
         "points": [],
         "tail": [],
     }
@@ -70,11 +70,11 @@ def head(results: Results, width: int, colour: bool) -> list[str]:
         if len(f"{line}, {phrase}") > width:
             break
         line = f"{line}, {phrase}"
-    lines = [paint(piece, "bold", colour) for piece in wrap(line, width)]
+    lines = painted(wrap(line, width), "bold", colour)
     if results.status != "complete":
         verb = "failed" if results.status == "failed" else f"is {results.status}"
         reason = f": {results.status_reason}" if results.status_reason else "."
-        lines += [paint(piece, "warn", colour) for piece in wrap(f"This run {verb}{reason}", width)]
+        lines += painted(wrap(f"This run {verb}{reason}", width), "warn", colour)
     return lines
 
 
@@ -172,7 +172,7 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
             break
         text = longer
     lines = wrap(f"{text}.", width, bullet=f"{'Trust':<{_INDENT}}") if text else []
-    return [paint(line, "warn", colour) for line in lines]
+    return painted(lines, "warn", colour)
 
 
 def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]:

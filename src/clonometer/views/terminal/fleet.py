@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.dataset.types import FleetCompared, FleetShown, FolderReading, HostGroup
+from clonometer.dataset.types import FleetCompared, FleetShown, FolderReading
 from clonometer.views.fleet import (
     fleet_table,
     group_text,
@@ -14,7 +14,7 @@ from clonometer.views.fleet import (
 )
 from clonometer.views.terminal.comparison import comparison_lines
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import paint, painted, rendered, wide_adds, wrap, wrap_each
 
 SHORT_ROWS = 9
 SHORT_GROUPS = 4
@@ -31,7 +31,7 @@ def render_fleet(shown: FleetShown, *, width: int, colour: bool, wide: bool = Fa
         rows = [row for row in shown.rows if row.group == group.name]
         chosen = range(len(rows)) if wide else pick_labels([row.label for row in rows], SHORT_ROWS)
         hidden_rows += len(rows) - len(chosen)
-        lines += ["", *_heading(group, width, colour)]
+        lines += ["", *painted(wrap(group_text(group), width), "bold", colour)]
         if rows:
             lines += draw_table(fleet_table([rows[place] for place in chosen]), width, colour)
         else:
@@ -62,7 +62,3 @@ def render_fleet_comparison(answer: FleetCompared, *, width: int, colour: bool, 
 def reading_lines(reading: FolderReading, width: int) -> list[str]:
     """Say what was read of a folder, and what was left out."""
     return [*wrap(reading_text(reading), width), *wrap_each(reading_notes(reading), width, bullet="! ")]
-
-
-def _heading(group: HostGroup, width: int, colour: bool) -> list[str]:
-    return [paint(line, "bold", colour) for line in wrap(group_text(group), width)]

@@ -7,7 +7,7 @@ from clonometer.units import format_share
 from clonometer.views.history import drawn_rows, event_text, history_table, notes, verdict_text
 from clonometer.views.terminal.fleet import reading_lines
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import paint, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
 
 SHORT_ROWS, SHORT_EVENTS = 11, 5
 
@@ -16,7 +16,7 @@ SHORT_ROWS, SHORT_EVENTS = 11, 5
 def render_history(history: History, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write the history of a folder; ``wide``: every row and every event."""
     style = "bad" if history.counts["regressions"] else "bold"
-    lines = [paint(line, style, colour) for line in wrap(verdict_text(history), width)]
+    lines = painted(wrap(verdict_text(history), width), style, colour)
     lines += reading_lines(history.reading, width)
     events = history.events if wide else history.events[:SHORT_EVENTS]
     lines += ["", *wrap_each(map(event_text, events), width, bullet="- ")] if events else []
@@ -26,7 +26,7 @@ def render_history(history: History, *, width: int, colour: bool, wide: bool = F
         rows = [row for row in shown if row.series == name]
         if rows:
             runs = max(len(row.values) for row in rows)
-            heading = [paint(line, "bold", colour) for line in wrap(f"{name}: {runs:,} runs", width)]
+            heading = painted(wrap(f"{name}: {runs:,} runs", width), "bold", colour)
             lines += ["", *heading, *draw_table(history_table(rows), width, colour)]
     lines += ["", *wrap_each(notes(history), width, bullet="! ")] if notes(history) else []
     hidden = wide_adds((len(history.events) - len(events), "event"), (len(history.rows) - len(shown), "row"))

@@ -8,13 +8,14 @@ from typing import Any
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval, format_share
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
 
 _PARTS = 8
 _LEAST_SHARE = 0.005
 _BARS = " ▁▂▃▄▅▆▇█"
 _PLAIN_BARS = " .:-=+*#@"
 _MOST_SCALE = 1.1
+_ROUGH = "These times are rough: this machine was not calibrated. 'clonometer calibrate' takes two minutes."
 
 Document = Mapping[str, Any]
 
@@ -42,20 +43,13 @@ def answer_lines(document: Document, width: int, colour: bool) -> list[str]:
         f"{span(fork['later_ns'])} if no memory was written to since the last one.",
         width,
     )
-    lines += [paint(line, "bad" if failing else "bold", colour) for line in wrap(failing or _allowed(document), width)]
+    lines += painted(wrap(failing or _allowed(document), width), "bad" if failing else "bold", colour)
+    doubts = []
     if document["basis"]["model"] == "rough":
-        lines += [
-            paint(line, "warn", colour)
-            for line in wrap(
-                "These times are rough: this machine was not calibrated. 'clonometer calibrate' takes two minutes.",
-                width,
-                bullet="! ",
-            )
-        ]
+        doubts.append(_ROUGH)
     if document["basis"]["why"]:
-        words = f"Not read by smaps: {document['basis']['why']}."
-        lines += [paint(line, "warn", colour) for line in wrap(words, width, bullet="! ")]
-    return lines
+        doubts.append(f"Not read by smaps: {document['basis']['why']}.")
+    return lines + painted(wrap_each(doubts, width, bullet="! "), "warn", colour)
 
 
 @rendered(least_width=40)
@@ -165,7 +159,7 @@ def _copies(cow: Document) -> Iterator[str]:
 
 def _what_ifs(document: Document, width: int, colour: bool) -> list[str]:
     changes = document["what_ifs"]
-    lines = [paint(line, "bold", colour) for line in wrap("What would change it (first fork, later ones)", width)]
+    lines = painted(wrap("What would change it (first fork, later ones)", width), "bold", colour)
     for change in changes:
         first, later = (format_duration(change[key]["median"]) for key in ("first_ns", "later_ns"))
         times = first if first == later else f"{first}, {later}"

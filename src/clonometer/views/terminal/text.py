@@ -114,6 +114,11 @@ def paint(text: str, style: str, colour: bool) -> str:
     return f"{before}\x1b[{_CODES[style]}m{inside}\x1b[0m{after}"
 
 
+def painted(lines: Iterable[str], style: str, colour: bool) -> list[str]:
+    """Colour each of some lines."""
+    return [paint(line, style, colour) for line in lines]
+
+
 def page(lines: Iterable[str], *, ascii_only: bool) -> str:
     """Make a page of lines, each ended by a newline; with ASCII characters only where nothing else can be shown."""
     text = "\n".join(lines) + "\n"
