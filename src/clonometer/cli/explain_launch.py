@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -12,6 +12,7 @@ from clonometer.cli.explain_files import Files, watcher
 from clonometer.errors import UsageError, unknown
 
 if TYPE_CHECKING:
+    from clonometer.explain.anatomy import Wish
     from clonometer.explain.types import Explanation, PredictedCall, Versus
     from clonometer.plan.types import Catalogue, Target
     from clonometer.runner.tracing import ProbeTracer
@@ -38,29 +39,24 @@ def explain_launches(
     files: Files,
 ) -> None:
     """Trace one mechanism, or two that are set side by side, then print and write; ``settings`` are ``axis=value``."""
+    from clonometer.explain.anatomy import Wish
     from clonometer.explain.types import TIERS
 
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
     if counters not in _COUNTERS:
         raise unknown("set of counters", counters, _COUNTERS)
-    wishes = {
-        "tier": tier,
-        "stacks": files.folded is not None,
-        "counters": None if counters == "none" else counters,
-        "arguments": arguments,
-    }
-    explanation = _explain(names, settings, processes or _PROCESSES, wishes, files)
+    counted = None if counters == "none" else counters
+    wish = Wish(processes or _PROCESSES, tier, files.folded is not None, counters=counted, arguments=arguments)
+    explanation = _explain(names, settings, wish, files)
     files.answer(explanation, lambda: _print(explanation, timeline=timeline, calls=calls or arguments), as_json=as_json)
 
 
-def _explain(
-    names: Sequence[str], settings: Sequence[str], processes: int, wishes: dict[str, Any], files: Files
-) -> Explanation | Versus:
+def _explain(names: Sequence[str], settings: Sequence[str], wish: Wish, files: Files) -> Explanation | Versus:
     from dataclasses import replace
 
     from clonometer.cli.measuring import find_catalogue
-    from clonometer.explain.anatomy import Wish, admit, explain
+    from clonometer.explain.anatomy import admit, explain
     from clonometer.explain.budget import set_beside
     from clonometer.explain.marks import marks_of, notes_on_parts
     from clonometer.explain.steps import count_steps
@@ -73,16 +69,17 @@ def _explain(
     for target in targets:
         admit(target, catalogue)
     files.check()
-    symbol = kernel_symbols() if wishes["stacks"] else hex
+    if wish.stacks:
+        wish = replace(wish, symbol=kernel_symbols())
     explanations = []
     with interruption() as wish_to_stop:
         for target in targets:
-            cold = target.cells[0].temperature == "cold"
             tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
             steps = count_steps(tracer, target, catalogue)
             tracer.marks, no_marks = marks_of(target, steps)
-            wish = Wish(max(processes, _COLD_PROCESSES) if cold else processes, symbol=symbol, **wishes)
-            explanation = explain(tracer, target, replace(wish, watch=watcher(target.workload)))
+            is_cold = target.cells[0].temperature == "cold"
+            traced = max(wish.processes, _COLD_PROCESSES) if is_cold else wish.processes
+            explanation = explain(tracer, target, replace(wish, processes=traced, watch=watcher(target.workload)))
             notes = notes_on_parts(explanation, tracer.marks, no_marks or tracer.marks_refused)
             explanation = replace(explanation, steps=steps, notes=(*explanation.notes, *notes))
             explanations.append(replace(explanation, predicted=_predicted_call(tracer, target, catalogue)))
