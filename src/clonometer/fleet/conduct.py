@@ -57,7 +57,7 @@ class Order:
             "clock_apart_s": clock.get("apart_s"), "clock_apart_within_s": clock.get("apart_within_s"),
         }  # fmt: skip
         return {
-            "id": f"{shard.id}-{attempt}",
+            "id": shard.attempt(attempt),
             "label": f"fleet {self.id}",
             "plan": to_metadata(part_of(self.plan, self.rounds)),
             "seed": shard.seed(self.seed),
@@ -131,21 +131,24 @@ class Conductor:
             self._hosts.start(host, request)
 
     def _see_to_the_late(self, now_s: float) -> None:
-        for late in self._dispatch.late(now_s):
-            account = self._dispatch.hosts[late.host]
-            if late.stop:
+        for account in self._dispatch.late(now_s):
+            if not account.asked_to_end:
                 self._watcher.changed(account, "takes too long: asked to end with what it has")
-                self._hosts.stop(late.host, self._attempt_id(late.host, late.round, account.attempts[late.round]))
-            else:
-                self._judge(late.host, late.round, LOST, "it took too long and gave no answer")
+                self._ask_to_end(account)
+            elif account.round is not None:
+                self._judge(account.name, account.round, LOST, "it took too long and gave no answer")
         absent = [account for account in self._dispatch.hosts.values() if account.state == "gone"]
         self._dispatch.give_up_the_absent(now_s)
         for account in absent:
             if account.state == "given up":
                 self._watcher.changed(account, f"given up: {account.reason}")
 
-    def _attempt_id(self, host: str, round_: int, attempt: int) -> str:
-        return f"{Shard(self._order.id, host, round_).id}-{attempt}"
+    def _ask_to_end(self, account: HostAccount) -> None:
+        """Let a host that measures end with what it has."""
+        if account.round is not None:
+            account.asked_to_end = True
+            shard = Shard(self._order.id, account.name, account.round)
+            self._hosts.stop(account.name, shard.attempt(account.attempts[account.round]))
 
     def _take(self, event: Event | None) -> None:
         now_s = self._clock()
@@ -224,15 +227,11 @@ class Conductor:
 
     def _say_farewell(self) -> None:
         """Let those who measure end with what they have, and keep it."""
-        measuring = {account.name: account for account in self._dispatch.hosts.values() if account.state == "measures"}
-        for account in measuring.values():
-            if account.round is not None:
-                account.asked_to_end = True
-                self._hosts.stop(
-                    account.name, self._attempt_id(account.name, account.round, account.attempts[account.round])
-                )
+        measuring = [account for account in self._dispatch.hosts.values() if account.state == "measures"]
+        for account in measuring:
+            self._ask_to_end(account)
         until_s = self._clock() + _FAREWELL_S
-        while any(account.state == "measures" for account in measuring.values()):
+        while any(account.state == "measures" for account in measuring):
             left_s = until_s - self._clock()
             if left_s <= 0:
                 break

@@ -72,15 +72,6 @@ class HostAccount:
     asked_to_end: bool = False
 
 
-@dataclass(frozen=True)
-class Late:
-    """A shard that takes too long: ``stop`` it, or give it up where that did not help."""
-
-    host: str
-    round: int
-    stop: bool
-
-
 class Dispatch:
     """The shards of a fleet, and who has which.
 
@@ -171,18 +162,11 @@ class Dispatch:
         """Whether what the host measures now will not be tried again."""
         return self._failed_often(self.hosts[host])
 
-    def late(self, now_s: float) -> list[Late]:
-        """Shards that take too long, each at most twice: first to be stopped, then to be given up."""
-        late = []
-        for account in self.hosts.values():
-            if account.state != "measures" or account.round is None:
-                continue
-            if not account.asked_to_end and now_s >= account.since_s + self._patience.shard_s:
-                account.asked_to_end = True
-                late.append(Late(account.name, account.round, stop=True))
-            elif now_s >= account.since_s + self._patience.shard_s + self._patience.grace_s:
-                late.append(Late(account.name, account.round, stop=False))
-        return late
+    def late(self, now_s: float) -> list[HostAccount]:
+        """Hosts that take too long: to be asked to end, or given up where that did not help."""
+        return [
+            account for account in self.hosts.values() if account.state == "measures" and now_s >= self._over_s(account)
+        ]
 
     def give_up_the_absent(self, now_s: float) -> None:
         """Give up the hosts that have been gone for too long."""
@@ -196,8 +180,7 @@ class Dispatch:
         moments = []
         for account in self.hosts.values():
             if account.state == "measures":
-                over_s = patience.shard_s + (patience.grace_s if account.asked_to_end else 0.0)
-                moments.append(account.since_s + over_s)
+                moments.append(self._over_s(account))
             elif account.state == "gone":
                 moments.append(account.since_s + patience.gone_s)
             elif account.state in ("ready", "busy") and account.rest_until_s > now_s:
@@ -214,6 +197,11 @@ class Dispatch:
 
     def _turn(self, account: HostAccount) -> str:
         return turn(self._seed, self._next_round(account), account.name)
+
+    def _over_s(self, account: HostAccount) -> float:
+        """When what a host measures takes too long."""
+        grace_s = self._patience.grace_s if account.asked_to_end else 0.0
+        return account.since_s + self._patience.shard_s + grace_s
 
     def _failed_often(self, account: HostAccount) -> bool:
         return account.round is not None and account.attempts[account.round] >= self._patience.attempts

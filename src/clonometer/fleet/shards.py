@@ -32,6 +32,10 @@ class Shard:
         """Its name, the same whenever the same is asked for."""
         return f"{self.fleet}-{self.host}-{self.round}"
 
+    def attempt(self, number: int) -> str:
+        """The name of one attempt at it."""
+        return f"{self.id}-{number}"
+
     @property
     def file_name(self) -> str:
         """The name of its run file in the folder."""
