@@ -58,12 +58,10 @@ class Label:
     resolution_ns: float
     is_time: bool
 
-    def estimate(
-        self, figures: tuple[float, float | None, float | None] | None, n_samples: int, n_processes: int
-    ) -> Estimate:
+    def estimate(self, figures: tuple[float, float | None, float | None], n_samples: int, n_processes: int) -> Estimate:
         """An estimate with a median and its ends: in ns of a time, else in the label's unit."""
-        shown = (None, None, None) if figures is None else figures
-        times, values = (shown, (None, None, None)) if self.is_time else ((None, None, None), shown)
+        none = (None, None, None)
+        times, values = (figures, none) if self.is_time else (none, figures)
         about = {name: value for name, value in vars(self).items() if name != "is_time"}
         return Estimate(
             **about,
