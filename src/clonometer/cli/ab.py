@@ -107,17 +107,14 @@ class _Wish:
 @json_option
 @force_option
 @click.option("--wide", is_flag=True, help="Show every row and reason.")
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     *,
     out: Path | None,
     as_json: bool,
     force: bool,
     wide: bool,
     **asked: object,
-) -> None:
+) -> int:
     """Compare two sides by starting them in turn.
 
     Each pair is one process of A and one of B, right after each other; a coin decides which is first. So a machine
@@ -132,12 +129,12 @@ def command(
     outcome = _measure(wish, Path(DEFAULT_OUT) if out is None else out, force=force, keep=keep)
     if outcome.path is None:
         _say_nothing_was_measured(outcome)
-        ctx.exit(outcome.exit_status)
+        return outcome.exit_status
     result = _judge(outcome.path)
     print_record(result, render_ab, as_json=as_json, characters="µ–…", wide=wide)
     for line in _closing_lines(outcome, wish):
         click.echo(line, err=as_json)
-    ctx.exit(_exit_status(outcome, result))
+    return _exit_status(outcome, result)
 
 
 def _check(wish: _Wish) -> None:

@@ -25,9 +25,7 @@ _EXAMPLES = examples(
 @out_option("The file to keep it in; by default your data folder.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
-@click.pass_context
 def command(
-    ctx: click.Context,
     *,
     quick: bool,
     budget: float | None,
@@ -35,7 +33,7 @@ def command(
     out: Path | None,
     seed: int,
     as_json: bool,
-) -> None:
+) -> int:
     """Measure what fork costs on this machine, for 'clonometer predict'.
 
     Forks processes with known memory, areas, files and threads, and fits the cost of each. The result is kept in your
@@ -51,7 +49,7 @@ def command(
         made, status = calibrate(quick=quick, budget_s=budget, seed=seed)
     except KeyboardInterrupt:
         click.echo("clonometer: interrupted; the previous calibration is kept", err=True)
-        ctx.exit(EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     save_calibration(made, path)
     click.echo(f"wrote {path}", err=True)
     if plot is not None:
@@ -60,7 +58,7 @@ def command(
 
         write_and_say(plot, calibration_picture(made, plot.suffix.removeprefix(".").lower()))
     print_record(made, render_calibration, as_json=as_json, characters="µ±")
-    ctx.exit(status)
+    return status
 
 
 def _check_picture(path: Path | None) -> None:

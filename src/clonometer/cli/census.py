@@ -61,9 +61,7 @@ _EXAMPLES = examples(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
 @out_option("Write the JSON object to a file.")
 @force_option
-@click.pass_context
 def command(
-    ctx: click.Context,
     *,
     words: tuple[str, ...],
     pid: int | None,
@@ -76,7 +74,7 @@ def command(
     as_json: bool,
     out: Path | None,
     force: bool,
-) -> None:
+) -> int:
     """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
 
     The command runs as usual, with its own input and output. Nothing needs to be installed in it or restarted: the
@@ -87,7 +85,7 @@ def command(
     """
     _check(words, pid, out, force=force)
     if words and (status := _cannot_run(words[0])):
-        ctx.exit(status)
+        return status
     from clonometer.cli.predicting import Foreseen
     from clonometer.explain.census import Census
     from clonometer.runner.census import take_census
@@ -116,11 +114,11 @@ def command(
         error.exit_status = EXIT_FAILED
         raise
     if census.ended["not_started"]:
-        ctx.exit(_not_started(words[0], int(census.ended["not_started"])))
+        return _not_started(words[0], int(census.ended["not_started"]))
     worth = _savings(census) if advice else []
     predictions = foreseen.documents(pid)
     _answer(census, words, pid, out, worth, predictions=predictions, as_json=as_json, wide=wide)
-    ctx.exit(_status(census, watched_command=bool(words)))
+    return _status(census, watched_command=bool(words))
 
 
 def _check(words: tuple[str, ...], pid: int | None, out: Path | None, *, force: bool) -> None:

@@ -53,9 +53,7 @@ _EXAMPLES = examples(
 @click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
 @json_option
 @click.option("--wide", is_flag=True, help="Show every row.")
-@click.pass_context
 def command(
-    ctx: click.Context,
     *,
     run_files: tuple[Path, ...],
     baselines: tuple[Path, ...],
@@ -64,7 +62,7 @@ def command(
     noise: str | None,
     as_json: bool,
     wide: bool,
-) -> None:
+) -> int:
     """Check a run for regressions against a baseline.
 
     The status is 0 without a regression, 1 with a confirmed one, and 3 if it cannot tell.
@@ -86,10 +84,10 @@ def command(
         again = _measure_again(checked, runs[0])
         if again is None:
             click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
-            ctx.exit(EXIT_INTERRUPTED)
+            return EXIT_INTERRUPTED
         checked = check_again(checked, bases, again, moments)
     print_record(checked, render_check, as_json=as_json, characters="µ–→…", wide=wide)
-    ctx.exit({NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL))
+    return {NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL)
 
 
 def _measure_again(checked: Checked, run: Book) -> Book | None:

@@ -48,8 +48,7 @@ _EXAMPLES = examples(
 )
 @click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Also say what a fork would cost this process.")
 @json_option
-@click.pass_context
-def command(ctx: click.Context, wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) -> None:
+def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) -> int:
     """Show what on this machine will disturb the figures, how, and which command changes it.
 
     It reads settings, measures the noise for two seconds and the cost of CPUID. It changes nothing: the commands are
@@ -62,10 +61,11 @@ def command(ctx: click.Context, wants_self_test: bool, rounds: int, pid: int | N
     if wants_self_test:
         from clonometer.cli.self_test import self_test
 
-        ctx.exit(self_test(rounds, as_json=as_json))
+        return self_test(rounds, as_json=as_json)
     from clonometer.views.terminal.doctor import render_doctor
 
     print_record(examine(pid), render_doctor, as_json=as_json, characters="µ…")
+    return 0
 
 
 def examine(pid: int | None = None) -> dict[str, Any]:

@@ -126,10 +126,7 @@ class _Way:
 @click.option("--no-bring", is_flag=True, help="Refuse workers with another version; do not bring them this one.")
 @drawn_seed_option("Fixes the order; the same goes on with a run.")
 @json_option
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     *,
     plan: str,
     globs: tuple[str, ...],
@@ -143,7 +140,7 @@ def command(
     seed: int,
     as_json: bool,
     **asked: object,
-) -> None:
+) -> int:
     """Measure many machines into a folder of run files.
 
     Each machine measures alone, in rounds: in each round every machine measures every cell, in an order drawn anew.
@@ -175,7 +172,7 @@ def command(
 
         print_json(to_json(answer))
     _say(answer, again, err=as_json)
-    ctx.exit(EXIT_INTERRUPTED if interrupted else 0 if answer.status == "complete" else EXIT_FAILED_CELLS)
+    return EXIT_INTERRUPTED if interrupted else 0 if answer.status == "complete" else EXIT_FAILED_CELLS
 
 
 def _drivers_for(text: str) -> tuple[str, str]:

@@ -68,9 +68,7 @@ _EXAMPLES = examples(
 @force_option
 @json_option
 @click.option("--wide", is_flag=True, help="Show every row and event.")
-@click.pass_context
 def command(
-    ctx: click.Context,
     *,
     source: Path | str,
     by: str,
@@ -86,7 +84,7 @@ def command(
     force: bool,
     as_json: bool,
     wide: bool,
-) -> None:
+) -> int:
     """Find when the level of each row changed over many runs, and what changed with it.
 
     Exits with 0 if no row became slower lately, 1 if one did and stayed so, 3 if it cannot tell: too few runs, or too
@@ -108,7 +106,7 @@ def command(
     if export is not None and out is not None:
         _export(export, dataset, out)
     print_record(history, render_history, as_json=as_json, characters="µ–→…▁▂▃▄▅▆▇█", wide=wide)
-    ctx.exit({REGRESSION: EXIT_REGRESSION, CANNOT_TELL: EXIT_CANNOT_TELL}.get(history.verdict, 0))
+    return {REGRESSION: EXIT_REGRESSION, CANNOT_TELL: EXIT_CANNOT_TELL}.get(history.verdict, 0)
 
 
 def _draw(history: History, plot: Path) -> None:

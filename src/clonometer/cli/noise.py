@@ -43,9 +43,7 @@ _EXAMPLES = examples(
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @click.option("--wide", is_flag=True, help="Show every stage.")
-@click.pass_context
 def command(
-    ctx: click.Context,
     *,
     plan: str,
     globs: tuple[str, ...],
@@ -54,7 +52,7 @@ def command(
     seed: int,
     as_json: bool,
     wide: bool,
-) -> None:
+) -> int:
     """Measure the noise of this machine: a plan against itself.
 
     It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
@@ -66,11 +64,11 @@ def command(
     sides, name, status = _measure(plan, globs, rounds, seed)
     if not sides:
         click.echo("clonometer: interrupted before one round was measured", err=True)
-        ctx.exit(EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     click.echo("measured; working out what a check would find", err=True)
     noise = measure_noise(sides, name, max_regression=max_regression)
     print_record(noise, render_noise, as_json=as_json, characters="µ…", wide=wide)
-    ctx.exit(status)
+    return status
 
 
 def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Book], str, int]:

@@ -13,8 +13,8 @@ from clonometer.cli.measuring import draw_seed
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
 
-#: What declares an option of a command.
-Option = Callable[[Callable[..., None]], Callable[..., None]]
+#: What declares an option of a command, which gives its exit status, or nothing for 0.
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MOST_S = 1e7

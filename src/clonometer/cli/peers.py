@@ -35,10 +35,7 @@ _EXAMPLES = examples(
 @seed_option
 @click.option("--wide", is_flag=True, help="Also show a row for each peer that is not run here.")
 @json_option
-@click.pass_context
-def command(
-    ctx: click.Context, *, budget_s: float | None, out: Path | None, force: bool, seed: int, wide: bool, as_json: bool
-) -> None:
+def command(*, budget_s: float | None, out: Path | None, force: bool, seed: int, wide: bool, as_json: bool) -> int:
     """Run the other tools that are installed beside Clonometer configured like each of them.
 
     The same word means different things: one tool's fork ends when the call returns, another's when the child has
@@ -56,7 +53,7 @@ def command(
 
         installs = [program.install for program in peers.missing.values()]
         print_drawn(render_peers, rows, installs, characters="µ×", wide=wide)
-    ctx.exit(outcome.exit_status)
+    return outcome.exit_status
 
 
 @contextmanager

@@ -50,9 +50,7 @@ _EXAMPLES = examples(
 )
 @seed_option
 @click.option("--force", is_flag=True, help="Measure again what the folder has, and replace existing files.")
-@click.pass_context
 def command(
-    ctx: click.Context,
     studies: tuple[str, ...],
     *,
     quick: bool,
@@ -63,7 +61,7 @@ def command(
     pictures: Path | None,
     seed: int,
     force: bool,
-) -> None:
+) -> int:
     """Measure the published studies again on this machine, and say which of their claims hold here.
 
     Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. The answer begins with where
@@ -82,7 +80,7 @@ def command(
         reproduction = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
     except KeyboardInterrupt:
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
-        ctx.exit(EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     if as_json:
         from clonometer.studies.answer import answer_to_json
 
@@ -91,6 +89,7 @@ def command(
         _print(reproduction, wide=wide)
     _write(reproduction, report, pictures, force=force)
     click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
+    return 0
 
 
 def _check_outputs(report: Path | None, *, force: bool) -> None:

@@ -116,10 +116,7 @@ class _Wish:
     "timeout_s",
     "Kill a driver that has not answered by then. Default: many times the expected duration.",
 )
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     *,
     out: Path | None,
     report: Path | None,
@@ -130,7 +127,7 @@ def command(
     no_since: bool,
     timeout_s: float | None,
     **asked: object,
-) -> None:
+) -> int:
     """Measure workloads, or a plan, and print the answer.
 
     Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
@@ -144,14 +141,14 @@ def command(
     outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, report, force, keep, keep_previous)
     outcome = _measure(wish, outputs, timeout_s)
     if outcome.path is None:
-        ctx.exit(outcome.exit_status)
+        return outcome.exit_status
     since = None if no_since else since_last_time(outcome.path)
     closing = _closing_lines(outcome, outputs, wish, since)
     _answer(outcome.path, report, as_json=as_json, wide=wide, lines=SCREEN_LINES - len(closing))
     # With --json standard output holds one JSON object and nothing else.
     for line in closing:
         click.echo(line, err=as_json)
-    ctx.exit(outcome.exit_status)
+    return outcome.exit_status
 
 
 def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) -> None:
