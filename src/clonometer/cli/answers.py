@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.plan.cell import matches
-from clonometer.plan.names import full_globs
+from clonometer.plan.names import chosen_cells
 
 if TYPE_CHECKING:
     from clonometer.results.types import Finding, Results
@@ -58,9 +57,9 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     """
     if not globs:
         return results
-    globs = full_globs(globs, [status.cell for status in results.cell_statuses])
-    kept = [matches(row.cell, globs) for row in results.cells]
-    cells = {row.cell for row, keep in zip(results.cells, kept, strict=True) if keep}
+    chosen = set(chosen_cells(globs, [status.cell for status in results.cell_statuses]))
+    kept = [row.cell in chosen for row in results.cells]
+    cells = {row.cell for row in results.cells} & chosen
     first = results.first
 
     def about(findings: Sequence[Finding]) -> list[Finding]:
@@ -77,5 +76,5 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
         ),
         cells=[row for row, keep in zip(results.cells, kept, strict=True) if keep],
         process_medians=[medians for medians, keep in zip(results.process_medians, kept, strict=True) if keep],
-        cell_statuses=[status for status in results.cell_statuses if matches(status.cell, globs)],
+        cell_statuses=[status for status in results.cell_statuses if status.cell in chosen],
     )

@@ -11,8 +11,7 @@ import rich_click as click
 from clonometer.cli.answers import keep_cells, read_results
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_pieces
-from clonometer.plan.cell import matches
-from clonometer.plan.names import full_globs
+from clonometer.plan.names import chosen_cells
 from clonometer.views.exports import FORMATS, check_format
 
 if TYPE_CHECKING:
@@ -72,10 +71,7 @@ def _samples(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]
 def _chosen(run: Run, globs: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[object, ...]]]:
     from clonometer.results.rows.samples import sample_columns, sample_rows
 
-    known = run.cells()
-    chosen = full_globs(globs, known)
-    cells = [cell for cell in known if not chosen or matches(cell, chosen)]
-    return sample_columns(run), sample_rows(run, cells)
+    return sample_columns(run), sample_rows(run, chosen_cells(globs, run.cells()))
 
 
 def _print(pieces: Iterable[str]) -> None:

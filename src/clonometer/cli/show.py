@@ -10,8 +10,7 @@ from clonometer.cli.answers import keep_cells, print_answer, read_results
 from clonometer.cli.console import print_record
 from clonometer.cli.options import examples, json_option, run_argument
 from clonometer.errors import UsageError
-from clonometer.plan.cell import matches
-from clonometer.plan.names import full_globs
+from clonometer.plan.names import chosen_cells
 
 _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet",
@@ -44,11 +43,9 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
     from clonometer.views.terminal.workers import render_workers
 
     with open_run(path) as run:
-        planned = [entry["cell"] for entry in run.metadata["cells"]]
-        chosen = full_globs(globs, planned)
+        chosen = chosen_cells(globs, [entry["cell"] for entry in run.metadata["cells"]])
         sampled = set(run.cells())
-        cells = [cell for cell in planned if cell in sampled]
-        tables = each_worker(run, [cell for cell in cells if not chosen or matches(cell, chosen)])
+        tables = each_worker(run, [cell for cell in chosen if cell in sampled])
     if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
     print_record(WorkersOfRun(str(path), tuple(tables)), render_workers, as_json=as_json, characters="µ…")

@@ -14,8 +14,7 @@ from clonometer.dataset.folders import FoundFile, open_runs
 from clonometer.dataset.index import Progress, Rows, Summaries, is_current, read_summaries, rows_of_parts
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError
-from clonometer.plan.cell import matches
-from clonometer.plan.names import full_globs
+from clonometer.plan.names import chosen_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -195,8 +194,8 @@ def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> 
     for number, (part, place) in enumerate(chosen):
         numbers[part][place] = number
     cells = dict.fromkeys(label["cell"] for part in summaries.parts for label in part.labels)
-    globs = full_globs(list(only), list(cells)) if only else ()
-    labels, rows = rows_of_parts(summaries.parts, numbers, lambda label: not globs or matches(label["cell"], globs))
+    wanted = set(chosen_cells(only, cells))
+    labels, rows = rows_of_parts(summaries.parts, numbers, lambda label: label["cell"] in wanted)
     return [_label(label) for label in labels], rows
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
-from clonometer.plan.cell import Cell, make_cell, matches
+from clonometer.plan.cell import Cell, make_cell
 from clonometer.plan.expand import Entry, axes_of, expand, meaningless, with_condition
 from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
-from clonometer.plan.names import full_globs
+from clonometer.plan.names import chosen_cells
 from clonometer.plan.planfile import checked_budget
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.plan.values import read_value
@@ -98,10 +98,9 @@ def apply_only(plan: Plan, globs: Sequence[str]) -> Plan:
     UsageError
         If a glob matches no cell, with the nearest cell or workload and what the plan has.
     """
-    chosen = full_globs(
-        globs, [cell.text for cell in plan.cells], "" if plan.name == ADHOC else f" of the plan {plan.name}"
-    )
-    return replace(plan, targets=_with_cells(plan.targets, lambda cell: matches(cell.text, chosen))) if globs else plan
+    whose = "" if plan.name == ADHOC else f" of the plan {plan.name}"
+    chosen = set(chosen_cells(globs, [cell.text for cell in plan.cells], whose))
+    return replace(plan, targets=_with_cells(plan.targets, lambda cell: cell.text in chosen))
 
 
 def _with_cells(targets: Iterable[Target], is_kept: Callable[[Cell], bool]) -> tuple[Target, ...]:

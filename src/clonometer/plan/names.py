@@ -72,6 +72,12 @@ def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") ->
     return read
 
 
+def chosen_cells(globs: Iterable[str], cells: Collection[str], whose: str = "") -> list[str]:
+    """Choose the cells that match any of the globs of an option, as `full_globs` reads it; without a glob all."""
+    chosen = full_globs(globs, cells, whose)
+    return [cell for cell in cells if not chosen or matches(cell, chosen)]
+
+
 def _bearing(name: str, workloads: Collection[str]) -> str | None:
     if name in workloads:
         return name

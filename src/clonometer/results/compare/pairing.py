@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from clonometer.errors import UsageError
 from clonometer.families import family
-from clonometer.plan.cell import matches
-from clonometer.plan.names import full_globs
+from clonometer.plan.names import chosen_cells
 from clonometer.results.types import Estimate
 
 Defaults = Mapping[str, int | str]
@@ -75,7 +74,7 @@ def pair_cells(
     UsageError
         If a glob matches no cell, both match the same one, or a cell has several partners.
     """
-    groups = [_chosen(cells, glob) for glob in (base_glob, other_glob)]
+    groups = [chosen_cells([glob], cells) for glob in (base_glob, other_glob)]
     both = sorted(set(groups[0]) & set(groups[1]))
     if both:
         raise UsageError(f"both {base_glob!r} and {other_glob!r} match {both[0]}", "name cells that differ")
@@ -101,11 +100,6 @@ def pair_cells(
 
 def _apart(base: _Facets, other: _Facets) -> frozenset[str]:
     return frozenset(name for name in base.keys() & other.keys() if base[name] != other[name])
-
-
-def _chosen(cells: Mapping[str, Estimate], glob: str) -> list[str]:
-    chosen = full_globs([glob], cells)
-    return [cell for cell in cells if matches(cell, chosen)]
 
 
 def _facets(row: Estimate) -> _Facets:
