@@ -48,9 +48,7 @@ _EXAMPLES = examples(
     show_default=True,
     help="auto, tracepoints (root or CAP_PERFMON) or ptrace, which shows no times of calls.",
 )
-@click.option(
-    "--buffer", "buffer_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]"
-)
+@click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]")
 @click.option("--wide", is_flag=True, help="Show every creator.")
 @click.option(
     "--advice/--no-advice",
@@ -65,15 +63,12 @@ def command(
     *,
     words: tuple[str, ...],
     pid: int | None,
-    seconds: float | None,
-    until_all_end: bool,
-    how: str,
-    buffer_bytes: int | None,
     wide: bool,
     advice: bool,
     as_json: bool,
     out: Path | None,
     force: bool,
+    **watching: Any,
 ) -> int:
     """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
 
@@ -100,16 +95,8 @@ def command(
             click.echo(_outlived(line["alive"], "The command" if words else f"Process {pid}"), err=True)
 
     try:
-        take_census(
-            receive,
-            command=words,
-            pid=pid,
-            seconds=seconds,
-            until_all_end=until_all_end,
-            how=how,
-            ring_bytes=buffer_bytes,
-            output_to_stderr=as_json,
-        )
+        # The other options say how it watches, each by the name that it has there.
+        take_census(receive, command=words, pid=pid, output_to_stderr=as_json, **watching)
     except ClonometerError as error:
         error.exit_status = EXIT_FAILED
         raise
