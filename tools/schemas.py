@@ -26,7 +26,7 @@ from clonometer.results.check.types import Checked
 from clonometer.results.compare.types import Compared
 from clonometer.results.noise.types import Noise
 from clonometer.results.workers.types import WorkersOfRun
-from clonometer.studies.answer import WrittenReproduction
+from clonometer.studies.types import Reproduction
 
 _MOST_COLUMNS = 120
 _WITHIN = "NaN and infinities never occur. Within schema 1 keys may be added, none goes or changes its meaning."
@@ -120,7 +120,7 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "clonometer reproduce --json",
         "The studies on one machine: an entry for each figure, claim and question, then what reverses their "
         f"contradictions. {_NULLS}",
-        {"reproduction": WrittenReproduction},
+        {"reproduction": Reproduction},
     ),
 }
 

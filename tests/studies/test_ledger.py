@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from made import judged, measured
 
-from clonometer.studies.answer import answer, answer_to_json
+from clonometer.records import to_json
+from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
 from clonometer.studies.judge import CALL, IMAGE, REAPED, RUNS
@@ -118,7 +119,7 @@ def test_on_one_cpu_nothing_can_migrate():
 
 def test_an_answer_has_every_item_once_and_only_known_statuses():
     reproduction = answer(measured(sysel(1.3, 0.2) | loop(13, 6)), [])
-    document = answer_to_json(reproduction)
+    document = to_json(reproduction)
     ids = [entry["id"] for entry in document["items"]]
     assert ids == [item.id for item in load_published().items]
     assert {entry["status"] for entry in document["items"]} <= set(STATUSES)
@@ -126,6 +127,6 @@ def test_an_answer_has_every_item_once_and_only_known_statuses():
         assert {"id", "status", "effect", "interval", "evidence", "reason"} <= set(entry)
         assert entry["reason"].endswith(".")
         assert entry["kind"] == "figure" or entry["status"] != "measured"
-    assert [entry["id"] for entry in answer_to_json(answer(measured({}), ["loop-10000"]))["items"]] == [
+    assert [entry["id"] for entry in to_json(answer(measured({}), ["loop-10000"]))["items"]] == [
         f"L{number}" for number in range(1, 10)
     ]

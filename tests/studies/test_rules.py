@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from made import judged, measured, series
 
+from clonometer.records import to_json
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.interval import Interval
-from clonometer.studies.answer import answer, answer_to_json
+from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, axes_of, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, REAPED, RUNS
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED, Measurements
@@ -134,7 +135,7 @@ def loops(ratio, **how):
 )
 def test_direction_and_size_are_two_things(ratio, how, status, agrees, words):
     reproduction = answer(loops(ratio, **how), ["loop-10000"])
-    entry = next(entry for entry in answer_to_json(reproduction)["items"] if entry["id"] == "L6")
+    entry = next(entry for entry in to_json(reproduction)["items"] if entry["id"] == "L6")
     assert entry["status"] == status
     assert entry["direction"] == ("holds" if status.startswith("holds") else status)
     assert words in entry["reason"]
@@ -172,7 +173,7 @@ def test_the_heap_that_gives_the_published_size_is_looked_for():
 
 
 def test_a_size_that_was_not_claimed_is_null():
-    items = answer_to_json(answer(measured({}), []))["items"]
+    items = to_json(answer(measured({}), []))["items"]
     assert {entry["id"] for entry in items if "size" in entry} == {
         entry["id"] for entry in items if entry["kind"] != "figure"
     }
@@ -300,7 +301,7 @@ def test_what_was_published_in_words_alone_has_no_number_and_no_ratio():
     values |= {(text, "whole_each_ns"): time / int(axes_of(text)[1].get("workers", 1))
                for (text, _), time in values.items()}  # fmt: skip
     values[cell("launch.fork", linkage="dynamic_lazy", placement="free", temperature="warm"), "vm_pte_bytes"] = 4e4
-    items = json.loads(json.dumps(answer_to_json(answer(measured(values), []))))["items"]
+    items = json.loads(json.dumps(to_json(answer(measured(values), []))))["items"]
     rows = [value | {"id": entry["id"]} for entry in items for value in entry.get("values", [])]
     in_words = [row for row in rows if row["said"] is not None]
     assert [row["id"] for row in in_words] == ["B5", "U1", "U3", "U3", "U4", "U4", "U5", "U5", "U6"]

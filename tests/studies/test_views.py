@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 from made import measured
 
-from clonometer.studies.answer import answer, answer_to_json
+from clonometer.records import to_json
+from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, REAPED, RUNS
 from clonometer.studies.pairings import PAIRINGS
@@ -130,8 +131,8 @@ def test_pictures_of_every_figure_come_as_png_and_svg(reproduction):
 
 def test_the_json_keeps_to_its_schema(reproduction):
     schema = json.loads((Path(__file__).parents[2] / "docs/schemas/reproduce.schema.json").read_text())
-    jsonschema.validate(json.loads(json.dumps(answer_to_json(reproduction), allow_nan=False)), schema)
-    jsonschema.validate(answer_to_json(answer(measured({}), [])), schema)
+    jsonschema.validate(json.loads(json.dumps(to_json(reproduction), allow_nan=False)), schema)
+    jsonschema.validate(to_json(answer(measured({}), [])), schema)
 
 
 def test_an_answer_without_results_is_said_too():

@@ -82,9 +82,9 @@ def command(
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
         return EXIT_INTERRUPTED
     if as_json:
-        from clonometer.studies.answer import answer_to_json
+        from clonometer.records import to_json
 
-        print_json(answer_to_json(reproduction))
+        print_json(to_json(reproduction))
     else:
         _print(reproduction, wide=wide)
     _write(reproduction, report, pictures, force=force)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from clonometer.records import After, Key, Known, Mark, Only, written
+from clonometer.records import After, Key, Known, Mark, Only, version, written
 from clonometer.studies.published import Item, PublishedValue, Study
 
+SCHEMA = 1
 HOLDS = "holds"
 #: Of a claim that gives a size: its direction holds here, its size does not or cannot be told.
 HOLDS_IN_DIRECTION = "holds_in_direction"
@@ -21,6 +22,10 @@ DIRECTIONS = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE
 STATUSES = (*DIRECTIONS, HOLDS_IN_DIRECTION, MEASURED)
 _PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "said"))
 _ASKED = Only("asked", ("id", "title", "sides"))
+_OF_ITEM = Only("item", ("id", "study", "kind", "text"))
+_OF_FIGURE = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
+_OF_CLAIM = Only("judged", ("status", "direction", "size", "effect", "effect_is", "interval", "evidence", "reason"))
+_OF_STUDY = Only("study", ("id", "author", "title", "year", "machine"))
 
 
 class OfInterval:
@@ -263,45 +268,76 @@ class Reconciliation:
 
 
 @dataclass(frozen=True)
+class FigureEntry:
+    """A figure of a study: what is said of it, and its numbers beside ours."""
+
+    item: Annotated[Item, Mark.MERGED, _OF_ITEM]
+    verdict: Annotated[Verdict, Mark.MERGED, _OF_FIGURE]
+    values: Sequence[FigureRow]
+
+
+@dataclass(frozen=True)
+class ClaimEntry:
+    """A claim or question of a study, and what is said of it."""
+
+    item: Annotated[Item, Mark.MERGED, _OF_ITEM]
+    verdict: Annotated[Verdict, Mark.MERGED, _OF_CLAIM]
+    least_effect: Annotated[str | None, "What counts as an effect; None where nothing tests it."]
+
+
+@dataclass(frozen=True)
 class Reproduction:
-    """The answer.
+    """The studies on one machine: an entry for each figure, claim and question, then what reverses contradictions.
 
     Attributes
     ----------
+    quick
+        Whether it was the short form.
+    notes
+        What a reader must know of this run: conditions that were made smaller, parts that were not measured.
     studies
         The studies that were asked for, in the order of the data.
-    items
+    entries
         Their figures, claims and questions.
-    rows
-        For each figure its published numbers beside ours.
-    verdicts
-        For each item what is said of it.
     flips
         The contradictions, with what reverses them.
     curves
         The studies' plots, ready to draw.
-    notes
-        What a reader must know of this run: conditions that were made smaller, parts that were not measured.
     host
         Host facts.
     started
         When the last of its runs began.
-    quick
-        Whether it was the short form.
     """
 
-    studies: tuple[Study, ...]
-    items: tuple[Item, ...]
-    rows: Mapping[str, Sequence[FigureRow]]
-    verdicts: Mapping[str, Verdict]
-    flips: Sequence[Reconciliation]
-    curves: Sequence[Curve] = ()
-    notes: Sequence[str] = ()
-    host: Mapping[str, Any] = field(default_factory=dict)
-    started: str = ""
-    quick: bool = False
+    schema = version(SCHEMA)
 
-    def of(self, study: str, kind: str) -> list[Item]:
-        """The items of a study of one kind, or with ``claim`` its questions as well."""
-        kinds = ("claim", "question") if kind == "claim" else (kind,)
-        return [item for item in self.items if item.study == study and item.kind in kinds]
+    quick: bool
+    notes: Sequence[str]
+    studies: Sequence[Annotated[Study, _OF_STUDY]]
+    entries: Annotated[Sequence[FigureEntry | ClaimEntry], Key("items")]
+    flips: Annotated[Sequence[Reconciliation], Key("reconciliation")]
+    curves: Annotated[Sequence[Curve], Mark.UNWRITTEN]
+    host: Annotated[Mapping[str, Any], Mark.UNWRITTEN]
+    started: Annotated[str, Mark.UNWRITTEN]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The figures, claims and questions."""
+        return tuple(entry.item for entry in self.entries)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """What is said of each, by its id."""
+        return {entry.item.id: entry.verdict for entry in self.entries}
+
+    def figures(self, study: str) -> list[FigureEntry]:
+        """The figures of a study."""
+        return [entry for entry in self.entries if isinstance(entry, FigureEntry) and entry.item.study == study]
+
+    def rows(self, study: str) -> list[FigureRow]:
+        """The numbers of a study's figures."""
+        return [row for figure in self.figures(study) for row in figure.values]
+
+    def claims(self, study: str) -> list[ClaimEntry]:
+        """The claims and questions of a study."""
+        return [entry for entry in self.entries if isinstance(entry, ClaimEntry) and entry.item.study == study]

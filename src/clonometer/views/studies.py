@@ -8,7 +8,16 @@ from dataclasses import replace
 
 from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
-from clonometer.studies.types import Design, FigureRow, Pair, Reconciliation, Reproduction, Verdict
+from clonometer.studies.types import (
+    ClaimEntry,
+    Design,
+    FigureEntry,
+    FigureRow,
+    Pair,
+    Reconciliation,
+    Reproduction,
+    Verdict,
+)
 from clonometer.units import format_number, format_ratio, format_share
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.table import MISSING, Column, Table
@@ -94,14 +103,15 @@ def ratio_text(row: FigureRow) -> str:
 
 def counts_text(reproduction: Reproduction) -> str:
     """How many claims and questions came out how."""
-    claims = [item for item in reproduction.items if item.kind != "figure"]
-    figures = [item for item in reproduction.items if item.kind == "figure"]
-    counted = {
-        status: sum(reproduction.verdicts[item.id].status == status for item in claims) for status in STATUS_WORDS
-    }
+    claims, figures = (
+        [entry.verdict.status for entry in reproduction.entries if isinstance(entry, kind)]
+        for kind in (ClaimEntry, FigureEntry)
+    )
+    counted = {status: claims.count(status) for status in STATUS_WORDS}
     counts = ", ".join(f"{count} {_words(status, count)}" for status, count in counted.items() if count)
-    measured = sum(reproduction.verdicts[item.id].status == "measured" for item in figures)
-    return f"{len(claims)} claims and questions: {counts}. {measured} of {len(figures)} figures measured."
+    return (
+        f"{len(claims)} claims and questions: {counts}. {figures.count('measured')} of {len(figures)} figures measured."
+    )
 
 
 def _words(status: str, count: int) -> str:
@@ -231,11 +241,6 @@ def _factor(name: str, design: Design) -> str:
     return condition_words({name: design.factors[name][1]})
 
 
-def study_items(reproduction: Reproduction, study: str) -> tuple[list[Item], list[Item]]:
-    """Figures, and claims with questions, of a study."""
-    return reproduction.of(study, "figure"), reproduction.of(study, "claim")
-
-
 def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
     """A study's figures beside ours."""
     return Table(
@@ -250,24 +255,22 @@ def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
     )
 
 
-def short_figure_table(items: Sequence[Item], reproduction: Reproduction, study: Study) -> Table:
+def short_figure_table(figures: Sequence[FigureEntry], study: Study) -> Table:
     """A line for each figure: the first of its numbers, and how many there are besides."""
-    rows = [reproduction.rows[item.id] for item in items]
-    firsts = [numbers[0] for numbers in rows]
-    more = [f"{len(numbers) - 1} more" if len(numbers) > 1 else "" for numbers in rows]
-    _, _, *figures, _ = figure_table(firsts, study).columns
+    firsts = [figure.values[0] for figure in figures]
+    more = [f"{len(figure.values) - 1} more" if len(figure.values) > 1 else "" for figure in figures]
+    _, _, *numbers, _ = figure_table(firsts, study).columns
     names = [(row.id, row.published.what) for row in firsts]
-    return Table([_named("figure", names), *figures, Column("", more, drop=1, optional=True)])
+    return Table([_named("figure", names), *numbers, Column("", more, drop=1, optional=True)])
 
 
-def short_claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
+def short_claim_table(claims: Sequence[ClaimEntry]) -> Table:
     """A line for each claim or question."""
-    verdicts = [reproduction.verdicts[claim.id] for claim in claims]
     return Table(
         [
-            _named("claim", [(claim.id, claim.short) for claim in claims]),
-            Column("here", [outcome_text(verdict) for verdict in verdicts]),
-            Column("number", [verdict.effect_is for verdict in verdicts], drop=1, dim=True),
+            _named("claim", [(claim.item.id, claim.item.short) for claim in claims]),
+            Column("here", [outcome_text(claim.verdict) for claim in claims]),
+            Column("number", [claim.verdict.effect_is for claim in claims], drop=1, dim=True),
         ]
     )
 
@@ -278,15 +281,14 @@ def _named(head: str, names: Sequence[tuple[str, str]]) -> Column:
     return Column(f"{'id':<{wide}}  {head}", [f"{id_:<{wide}}  {name}" for id_, name in names], least=_WHOLE)
 
 
-def claim_table(claims: Sequence[Item], reproduction: Reproduction) -> Table:
+def claim_table(claims: Sequence[ClaimEntry]) -> Table:
     """Claims and questions, how each came out, and why."""
-    verdicts = [reproduction.verdicts[claim.id] for claim in claims]
     return Table(
         [
-            Column("id", [claim.id for claim in claims]),
-            Column("claim", [claim.text for claim in claims]),
-            Column("here", [outcome_text(verdict) for verdict in verdicts]),
-            Column("evidence", [verdict.reason for verdict in verdicts]),
+            Column("id", [claim.item.id for claim in claims]),
+            Column("claim", [claim.item.text for claim in claims]),
+            Column("here", [outcome_text(claim.verdict) for claim in claims]),
+            Column("evidence", [claim.verdict.reason for claim in claims]),
         ]
     )
 

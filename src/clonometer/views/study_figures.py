@@ -24,7 +24,7 @@ _SAID: Spec = {"description": {"field": "said", "type": "nominal"}}
 def figure_specs(reproduction: Reproduction) -> Iterator[tuple[str, Spec]]:
     """Every figure that this reproduction can draw: a name for its file, and its specification."""
     for study in reproduction.studies:
-        rows = [row for item in reproduction.of(study.id, "figure") for row in reproduction.rows[item.id]]
+        rows = reproduction.rows(study.id)
         times = [row for row in rows if row.value is not None and row.published.unit == "us"]
         if times:
             yield f"{study.id}-table", table_figure(times, f"{study.id}: published and here")

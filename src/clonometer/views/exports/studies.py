@@ -11,7 +11,6 @@ from clonometer.views.studies import (
     counts_text,
     effect_lines,
     figure_table,
-    study_items,
 )
 from clonometer.views.table import Table
 
@@ -22,11 +21,9 @@ def studies_markdown(reproduction: Reproduction) -> str:
     if reproduction.flips:
         lines += ["## The contradictions", "", *_lines(contradiction_table(reproduction.flips, reproduction.items))]
     for study in reproduction.studies:
-        figures, claims = study_items(reproduction, study.id)
         lines += [f"## {study.id}", "", f"{study.author}: *{study.title}*. {study.source}. {study.method}", ""]
-        rows = [row for item in figures for row in reproduction.rows[item.id]]
-        lines += _lines(figure_table(rows, study))
-        lines += _lines(claim_table(claims, reproduction))
+        lines += _lines(figure_table(reproduction.rows(study.id), study))
+        lines += _lines(claim_table(reproduction.claims(study.id)))
     for flip in reproduction.flips:
         lines += [f"## {flip.pairing.title}", "", f"{'; '.join(flip.pairing.sides)}.", "", flip.sentence, ""]
         lines += [f"- {line}" for line in effect_lines(flip)] + [""]

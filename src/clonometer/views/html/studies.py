@@ -19,7 +19,6 @@ from clonometer.views.studies import (
     effect_lines,
     figure_table,
     outcome_text,
-    study_items,
 )
 from clonometer.views.study_figures import figure_specs
 
@@ -65,17 +64,15 @@ def _host(reproduction: Reproduction) -> list[str]:
 
 
 def _study(reproduction: Reproduction, study: Study) -> dict[str, Any]:
-    figures, claims = study_items(reproduction, study.id)
-    verdicts = [reproduction.verdicts[claim.id] for claim in claims]
     return {
         "about": study,
-        "figures": figure_table([row for item in figures for row in reproduction.rows[item.id]], study),
+        "figures": figure_table(reproduction.rows(study.id), study),
         "pictures": [
             {"name": name, "svg": _svg(spec), "small": _svg(_small(spec)), "caption": spec.get("description", "")}
             for name, spec in (figure_specs(reproduction) if can_draw() else ())
             if name.startswith(study.id)
         ],
-        "claims": list(zip(claims, verdicts, map(outcome_text, verdicts), strict=True)),
+        "claims": [(claim.item, claim.verdict, outcome_text(claim.verdict)) for claim in reproduction.claims(study.id)],
     }
 
 

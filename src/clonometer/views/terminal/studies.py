@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.studies.published import Item, Study
-from clonometer.studies.types import FigureRow, Reproduction
+from clonometer.studies.types import FigureRow, Reproduction, Verdict
 from clonometer.views.studies import (
     STATUS_WORDS,
     counts_text,
@@ -16,7 +16,6 @@ from clonometer.views.studies import (
     short_claim_table,
     short_contradiction_table,
     short_figure_table,
-    study_items,
 )
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
@@ -60,28 +59,26 @@ def _contradictions(reproduction: Reproduction, width: int, colour: bool) -> lis
 
 
 def _study_in_short(study: Study, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
-    figures, claims = study_items(reproduction, study.id)
     return [
         paint(study.id, "bold", colour),
         *wrap(study.source, width),
         "",
-        *draw_table(short_figure_table(figures, reproduction, study), width, colour),
+        *draw_table(short_figure_table(reproduction.figures(study.id), study), width, colour),
         "",
-        *draw_table(short_claim_table(claims, reproduction), width, colour),
+        *draw_table(short_claim_table(reproduction.claims(study.id)), width, colour),
     ]
 
 
 def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
-    figures, claims = study_items(reproduction, study.id)
     drawn = [paint(study.id, "bold", colour), *wrap(f"{study.author}: {study.title}. {study.source}", width), ""]
-    rows = [row for item in figures for row in reproduction.rows[item.id]]
+    rows = reproduction.rows(study.id)
     measured = [row for row in rows if row.value is not None]
     if measured:
         drawn += draw_table(figure_table(measured, study), width, colour)
     drawn += wrap_each(_unmeasured(rows), width, bullet="  ")
     drawn.append("")
-    for item in claims:
-        drawn += _claim(item, reproduction, width, colour)
+    for claim in reproduction.claims(study.id):
+        drawn += _claim(claim.item, claim.verdict, width, colour)
     return drawn
 
 
@@ -93,8 +90,7 @@ def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:
     return [f"{', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in reasons.items()]
 
 
-def _claim(item: Item, reproduction: Reproduction, width: int, colour: bool) -> list[str]:
-    verdict = reproduction.verdicts[item.id]
+def _claim(item: Item, verdict: Verdict, width: int, colour: bool) -> list[str]:
     status = f"{STATUS_WORDS[verdict.status]:<{_STATUS_WIDE}}"
     head = f"{item.id:<4}{paint(status, _STYLES.get(verdict.status, 'dim'), colour)}  "
     indent = " " * (4 + _STATUS_WIDE + 2)
