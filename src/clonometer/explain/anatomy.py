@@ -11,7 +11,7 @@ from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.arguments import listing_of
 from clonometer.explain.budget import BAND, budget_of
 from clonometer.explain.calls import calls_of, made
-from clonometer.explain.counters import counters_of, own_counters_of
+from clonometer.explain.counters import counters_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.overhead import overhead_of
 from clonometer.explain.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
@@ -258,17 +258,15 @@ def _counted(tracer: Tracer, target: Target, wanted: str | None, tier: str) -> C
         return Counters(wanted, reason=_NO_COUNTERS[tier])
     traces: list[Trace] = []
     for _ in range(_COUNTED_PROCESSES):
-        if tier == "own":
-            trace = tracer.trace(target, "own", _EVENTS)
-        else:
-            trace = tracer.trace(target, "tracepoints", _EVENTS, counters=wanted)
+        # A tier that counts is named as its way of tracing; that of one's own events has no counters to be read.
+        trace = tracer.trace(target, tier, _EVENTS, counters=None if tier == "own" else wanted)
         if trace.refused is not None:
             none = f"no {wanted} counters here: "
             return Counters(wanted, reason=trace.refused.removeprefix(none), missing=dict(trace.counters_refused))
         traces.append(trace)
     if not any(any(True for _ in traced_launches(trace)) for trace in traces):
         return Counters(wanted, reason=f"no launch could be seen whole: {traces[0].lost:,} events were lost")
-    return own_counters_of(traces) if tier == "own" else counters_of(wanted, traces)
+    return counters_of(wanted, traces)
 
 
 def _sampled(tracer: Tracer, target: Target, wish: Wish) -> Mapping[str, int]:

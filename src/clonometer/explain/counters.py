@@ -98,8 +98,10 @@ def courses(trace: Trace) -> dict[int, Course]:
 
 
 def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
-    """Give the counts of traced launches to their parts and stages, in means over the central band of each process."""
-    names = tuple(traces[0].counters)
+    """Give the counts of traced launches to their parts and stages, in means over the central band of each process.
+
+    Where an ordinary user's perf sees the parent alone (tier ``own``) it is the parent's own page faults and switches.
+    """
     sums: dict[tuple[str, str], NDArray[np.float64]] = {}
     launches, enabled_ns, running_ns = 0, 0, 0
     for trace in traces:
@@ -107,50 +109,37 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
         memory = Memory(trace.maps)
         for launch in central(list(traced_launches(trace))):
             launches += 1
-            for key, values in _of_launch(launch, trace.task, memory, by_cpu):
+            counted = _of_parent(launch) if trace.how == "own" else _of_launch(launch, trace.task, memory, by_cpu)
+            for key, values in counted:
                 sums[key] = sums.get(key, 0.0) + values
         enabled_ns += sum(each.enabled_ns for each in by_cpu.values())
         running_ns += sum(each.running_ns for each in by_cpu.values())
+    own = traces[0].how == "own"
     return Counters(
         set=wanted,
-        missing=dict(traces[0].counters_refused),
+        missing=_OWN_MISSING if own else dict(traces[0].counters_refused),
         launches=launches,
         running=running_ns / enabled_ns if enabled_ns else 1.0,
-        rows=tuple(_rows(names, sums, max(1, launches))),
+        rows=tuple(_rows(_OWN_NAMES if own else traces[0].counters, sums, max(1, launches))),
     )
 
 
 #: What an ordinary user's perf tells as events, which can be counted; the rest of the software set is not told.
 _OWN_NAMES = ("page_faults", "context_switches", "major_faults")
 _OWN_COUNTS = {"minor_fault": (1, 0, 0), "major_fault": (1, 0, 1), "switched_out": (0, 1, 0)}
-_OWN_MISSING = "an ordinary user's perf is read at no event; only faults and switches are events themselves"
+_OWN_MISSING = dict.fromkeys(
+    ("cpu_clock_ns", "cpu_migrations"),
+    "an ordinary user's perf is read at no event; only faults and switches are events themselves",
+)
 
 
-def own_counters_of(traces: Sequence[Trace]) -> Counters:
-    """Count the parent's own page faults and switches in each part, where nothing more may be seen (tier ``own``).
-
-    Faults that the kernel has on its behalf, and all that the child does, are not among them.
-    """
-    sums: dict[tuple[str, str], NDArray[np.float64]] = {}
-    launches = 0
-    for trace in traces:
-        for launch in central(list(traced_launches(trace))):
-            launches += 1
-            for segment in launch.segments:
-                sums.setdefault(("part", segment.part), np.zeros(len(_OWN_NAMES)))
-            sums.setdefault(("all", "all"), np.zeros(len(_OWN_NAMES)))
-            for event in launch.events:
-                counts = np.array(_OWN_COUNTS.get(event.kind, (0, 0, 0)), np.float64)
-                part = next((each.part for each in launch.segments if event.time_ns < each.end_ns), None)
-                if part is not None:
-                    sums["part", part] += counts
-                    sums["all", "all"] += counts
-    return Counters(
-        set="software",
-        missing=dict.fromkeys(("cpu_clock_ns", "cpu_migrations"), _OWN_MISSING),
-        launches=launches,
-        rows=tuple(_rows(_OWN_NAMES, sums, max(1, launches))),
-    )
+def _of_parent(traced: TracedLaunch) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
+    """The parent's own faults and switches: not those that the kernel has on its behalf, nor what the child does."""
+    for segment in traced.segments:
+        events = [event for event in traced.events if segment.start_ns <= event.time_ns < segment.end_ns]
+        counts = np.array([_OWN_COUNTS.get(event.kind, (0, 0, 0)) for event in events], np.float64)
+        for key in (("part", segment.part), ("all", "all")):
+            yield key, counts.reshape(-1, len(_OWN_NAMES)).sum(axis=0)
 
 
 def _rows(names: Sequence[str], sums: Mapping[tuple[str, str], Any], launches: int) -> Iterator[Counts]:
