@@ -35,7 +35,7 @@ def answer(
         studies=tuple(published.studies[study] for study in chosen),
         entries=tuple(map(entry, published.of(chosen))),
         flips=tuple(flip for flip in reconciled if flip is not None),
-        curves=tuple(curve for curve in curves(measured, judge) if curve.study in chosen),
+        curves=tuple(curve for curve in curves(judge) if curve.study in chosen),
         notes=tuple(notes),
         host=measured.host,
         started=measured.started,

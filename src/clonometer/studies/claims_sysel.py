@@ -11,7 +11,6 @@ from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats
 from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread
-from clonometer.studies.conditions import largest
 from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
 from clonometer.studies.types import DOES_NOT_HOLD, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
@@ -51,7 +50,7 @@ def s11(judge: Judge) -> Verdict:
 @claim("S12", "fork twice as long, threads within 25%")
 def s12(judge: Judge) -> Verdict:
     """Fork with much memory against fork with none, and the same of threads, at both of the study's stages."""
-    fork, thread = (largest(judge.measured, base) for base in (sysel_fork("cold"), sysel_thread("cold")))
+    fork, thread = (judge.measured.largest(base) for base in (sysel_fork("cold"), sysel_thread("cold")))
     if fork is None or thread is None:
         raise MissingEvidenceError("no launch with memory in the parent was measured")
     parts = [

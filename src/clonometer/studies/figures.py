@@ -8,7 +8,6 @@ from clonometer.results.findings.ends import interval_ends
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import parent_bytes, with_memory
-from clonometer.studies.conditions import largest
 from clonometer.studies.figures_burian import computed
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
@@ -103,7 +102,7 @@ def _extrapolated(id_: str, value: PublishedValue, measured: Measurements) -> Fi
     assert value.cell is not None
     assert value.quantity is not None
     bare = with_memory(value.cell, None)
-    most = largest(measured, value.cell)
+    most = measured.largest(value.cell)
     small, large = (measured.find(text, value.quantity) if text else None for text in (bare, most))
     if small is None or large is None or most is None:
         return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))

@@ -17,7 +17,7 @@ from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
-from clonometer.studies.cells import axes_of
+from clonometer.studies.cells import axes_of, parent_bytes, with_memory
 from clonometer.studies.explained import Answer, explained_of, worked_of
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
@@ -96,6 +96,16 @@ class Measurements:
     def find(self, cell: str, quantity: str) -> Evidence | None:
         """The row at the placement that has most samples; None where there is none."""
         return self._book.find(cell, quantity)
+
+    def scans(self, cell: str) -> list[tuple[int, str]]:
+        """Cells that differ from it in the parent's memory alone, with that memory, rising."""
+        bare = with_memory(cell, None)
+        return sorted((parent_bytes(other), other) for other in self.cells if with_memory(other, None) == bare)
+
+    def largest(self, cell: str) -> str | None:
+        """Of those the one with the most memory that was measured; None where none has any."""
+        loaded = [text for memory, text in self.scans(cell) if memory > 0]
+        return loaded[-1] if loaded else None
 
     def why(self, cell: str) -> str:
         """Why a cell has no value."""
