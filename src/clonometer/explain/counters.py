@@ -114,13 +114,13 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
                 sums[key] = sums.get(key, 0.0) + values
         enabled_ns += sum(each.enabled_ns for each in by_cpu.values())
         running_ns += sum(each.running_ns for each in by_cpu.values())
-    own = traces[0].how == "own"
+    parent_alone = traces[0].how == "own"
     return Counters(
         set=wanted,
-        missing=_OWN_MISSING if own else dict(traces[0].counters_refused),
+        missing=_OWN_MISSING if parent_alone else dict(traces[0].counters_refused),
         launches=launches,
         running=running_ns / enabled_ns if enabled_ns else 1.0,
-        rows=tuple(_rows(_OWN_NAMES if own else traces[0].counters, sums, max(1, launches))),
+        rows=tuple(_rows(_OWN_NAMES if parent_alone else traces[0].counters, sums, max(1, launches))),
     )
 
 
