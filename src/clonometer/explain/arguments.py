@@ -187,20 +187,18 @@ def _futex(arguments: _Arguments) -> str:
     return ", ".join(shown)
 
 
-def _signal_set(place: int) -> Callable[[int, Memory], str]:
-    def write(value: int, memory: Memory) -> str:
-        data = memory.get(place, b"")
-        if value == 0 or len(data) != 8:
-            return _address(value)
-        bits = int.from_bytes(data, "little")
-        named = [number for number in range(1, 65) if bits >> (number - 1) & 1]
-        # Nearly all of them: strace writes the ones that are missing.
-        if len(named) > 32:
-            missing = [number for number in range(1, 65) if number not in named]
-            return "~[" + " ".join(map(_short, missing)) + "]"
-        return "[" + " ".join(map(_short, named)) + "]"
-
-    return write
+def _signal_set(value: int, memory: Memory) -> str:
+    """The set of signals that rt_sigprocmask's second argument points to."""
+    data = memory.get(1, b"")
+    if value == 0 or len(data) != 8:
+        return _address(value)
+    bits = int.from_bytes(data, "little")
+    named = [number for number in range(1, 65) if bits >> (number - 1) & 1]
+    # Nearly all of them: strace writes the ones that are missing.
+    if len(named) > 32:
+        missing = [number for number in range(1, 65) if number not in named]
+        return "~[" + " ".join(map(_short, missing)) + "]"
+    return "[" + " ".join(map(_short, named)) + "]"
 
 
 def _short(number: int) -> str:
@@ -285,7 +283,7 @@ _WRITERS: Mapping[str, Sequence[Callable[[int, Memory], str]]] = {
     "readlinkat": (_FD_AT, _text_at(1), _PTR, _SIZE),
     "rseq": (_PTR, _SIZE, _HEX, _HEX),
     "rt_sigaction": (_SIGNAL, _PTR, _PTR, _SIZE),
-    "rt_sigprocmask": (_one_of(_SIGNAL_HOW), _signal_set(1), _PTR, _SIZE),
+    "rt_sigprocmask": (_one_of(_SIGNAL_HOW), _signal_set, _PTR, _SIZE),
     "rt_sigreturn": (),
     "sched_getaffinity": (_INT, _SIZE, _PTR),
     "sched_setaffinity": (_INT, _SIZE, _PTR),

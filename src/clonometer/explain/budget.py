@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -40,7 +40,9 @@ def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tup
         If there is no launch.
     """
     names = [*ORDER, UNEXPLAINED]
-    table = np.array([_means(central(launches), names) for launches in processes if launches])
+    table = np.array(
+        [means_of([launch.totals() for launch in central(launches)], names) for launches in processes if launches]
+    )
     if table.size == 0:
         raise ValueError("no launch was traced")
     whole = table.sum(axis=1, keepdims=True)
@@ -55,9 +57,9 @@ def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tup
     return reaped, shares, unexplained
 
 
-def _means(launches: Sequence[TracedLaunch], names: Sequence[str]) -> list[float]:
-    totals = [launch.totals() for launch in launches]
-    return [sum(each.get(name, 0) for each in totals) / len(totals) for name in names]
+def means_of(tables: Sequence[Mapping[str, float]], names: Iterable[str]) -> list[float]:
+    """Means over tables of what they have under each name, which is 0 where one has nothing."""
+    return [sum(table.get(name, 0) for table in tables) / len(tables) for name in names]
 
 
 def bounded(interval: Interval) -> Bounded:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.explain.budget import bounded
+from clonometer.explain.budget import bounded, means_of
 from clonometer.explain.parts import COUNTS, CPU_ORDER, LIFE_ORDER, UNEXPLAINED
 from clonometer.explain.types import Bounded
 from clonometer.explain.work.life import Lives
@@ -83,12 +83,8 @@ def mean_of(values: Sequence[float]) -> Bounded:
 
 def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> Table:
     """Means over each process's executions, a row a process and a column a name."""
-    return np.array([_row(process.accounts, what, names) for process in processes], dtype=np.float64)
-
-
-def _row(accounts: Sequence[Account], what: str, names: Sequence[str]) -> list[float]:
-    tables: list[Mapping[str, float]] = [getattr(account, what) for account in accounts]
-    return [sum(table.get(name, 0.0) for table in tables) / len(tables) for name in names]
+    tables = ([getattr(account, what) for account in process.accounts] for process in processes)
+    return np.array([means_of(each, names) for each in tables], dtype=np.float64)
 
 
 def reasons_of(thread: Sequence[Process], process: Sequence[Process], what: str, *, apart: bool) -> tuple[GapPart, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clonometer.explain.actors import GONE, PUSHED_OFF, Event
+from clonometer.explain.budget import means_of
 from clonometer.explain.parts import COUNTS, EXITS, MAKES_TASK, UNEXPLAINED
 
 Piece = tuple[int, int, str]
@@ -50,17 +51,15 @@ class Life:
             return "ended"
         if not self.made:
             return "not_launched"
-        if self.running:
-            return self._running_part()
-        if self.ready:
+        if self.ready and not self.running:
             return "run_queue"
-        return self._blocked_part()
-
-    def _running_part(self) -> str:
         if self.in_lock:
             return "mmap_lock"
-        if self._exits():
+        if self.leaving or self.call in EXITS:
             return "exit"
+        return self._running_part() if self.running else self._blocked_part()
+
+    def _running_part(self) -> str:
         if self.in_fault:
             return "fault"
         if not self.started:
@@ -73,18 +72,11 @@ class Life:
         return {"write": "write", "futex": "futex_call", "memory": "memory_call"}.get(_kind(call), "other_call")
 
     def _blocked_part(self) -> str:
-        if self.in_lock:
-            return "mmap_lock"
-        if self._exits():
-            return "exit"
         if self.in_fault:
             return "fault_wait"
         if self.call is None:
             return UNEXPLAINED
         return {"write": "write_wait", "futex": "futex_wait"}.get(_kind(self.call), "other_wait")
-
-    def _exits(self) -> bool:
-        return self.leaving or self.call in EXITS
 
     def move_on(self, time_ns: int) -> None:
         """Account for the time until ``time_ns``; times before what is accounted for change nothing."""
@@ -203,7 +195,7 @@ class Lives:
 
 def _means(tables: Sequence[Mapping[str, int]]) -> dict[str, float]:
     names = dict.fromkeys(name for table in tables for name in table)
-    return {name: sum(table.get(name, 0) for table in tables) / len(tables) for name in names}
+    return dict(zip(names, means_of(tables, names), strict=True))
 
 
 def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence[int]) -> Lives:
