@@ -5,6 +5,7 @@ The words themselves are in `clonometer.families`; what has none is called by it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from clonometer.families import axis as axis_of
@@ -20,6 +21,24 @@ STAGE_ORDER = tuple(_STAGES)
 PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 _LAUNCH = "launch."
 _SUFFIXES = ("_ns", "_bytes", "_per_s")
+
+
+def cell_parts(cell: str) -> tuple[str, list[str]]:
+    """Take a cell's canonical text apart: its workload, and what it names of its condition, each as ``axis=value``.
+
+    Examples
+    --------
+    >>> cell_parts("launch.fork[placement=free,temperature=warm]"), cell_parts("launch.fork")
+    (('launch.fork', ['placement=free', 'temperature=warm']), ('launch.fork', []))
+    """
+    workload, _, inside = cell.removesuffix("]").partition("[")
+    return workload, inside.split(",") if inside else []
+
+
+def cell_text(workload: str, parts: Iterable[str]) -> str:
+    """Put a cell's canonical text together of what `cell_parts` gives."""
+    inside = ",".join(parts)
+    return f"{workload}[{inside}]" if inside else workload
 
 
 def mechanism_name(workload: str) -> str:

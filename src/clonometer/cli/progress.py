@@ -31,10 +31,10 @@ def make_progress() -> PlainProgress | BarProgress:
 
 def name_of(target: Target) -> str:
     """The target's condition without its temperatures, which one process measures together."""
-    text = target.cells[0].text
-    name, _, inside = text.rstrip("]").partition("[")
-    kept = ",".join(part for part in inside.split(",") if part and not part.startswith("temperature="))
-    return f"{name}[{kept}]" if kept else name
+    from clonometer.words import cell_parts, cell_text
+
+    workload, parts = cell_parts(target.cells[0].text)
+    return cell_text(workload, (part for part in parts if not part.startswith("temperature=")))
 
 
 def span(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from clonometer.dataset.load import Dataset
 from clonometer.dataset.point_types import Point, PointRun, Points
 from clonometer.dataset.types import FolderReading, Label, RunEntry
 from clonometer.errors import InputError
+from clonometer.words import cell_parts
 
 #: Facts that go with values: enough to name what changed.
 POINT_FACTS = (
@@ -115,18 +116,11 @@ def _metadata(run: PointRun) -> dict[str, Any]:
 
 def bare_label(cell: str, quantity: str, stage: str | None, placement: str | None, unit: str) -> Label:
     """A label of what a series tells of itself: its cell's text, and the axes in that."""
-    workload, _, inside = cell.partition("[")
-    axes = dict(_axes(inside.removesuffix("]")))
+    workload, parts = cell_parts(cell)
+    axes = dict(part.split("=", 1) for part in parts if "=" in part)
     temperature = axes.pop("temperature", None)
     is_time = unit == "ns"
     return Label(cell, workload, axes, temperature, stage, placement, quantity, unit, "other", 1.0, is_time)
-
-
-def _axes(text: str) -> Iterator[tuple[str, str]]:
-    for part in text.split(","):
-        name, separator, value = part.partition("=")
-        if separator:
-            yield name, value
 
 
 def read_points(path: Path) -> Dataset:

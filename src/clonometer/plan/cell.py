@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from clonometer.units import format_bytes
+from clonometer.words import cell_text
 
 AxisValue = int | str
 
@@ -65,8 +66,8 @@ def make_cell(
     shown = {name: _value_text(value, axes[name]) for name, value in full.items() if value != axes[name].default}
     if temperature is not None:
         shown["temperature"] = temperature
-    inside = ",".join(f"{name}={text}" for name, text in sorted(shown.items()))
-    return Cell(f"{workload}[{inside}]" if inside else workload, workload, full, temperature)
+    text = cell_text(workload, (f"{name}={value}" for name, value in sorted(shown.items())))
+    return Cell(text, workload, full, temperature)
 
 
 _SPECIAL = re.compile(r"[%,=\[\]*?\s\x00-\x1f\x7f]")

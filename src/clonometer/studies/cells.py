@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from clonometer.errors import UsageError
 from clonometer.units import parse_bytes
-from clonometer.words import axis_words, until
+from clonometer.words import axis_words, cell_parts, cell_text, until
 
 _WHOLES = {"wall_ns": "in wall time", "whole_ns": "for the whole work"}
-_INSIDE = re.compile(r"^([^[]*)(?:\[(.*)\])?$")
 
 
 def cell(workload: str, **axes: str) -> str:
@@ -21,8 +18,7 @@ def cell(workload: str, **axes: str) -> str:
     >>> cell("launch.fork", temperature="warm", placement="free")
     'launch.fork[placement=free,temperature=warm]'
     """
-    inside = ",".join(f"{name}={value}" for name, value in sorted(axes.items()))
-    return f"{workload}[{inside}]" if inside else workload
+    return cell_text(workload, (f"{name}={value}" for name, value in sorted(axes.items())))
 
 
 def axes_of(text: str) -> tuple[str, dict[str, str]]:
@@ -33,18 +29,13 @@ def axes_of(text: str) -> tuple[str, dict[str, str]]:
     >>> axes_of("launch.fork[placement=free,temperature=warm]")
     ('launch.fork', {'placement': 'free', 'temperature': 'warm'})
     """
-    match = _INSIDE.match(text)
-    workload, inside = (match.group(1), match.group(2)) if match else (text, None)
-    return workload, dict(part.split("=", 1) for part in (inside or "").split(",") if "=" in part)
+    workload, parts = cell_parts(text)
+    return workload, dict(part.split("=", 1) for part in parts)
 
 
 def parent_bytes(text: str) -> int:
     """The parent's memory in a cell's condition, in bytes."""
-    value = axes_of(text)[1].get("parent_bytes", "0")
-    try:
-        return parse_bytes(value)
-    except UsageError:
-        return 0
+    return parse_bytes(axes_of(text)[1].get("parent_bytes", "0"))
 
 
 def with_memory(text: str, memory: str | None) -> str:
@@ -102,8 +93,8 @@ def condition_words(condition: Mapping[str, str]) -> str:
         if name == "temperature":
             continue
         if name.endswith("_bytes"):
-            size = parent_bytes(cell("x", parent_bytes=value))
-            words.append(f"{axis_words(name, size)}{' in the parent' if name == 'parent_bytes' else ''}")
+            size = axis_words(name, parse_bytes(value))
+            words.append(f"{size}{' in the parent' if name == 'parent_bytes' else ''}")
         else:
             words.append(axis_words(name, int(value) if value.isdigit() else value))
     return ", ".join(words) or "by default"

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from clonometer.stats.interval import Interval
-from clonometer.studies.cells import axes_of, cell, condition_words, parent_bytes
+from clonometer.studies.cells import axes_of, condition_words
 from clonometer.studies.judge import Judge
 from clonometer.studies.pairings import LAUNCH
 from clonometer.studies.pairs import pairs_of
 from clonometer.studies.published import load_published
 from clonometer.studies.types import HOLDS, HOLDS_IN_DIRECTION, Pair, Size, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_ratio
-from clonometer.units import approximate_bytes, format_ratio
+from clonometer.units import approximate_bytes, format_ratio, parse_bytes
 
 #: Two machines give the same size where ours is the study's, give or take a quarter.
 ALIKE = 0.25
@@ -105,7 +105,7 @@ def _with_heaps(judge: Judge, wanted: dict[str, str], quantity: str) -> Sequence
     for pair in _pairs(judge, quantity):
         heap = {name: value for name, value in pair.condition.items() if name in _HEAP}
         if heap.get("pages", "clean") == "clean" and {**bare, **heap} == dict(pair.condition):
-            scan[parent_bytes(cell("", **heap))] = pair
+            scan[parse_bytes(heap.get("parent_bytes", "0"))] = pair
     return sorted(scan.items())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clonometer.explain.parts import FOREIGN, part_of
 from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.words import mechanism_name
+from clonometer.words import cell_parts, mechanism_name
 
 #: Which launch a timeline is of.
 TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
@@ -41,18 +41,14 @@ def about_launches(explanation: Explanation) -> str:
 
 def side_names(versus: Versus) -> tuple[str, str]:
     """Name both mechanisms as briefly as tells which is which: by what differs."""
-    (first, of_first), (second, of_second) = (_taken_apart(side.cell) for side in versus.mechanisms)
+    (first, of_first), (second, of_second) = (cell_parts(side.cell) for side in versus.mechanisms)
     names = mechanism_name(first), mechanism_name(second)
     if names[0] != names[1]:
         return names
     # An axis at its default does not stand in a cell's text.
-    only_first, only_second = (", ".join(sorted(a - b)) for a, b in ((of_first, of_second), (of_second, of_first)))
+    only_first = ", ".join(part for part in of_first if part not in of_second)
+    only_second = ", ".join(part for part in of_second if part not in of_first)
     return (only_first or "default", only_second or "default") if only_first != only_second else ("first", "second")
-
-
-def _taken_apart(cell: str) -> tuple[str, set[str]]:
-    workload, _, inside = cell.rstrip("]").partition("[")
-    return workload, set(inside.split(",")) - {""}
 
 
 def versus_sentence(versus: Versus) -> str:

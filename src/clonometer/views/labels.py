@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clonometer.families import axis
 from clonometer.families import family as family_of
 from clonometer.results.types import Estimate
-from clonometer.words import axis_words, mechanism_name, stage_name
+from clonometer.words import axis_words, cell_parts, mechanism_name, stage_name
 from clonometer.words import placement_name as place_name
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def shown_axes(cell: str) -> tuple[str, ...]:
     >>> shown_axes("launch.fork[pages=clean,parent_bytes=64MiB,temperature=warm]")
     ('pages', 'parent_bytes')
     """
-    _, _, inside = cell.partition("[")
-    names = re.findall(r"(?:^|,)([a-z_0-9]+)=", inside)
+    names = (part.partition("=")[0] for part in cell_parts(cell)[1])
     return tuple(name for name in names if name != "temperature")
 
 

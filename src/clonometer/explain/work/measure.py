@@ -27,6 +27,7 @@ from clonometer.explain.work.types import (
 from clonometer.plan.adhoc import parse_settings, plan_from_arguments
 from clonometer.plan.limits import estimated_launch_ns
 from clonometer.plan.types import Catalogue, Target
+from clonometer.words import cell_parts, cell_text
 
 WORKLOAD: Literal["work.factor"] = "work.factor"
 KIND = "task_kind"
@@ -244,9 +245,8 @@ def _gather(
 
 def _condition(target: Target) -> str:
     """Canonical text of the condition, with the kind of task left out."""
-    name, _, rest = target.cells[0].text.partition("[")
-    words = [word for word in rest.removesuffix("]").split(",") if word and not word.startswith(f"{KIND}=")]
-    return f"{name}[{','.join(words)}]" if words else name
+    workload, parts = cell_parts(target.cells[0].text)
+    return cell_text(workload, (part for part in parts if not part.startswith(f"{KIND}=")))
 
 
 def _without_locks(tier: WorkTier, heard: Mapping[str, _Heard]) -> WorkTier:

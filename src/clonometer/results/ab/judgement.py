@@ -15,7 +15,7 @@ from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.units import format_share
-from clonometer.words import mechanism_name, quantity_name, until
+from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
 
 if TYPE_CHECKING:
     from clonometer.stats.sequential import Decision, PairedDesign
@@ -208,15 +208,13 @@ def common_cell(a: str, b: str) -> str:
     >>> common_cell("launch.fork[side=a,temperature=warm]", "launch.fork[side=b,temperature=warm]")
     'launch.fork[temperature=warm]'
     """
-    workload, _, inside = a.rstrip("]").partition("[")
-    others = set(b.rstrip("]").partition("[")[2].split(","))
-    kept = ",".join(part for part in inside.split(",") if part in others)
-    return f"{workload}[{kept}]" if kept else workload
+    workload, parts = cell_parts(a)
+    _, others = cell_parts(b)
+    return cell_text(workload, (part for part in parts if part in others))
 
 
 def _condition(common: str) -> list[str]:
-    inside = common.rstrip("]").partition("[")[2]
-    return [part for part in inside.split(",") if part and not part.startswith("temperature=")]
+    return [part for part in cell_parts(common)[1] if not part.startswith("temperature=")]
 
 
 def _what(row: Evidence) -> str:

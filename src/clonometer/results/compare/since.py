@@ -15,7 +15,7 @@ from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
-from clonometer.words import axis_words, mechanism_name, quantity_name, until
+from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, until
 
 #: What differs between any two runs of one machine, or is judged as a figure itself.
 _OF_ANY_RUN = ("effective_mhz", "status")
@@ -86,8 +86,7 @@ def _size(row: ComparedRow) -> float:
 
 def _name(row: ComparedRow) -> str:
     estimate = row.other
-    inside = estimate.cell.partition("[")[2].rstrip("]")
-    axes = [part.partition("=")[0] for part in inside.split(",") if part]
+    axes = [part.partition("=")[0] for part in cell_parts(estimate.cell)[1]]
     words = [axis_words(axis, estimate.condition[axis]) for axis in axes if axis in estimate.condition]
     where = [*words, *([estimate.temperature] if estimate.temperature else [])]
     what = until(estimate.stage) if estimate.stage else quantity_name(estimate.quantity)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clonometer.views.exports.entries import figures, figures_unit, measured
+from clonometer.words import cell_parts
 
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
@@ -33,8 +34,7 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
 
 
 def _name(cell: Mapping[str, Any]) -> str:
-    workload, _, inside = str(cell["cell"]).partition("[")
-    parts = [part for part in inside.rstrip("]").split(",") if part]
+    workload, parts = cell_parts(str(cell["cell"]))
     parts.append(f"until={cell['stage']}" if cell["stage"] else f"quantity={measured(cell)}")
     if cell["placement"]:
         parts.append(f"ran={cell['placement']}")

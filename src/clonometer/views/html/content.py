@@ -31,7 +31,7 @@ from clonometer.views.rows import (
 )
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
-from clonometer.words import STAGE_ORDER, mechanism_name, stage_explanation, stage_name
+from clonometer.words import STAGE_ORDER, cell_parts, mechanism_name, stage_explanation, stage_name
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
@@ -181,8 +181,8 @@ def _cell_table(estimates: Sequence[Estimate]) -> Table:
 
 
 def _condition(estimate: Estimate) -> str:
-    inside = estimate.cell.partition("[")[2].rstrip("]").split(",")
-    return ", ".join(part for part in inside if part and not part.startswith(("temperature=", "placement=")))
+    _, parts = cell_parts(estimate.cell)
+    return ", ".join(part for part in parts if not part.startswith(("temperature=", "placement=")))
 
 
 def _notes(estimate: Estimate) -> str:

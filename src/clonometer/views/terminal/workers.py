@@ -10,6 +10,7 @@ from clonometer.units import format_figure, format_number, table_unit
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import rendered, wrap
+from clonometer.words import cell_parts
 
 #: More cells than these are summed up, a line each.
 DETAILED_CELLS = 4
@@ -81,7 +82,7 @@ def _table(head: str, labels: Sequence[str], rows: Sequence[dict[str, float | No
 
 def _apart(cells: Sequence[str]) -> list[str]:
     """Name cells by what not all of them have."""
-    conditions = [cell.partition("[")[2].removesuffix("]").split(",") for cell in cells]
+    conditions = [cell_parts(cell)[1] for cell in cells]
     common = set.intersection(*map(set, conditions))
     return [
         ",".join(axis.removeprefix("task_kind=") for axis in axes if axis not in common) or "as by default"
