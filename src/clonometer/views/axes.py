@@ -8,27 +8,16 @@ from dataclasses import dataclass, replace
 
 from clonometer.views.specs import Spec
 
-TIME_LABEL = (
-    "datum.value == 0 ? '0' : "
-    "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : "
-    "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, '~g') + ' ms' : "
-    "abs(datum.value) >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : "
-    "format(datum.value, '~g') + ' ns'"
-)
-BYTES_LABEL = (
-    "datum.value == 0 ? '0' : "
-    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~g') + ' GiB' : "
-    "datum.value >= 1048576 ? format(datum.value / 1048576, '~g') + ' MiB' : "
-    "datum.value >= 1024 ? format(datum.value / 1024, '~g') + ' KiB' : "
-    "format(datum.value, '~g') + ' B'"
-)
-RATE_LABEL = (
-    "datum.value == 0 ? '0' : "
-    "datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' GB/s' : "
-    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' MB/s' : "
-    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' kB/s' : "
-    "format(datum.value, '~g') + ' B/s'"
-)
+
+def _label(steps: Sequence[tuple[str, str]], least: str, size: str = "datum.value") -> str:
+    """The expression that writes a value in the largest unit that it reaches by its ``size``, else in the ``least``."""
+    units = (f"{size} >= {factor} ? format(datum.value / {factor}, '~g') + ' {unit}' : " for factor, unit in steps)
+    return f"datum.value == 0 ? '0' : {''.join(units)}format(datum.value, '~g') + ' {least}'"
+
+
+TIME_LABEL = _label((("1e9", "s"), ("1e6", "ms"), ("1e3", "µs")), "ns", "abs(datum.value)")
+BYTES_LABEL = _label((("1073741824", "GiB"), ("1048576", "MiB"), ("1024", "KiB")), "B")
+RATE_LABEL = _label((("1e9", "GB/s"), ("1e6", "MB/s"), ("1e3", "kB/s")), "B/s")
 COUNT_LABEL = "format(datum.value, ',~g')"
 TIMES_LABEL = "format(datum.value, '~g') + '×'"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from clonometer.model.calibration import Calibration, CostModel, Residual
 from clonometer.units import format_duration
 from clonometer.views.axes import TIME_LABEL
@@ -33,16 +31,29 @@ def _panel(name: str, model: CostModel) -> Spec:
     times = [time for each in drawn for time in (each.measured_ns, each.fitted_ns)]
     points = [{"measured": each.measured_ns, "fitted": each.fitted_ns, "tip": _tip(each)} for each in drawn]
     ends = [{"measured": end, "fitted": end} for end in (min(times), max(times))] if times else []
+    placed: Spec = {
+        channel: {
+            "field": field,
+            "type": "quantitative",
+            "scale": {"type": "log"},
+            "axis": {"title": field, "labelExpr": TIME_LABEL, "tickCount": 4},
+        }
+        for channel, field in (("x", "measured"), ("y", "fitted"))
+    }
     return {
         "title": f"{name}: measured and fitted",
         "width": _SIZE,
         "height": _SIZE,
         "layer": [
-            {"data": {"values": ends}, "mark": {"type": "line", "strokeDash": [4, 4], "color": "#7d8790"}, **_axes()},
+            {
+                "data": {"values": ends},
+                "mark": {"type": "line", "strokeDash": [4, 4], "color": "#7d8790"},
+                "encoding": placed,
+            },
             {
                 "data": {"values": points},
                 "mark": {"type": "point", "filled": True, "size": 40},
-                **_axes({"tooltip": TIP}),
+                "encoding": {**placed, "tooltip": TIP},
             },
         ],
     }
@@ -51,15 +62,3 @@ def _panel(name: str, model: CostModel) -> Spec:
 def _tip(each: Residual) -> str:
     measured, fitted = format_duration(each.measured_ns), format_duration(each.fitted_ns)
     return f"{each.condition}: {measured} measured, {fitted} fitted"
-
-
-def _axes(more: Spec | None = None) -> Spec:
-    def axis(field: str) -> dict[str, Any]:
-        return {
-            "field": field,
-            "type": "quantitative",
-            "scale": {"type": "log"},
-            "axis": {"title": field, "labelExpr": TIME_LABEL, "tickCount": 4},
-        }
-
-    return {"encoding": {"x": axis("measured"), "y": axis("fitted"), **(more or {})}}

@@ -116,15 +116,7 @@ def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:
 
 def budget_panel(explained: Explanation) -> Spec:
     """Mean time of each part, with its interval."""
-    rows = [
-        _row(
-            each.part,
-            each.mean_ns,
-            each.share,
-            format_duration(*each.mean_ns.ends),
-        )
-        for each in explained.budget
-    ]
+    rows = [_row(each.part, each.mean_ns, each.share, format_duration(*each.mean_ns.ends)) for each in explained.budget]
     rest = explained.unexplained_ns
     rows.append(_row(UNEXPLAINED, rest, explained.unexplained, format_duration(rest.value, resolution_ns=1.0)))
     axis_x = {"type": "quantitative", "axis": TIME_AXIS}

@@ -43,7 +43,8 @@ def theme(ink: str, ground: str) -> Spec:
 
     ``ink`` is the colour of all that is no data.
     """
-    text = {"labelColor": ink, "titleColor": ink, "labelFont": FONT, "titleFont": FONT}
+    text: Spec = {"labelColor": ink, "titleColor": ink, "labelFont": FONT, "titleFont": FONT}
+    text |= {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
     return {
         "background": ground,
         "font": FONT,
@@ -52,9 +53,6 @@ def theme(ink: str, ground: str) -> Spec:
         "range": {"category": list(PALETTE)},
         "axis": {
             **text,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
             "labelOverlap": "greedy",
             "labelSeparation": 2,
             "domainColor": ink,
@@ -68,9 +66,6 @@ def theme(ink: str, ground: str) -> Spec:
         "axisX": {"labelFlush": 24},
         "legend": {
             **text,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
             "labelLimit": 380,
             "symbolStrokeWidth": 2.5,
             "orient": "bottom",
@@ -146,12 +141,7 @@ def overview_panel(
     shared: Spec = {
         "y": names_axis("mechanism", mechanisms, grid=True, labelLimit=LABEL_LIMIT, minExtent=extent),
         "yOffset": {"field": "temperature", "type": "nominal", "sort": ["warm", "cold"]},
-        "color": choice(
-            "stage",
-            stages,
-            PALETTE[: max(len(stages), 1)],
-            values=[stage for stage in stages if stage in present],
-        ),
+        "color": choice("stage", stages, palette(len(stages)), values=[each for each in stages if each in present]),
     }
     medians = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
     height = LINE_HEIGHT * max(len(mechanisms), 1)

@@ -14,6 +14,7 @@ from clonometer.views.studies import ours_text, published_text
 
 _HERE, _THEN = "here", "published"
 _NS_PER_US = 1e3
+_WIDTH = 520
 _PLACES = ("x", "x2", "value")
 
 
@@ -36,7 +37,7 @@ def figure_specs(reproduction: Reproduction) -> Iterator[tuple[str, Spec]]:
                 yield curve.name, curve_figure(curve)
 
 
-def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
+def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     """Draw published ranges as bars and ours as points with their intervals, on a log axis of times."""
     data: list[dict[str, Any]] = []
     for row in rows:
@@ -62,7 +63,7 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
     height = 26 * len({datum["label"] for datum in data})
     of_then, of_now = ([{"filter": f"datum.kind === '{kind}'"}] for kind in (_THEN, _HERE))
     return {
-        **frame(placed, title, width, height, "Published ranges and ours."),
+        **frame(placed, title, _WIDTH, height, "Published ranges and ours."),
         "layer": [
             {"transform": of_then, "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
             {"transform": of_now, **rule(ranges)},
@@ -72,7 +73,7 @@ def table_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) 
     }
 
 
-def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -> Spec:
+def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     """Draw published and our seconds side by side, a pair of bars a row."""
     data = [
         {"label": row.published.what, "kind": kind, "seconds": value, "said": f"{row.published.what}, {kind}: {text}"}
@@ -83,7 +84,7 @@ def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -
         )
     ]
     return {
-        **frame(data, title, width, 220, "Published seconds and ours, side by side."),
+        **frame(data, title, _WIDTH, 220, "Published seconds and ours, side by side."),
         "mark": {"type": "bar"},
         "encoding": {
             "x": {
@@ -100,7 +101,7 @@ def bars_figure(rows: Sequence[FigureRow], title: str, width: int | str = 520) -
     }
 
 
-def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
+def curve_figure(curve: Curve) -> Spec:
     """Draw a figure of lines: ours with intervals, fits through them, published points hollow."""
     data: list[dict[str, Any]] = []
     for line in curve.lines:
@@ -153,7 +154,7 @@ def curve_figure(curve: Curve, width: int | str = 520) -> Spec:
         then = [{"filter": "datum.what === 'published'"}]
         hollow = dots({**shared, "y": y, **_SAID}, 130, shape="diamond", strokeWidth=2, filled=False)
         layers.append({"transform": then, **hollow})
-    return {**frame(data, curve.title, width, 280, curve.caption), "layer": layers}
+    return {**frame(data, curve.title, _WIDTH, 280, curve.caption), "layer": layers}
 
 
 def _said(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) -> str:
