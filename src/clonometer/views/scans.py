@@ -61,54 +61,6 @@ class ScanChart:
     panels: Mapping[str, ScanPanel]
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """How the lines of a figure become charts.
-
-    Attributes
-    ----------
-    panel_of
-        The title of the panel that a line belongs to.
-    words
-        Names lines, given all lines of a chart.
-    title
-        The title of a chart, given its lines.
-    quantity
-        What a line is of.
-    shared
-        Whether all panels of a chart have one axis of the quantity.
-    logarithmic
-        Whether both axes are, however far the numbers reach; else where they reach far.
-    """
-
-    panel_of: Callable[[ScanSeries], str]
-    words: Callable[[Sequence[ScanSeries]], Sequence[Words]]
-    title: Callable[[Sequence[ScanSeries]], str]
-    quantity: Callable[[ScanSeries], str] = lambda _: "time"
-    shared: bool = True
-    logarithmic: bool = False
-
-    def charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:
-        """Draw lines of one axis, as small multiples where they are many."""
-        ordered = sorted(zip(lines, self.words(lines), strict=True), key=lambda pair: stage_place(pair[0].stage))
-        x = _x_axis(lines, ALWAYS if self.logarithmic else _LOG_X_SPAN)
-        together = self._y_axis(lines) if self.shared else None
-        charts = []
-        for part, members in multiples(ordered):
-            labels = tuple(dict.fromkeys(label for _, label in members))
-            panels = {}
-            for title in dict.fromkeys(self.panel_of(line) for line, _ in members):
-                inside = [(line, label) for line, label in members if self.panel_of(line) == title]
-                points = placed_points(inside, labels, x)
-                y = together or self._y_axis([line for line, _ in inside])
-                panels[title] = ScanPanel(points, labels, self.quantity(inside[0][0]), x, y)
-            charts.append(ScanChart(joined((self.title(lines), part)), panels))
-        return charts
-
-    def _y_axis(self, lines: Sequence[ScanSeries]) -> NumberAxis:
-        return quantity_axis(lines, self.quantity(lines[0]), ALWAYS if self.logarithmic else _LOG_Y_SPAN)
-
-
 def _x_axis(lines: Sequence[ScanSeries], log_from: float) -> NumberAxis:
     values = sorted({value for line in lines for value in line.x})
     label = BYTES_LABEL if lines[0].axis_kind == "bytes" else COUNT_LABEL
@@ -174,19 +126,26 @@ def series_words(series: Sequence[ScanSeries]) -> list[Words]:
     ]
 
 
-FAMILY_DRAWING = Drawing(stage_or_quantity, series_words, family_title)
-
-
 @dataclass(frozen=True)
 class Scanned:
-    """Which lines a figure draws, and how.
+    """Which lines a figure draws, and how they become charts.
 
     Attributes
     ----------
     draws
         Whether a line belongs to it.
-    drawing
-        Makes charts of lines.
+    panel_of
+        The title of the panel that a line belongs to.
+    words
+        Names lines, given all lines of a chart.
+    title
+        The title of a chart, given its lines.
+    quantity
+        What a line is of.
+    shared
+        Whether all panels of a chart have one axis of the quantity.
+    logarithmic
+        Whether both axes are, however far the numbers reach; else where they reach far.
     grouped
         What lines of one chart have in common.
     leads
@@ -194,7 +153,12 @@ class Scanned:
     """
 
     draws: Callable[[ScanSeries], bool]
-    drawing: Drawing = FAMILY_DRAWING
+    panel_of: Callable[[ScanSeries], str] = stage_or_quantity
+    words: Callable[[Sequence[ScanSeries]], Sequence[Words]] = series_words
+    title: Callable[[Sequence[ScanSeries]], str] = family_title
+    quantity: Callable[[ScanSeries], str] = lambda _: "time"
+    shared: bool = True
+    logarithmic: bool = False
     grouped: Callable[[ScanSeries], object] = lambda line: (line.axis, line.family)
     leads: Callable[[ScanSeries], bool] = lambda line: not line.detail
 
@@ -203,7 +167,27 @@ class Scanned:
         shown = [line for line in lines if self.leads(line) and not is_beside(line.family, line.quantity)]
         keys = dict.fromkeys(map(self.grouped, shown))
         groups = [[line for line in shown if self.grouped(line) == key] for key in keys]
-        return [chart for lines in groups for chart in self.drawing.charts(lines)]
+        return [chart for lines in groups for chart in self._charts(lines)]
+
+    def _charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:
+        """Draw lines of one axis, as small multiples where they are many."""
+        ordered = sorted(zip(lines, self.words(lines), strict=True), key=lambda pair: stage_place(pair[0].stage))
+        x = _x_axis(lines, ALWAYS if self.logarithmic else _LOG_X_SPAN)
+        together = self._y_axis(lines) if self.shared else None
+        charts = []
+        for part, members in multiples(ordered):
+            labels = tuple(dict.fromkeys(label for _, label in members))
+            panels = {}
+            for title in dict.fromkeys(self.panel_of(line) for line, _ in members):
+                inside = [(line, label) for line, label in members if self.panel_of(line) == title]
+                points = placed_points(inside, labels, x)
+                y = together or self._y_axis([line for line, _ in inside])
+                panels[title] = ScanPanel(points, labels, self.quantity(inside[0][0]), x, y)
+            charts.append(ScanChart(joined((self.title(lines), part)), panels))
+        return charts
+
+    def _y_axis(self, lines: Sequence[ScanSeries]) -> NumberAxis:
+        return quantity_axis(lines, self.quantity(lines[0]), ALWAYS if self.logarithmic else _LOG_Y_SPAN)
 
 
 def _points(line: ScanSeries, label: str) -> list[dict[str, Any]]:

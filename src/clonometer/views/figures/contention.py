@@ -9,7 +9,7 @@ from clonometer.results.series.types import ScanSeries
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Section, answered_by
 from clonometer.views.multiples import Words
-from clonometer.views.scans import TASK_KIND, Drawing, Scanned, but_for_kind, family_title
+from clonometer.views.scans import TASK_KIND, Scanned, but_for_kind
 from clonometer.words import PLACEMENT_NAMES, axis_words, mechanism_name
 
 FAMILY = "contend"
@@ -44,7 +44,9 @@ FIGURES = (
         scans=Scanned(
             draws=lambda line: line.family == FAMILY,
             # Threads set against processes: a panel for each operation.
-            drawing=Drawing(_operation, _sides, family_title, shared=False),
+            panel_of=_operation,
+            words=_sides,
+            shared=False,
             leads=lambda line: line.quantity == _QUANTITY,
         ),
     ),

@@ -25,7 +25,7 @@ from clonometer.views.plots import (
     short_rows,
     stage_title,
 )
-from clonometer.views.scans import Drawing, Scanned, stage_or_quantity
+from clonometer.views.scans import Scanned
 from clonometer.views.specs import ecdf_panel, overview_panel
 from clonometer.words import STAGE_ORDER, axis_words, mechanism_name
 
@@ -135,7 +135,10 @@ FIGURES = (
         ),
         scans=Scanned(
             draws=lambda line: line.axis == MEMORY and line.stage is not None and not line.phase,
-            drawing=Drawing(stage_or_quantity, memory_words, lambda _: "", lambda _: "launch time", logarithmic=True),
+            words=memory_words,
+            title=lambda _: "",
+            quantity=lambda _: "launch time",
+            logarithmic=True,
             grouped=lambda line: line.axis,
         ),
     ),

@@ -9,7 +9,7 @@ from clonometer.results.series.types import ScanSeries
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Section, answered_by
 from clonometer.views.multiples import Words
-from clonometer.views.scans import TASK_KIND, Drawing, Scanned, but_for_kind
+from clonometer.views.scans import TASK_KIND, Scanned, but_for_kind
 from clonometer.words import axis_words, mechanism_name, placement_name
 
 AXIS = "message_bytes"
@@ -55,7 +55,12 @@ FIGURES = (
         scans=Scanned(
             draws=lambda line: line.axis == AXIS,
             grouped=lambda line: (but_for_kind(line.condition), line.placement),
-            drawing=Drawing(_quantity, _ways, _where, _quantity, shared=False, logarithmic=True),
+            panel_of=_quantity,
+            words=_ways,
+            title=_where,
+            quantity=_quantity,
+            shared=False,
+            logarithmic=True,
         ),
     ),
 )

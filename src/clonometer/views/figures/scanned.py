@@ -11,7 +11,7 @@ from clonometer.views.against import scan_panel
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.multiples import Words
-from clonometer.views.scans import Drawing, ScanChart, Scanned
+from clonometer.views.scans import ScanChart, Scanned
 from clonometer.words import axis_words, mechanism_name, phase_words
 
 
@@ -72,7 +72,9 @@ FIGURES = (
         ),
         scans=Scanned(
             draws=lambda line: line.phase,
-            drawing=Drawing(_event_condition, _event_words, lambda lines: mechanism_name(lines[0].workload)),
+            panel_of=_event_condition,
+            words=_event_words,
+            title=lambda lines: mechanism_name(lines[0].workload),
             grouped=lambda line: (line.workload, line.axis),
         ),
     ),
