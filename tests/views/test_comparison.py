@@ -8,7 +8,7 @@ from tests.views.sample_results import sample_results
 
 from clonometer.errors import InputError, UsageError
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow, Difference, LeftOut
-from clonometer.views.comparison import comparison_text, differences_text, summary
+from clonometer.views.comparison import change_text, differences_text, row_parts, stage_text, summary
 from clonometer.views.comparison_picture import comparison_picture, comparison_spec
 from clonometer.views.terminal.comparison import render_comparison
 
@@ -40,7 +40,7 @@ def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
     slab = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
     base, other = (replace(slab, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
     row = ComparedRow(base, other, 2.28, 2.2, 2.3, "higher", None, None)
-    assert comparison_text(row).stage == "slab each, KiB"
+    assert stage_text(row) == "slab each, KiB"
     pair = ComparedPair("a", "b", [row], [], [])
     [line] = [
         text
@@ -153,15 +153,15 @@ def test_the_summary_counts_and_says_the_correction() -> None:
 
 def test_what_does_not_exist_is_a_dash() -> None:
     rows = compared().pairs[0].rows
-    assert comparison_text(rows[6]).change == "-"
-    assert comparison_text(rows[7]).change == "0.1% slower?"
+    assert change_text(rows[6]) == "-"
+    assert change_text(rows[7]) == "0.1% slower?"
 
 
 def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
     cells = {cell.cell: cell for cell in sample_results().cells}
     fork, pthread = (cells[f"launch.{name}[temperature=warm]"] for name in ("fork", "pthread"))
     row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, "faster", None, None)
-    assert comparison_text(row).label == "pthread / fork, warm"
+    assert row_parts(row) == ("pthread / fork", "warm")
 
 
 def test_colour_only_where_wanted() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_HOSTS, OF_RUNS, SHARE
 from clonometer.results.compare.types import (
@@ -17,11 +16,10 @@ from clonometer.results.compare.types import (
     Difference,
     LeftOut,
 )
-from clonometer.results.types import Estimate
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import MedianText, fact_text, median_text
+from clonometer.views.rows import fact_text, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import counted, stage_name
 
@@ -54,27 +52,10 @@ _ALWAYS = (
 _COMMON = {"cold": "cold rows", "warm": "warm rows", "all": "all rows"}
 
 
-@dataclass(frozen=True)
-class ComparisonText:
-    """One row as texts: what it is, and what changed."""
-
-    label_parts: tuple[str, ...]
-    stage: str
-    change: str
-    row: ComparedRow
-
-    @property
-    def label(self) -> str:
-        """What is compared, and under which condition."""
-        return ", ".join(self.label_parts)
-
-
-def comparison_text(row: ComparedRow) -> ComparisonText:
-    """Write a row; what does not exist is a dash."""
+def stage_text(row: ComparedRow) -> str:
+    """Name the stage or quantity that is compared, with the unit of what is no time."""
     stage = stage_name(row.other.stage, row.other.quantity)
-    if not row.is_time and row.other.unit != "count":
-        stage = f"{stage}, {sizes_unit(row) or row.other.unit}"
-    return ComparisonText(_label_parts(row), stage, change_text(row), row)
+    return stage if row.is_time or row.other.unit == "count" else f"{stage}, {sizes_unit(row) or row.other.unit}"
 
 
 def change_text(row: ComparedRow) -> str:
@@ -94,17 +75,16 @@ def change_text(row: ComparedRow) -> str:
 
 
 def sides_tables(
-    lines: Sequence[ComparisonText], further: Sequence[Column], row_styles: Sequence[str | None]
+    rows: Sequence[ComparedRow], further: Sequence[Column], row_styles: Sequence[str | None]
 ) -> tuple[Table, Table]:
     """Comparisons as a table: what is compared, both sides in one unit, the change, and ``further`` columns.
 
     And the same for where both medians have no room in it: long labels are wrapped, and no median has its interval.
     """
-    rows = [line.row for line in lines]
     unit = table_unit([estimate.median_ns for row in rows for estimate in (row.base, row.other)])
     before, after = (
-        [_side_text(row, estimate, unit) for row, estimate in zip(rows, side, strict=True)]
-        for side in ([row.base for row in rows], [row.other for row in rows])
+        [median_text(side, sizes_unit(row) or unit) for row, side in zip(rows, sides, strict=True)]
+        for sides in ([row.base for row in rows], [row.other for row in rows])
     )
     medians = [
         Column(head, [text.median for text in texts], "point", drop=5)
@@ -114,10 +94,10 @@ def sides_tables(
         Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=drop)
         for texts, drop in ((before, 3), (after, 4))
     ]
-    label = label_column(line.label_parts for line in lines)
-    wrapped_label = Column("", _without_repeats([line.label for line in lines]), least=12)
-    until = Column("until", [line.stage for line in lines])
-    last = [Column("change", [line.change for line in lines]), *further]
+    label = label_column(map(row_parts, rows))
+    wrapped_label = Column("", _without_repeats([", ".join(row_parts(row)) for row in rows]), least=12)
+    until = Column("until", list(map(stage_text, rows)))
+    last = [Column("change", list(map(change_text, rows))), *further]
     title = f"Medians in {unit}."
     return (
         Table([label, until, medians[0], ends[0], medians[1], ends[1], *last], title, row_styles=row_styles),
@@ -130,16 +110,13 @@ def _without_repeats(labels: Sequence[str]) -> list[str]:
     return ["" if place and label == labels[place - 1] else label for place, label in enumerate(labels)]
 
 
-def _side_text(row: ComparedRow, estimate: Estimate, unit: str) -> MedianText:
-    return median_text(estimate, sizes_unit(row) or unit)
-
-
 def sizes_unit(row: ComparedRow) -> str:
     """The unit in which both sides of a row of sizes are written; empty where it has none."""
     return bytes_unit([row.base.value, row.other.value]) if row.other.unit == "bytes" else ""
 
 
-def _label_parts(row: ComparedRow) -> tuple[str, ...]:
+def row_parts(row: ComparedRow) -> tuple[str, ...]:
+    """What is compared and under which condition, in phrases."""
     other, base = label_parts(row.other), label_parts(row.base)
     if row.other.cell == row.base.cell:
         return other
@@ -151,23 +128,23 @@ def _label_parts(row: ComparedRow) -> tuple[str, ...]:
     return (*shared[:before], against, *shared[before:])
 
 
-def pick(lines: Sequence[ComparisonText], room: int) -> list[ComparisonText]:
-    """Choose at most ``room`` lines: changes first, the greatest ones, those like all after them, then others.
+def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
+    """Choose at most ``room`` rows: changes first, the greatest ones, those like all after them, then others.
 
     The order of the plan is kept.
     """
-    if len(lines) <= room:
-        return list(lines)
+    if len(rows) <= room:
+        return list(rows)
 
-    def rank(line: ComparisonText) -> tuple[int, float]:
-        ratio = line.row.ratio or 1.0
-        changed = line.row.verdict not in (SAME, UNDECIDED)
-        whole = line.row.other.stage in ("reaped", None)
-        group = 0 if changed else 1 if line.row.like_rest else 2 if whole else 3
+    def rank(row: ComparedRow) -> tuple[int, float]:
+        ratio = row.ratio or 1.0
+        changed = row.verdict not in (SAME, UNDECIDED)
+        whole = row.other.stage in ("reaped", None)
+        group = 0 if changed else 1 if row.like_rest else 2 if whole else 3
         return (group, -max(ratio, 1 / ratio) if changed else 0.0)
 
-    chosen = sorted(range(len(lines)), key=lambda place: rank(lines[place]))[:room]
-    return [lines[place] for place in sorted(chosen)]
+    chosen = sorted(range(len(rows)), key=lambda place: rank(rows[place]))[:room]
+    return [rows[place] for place in sorted(chosen)]
 
 
 def summary(compared: Compared) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.errors import InputError
 from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
 from clonometer.views.axes import TIMES_LABEL, number_axis
-from clonometer.views.comparison import comparison_text
+from clonometer.views.comparison import change_text, row_parts, stage_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule
 
@@ -41,18 +41,19 @@ def comparison_spec(compared: Compared, made: Sequence[str] = ()) -> Spec:
 
 
 def _points(pair: ComparedPair) -> list[dict[str, Any]]:
-    lines = [comparison_text(row) for row in pair.rows if row.ratio is not None]
     return [
         {
-            "row": f"{line.label}, {line.stage}",
-            "ratio": line.row.ratio,
-            "low": line.row.ratio if line.row.low is None else line.row.low,
-            "high": line.row.ratio if line.row.high is None else line.row.high,
-            "verdict": line.row.verdict,
-            "rest": line.row.rest,
-            "tip": f"{line.label}, {line.stage}: {line.change}",
+            "row": name,
+            "ratio": row.ratio,
+            "low": row.ratio if row.low is None else row.low,
+            "high": row.ratio if row.high is None else row.high,
+            "verdict": row.verdict,
+            "rest": row.rest,
+            "tip": f"{name}: {change_text(row)}",
         }
-        for line in lines
+        for row in pair.rows
+        if row.ratio is not None
+        for name in [", ".join((*row_parts(row), stage_text(row)))]
     ]
 
 

@@ -18,7 +18,7 @@ from clonometer.units import format_share
 from clonometer.views.comparison import (
     BEFORE,
     assurance,
-    comparison_text,
+    change_text,
     differences_text,
     left_out_reasons,
     same_run_text,
@@ -88,11 +88,10 @@ def _verdict(checked: Checked) -> str:
 
 
 def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, Table]:
-    again = [comparison_text(row.again).change if row.again else MISSING for row in rows]
+    again = [change_text(row.again) if row.again else MISSING for row in rows]
     further = [
         Column("again", again, optional=True),
         Column("detectable", [share_text(row.detectable) for row in rows], "point", drop=1),
         Column("verdict", [row.verdict for row in rows]),
     ]
-    lines = [comparison_text(row.compared) for row in rows]
-    return sides_tables(lines, further, [_STYLES.get(row.verdict) for row in rows])
+    return sides_tables([row.compared for row in rows], further, [_STYLES.get(row.verdict) for row in rows])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair, ComparedRow
 from clonometer.views.comparison import (
     BEFORE,
-    ComparisonText,
     common_text,
-    comparison_text,
     differences_text,
     is_within_run,
     pick,
@@ -43,8 +41,7 @@ def comparison_lines(compared: Compared, *, width: int, colour: bool, wide: bool
 
 
 def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]:
-    lines = [comparison_text(row) for row in pair.rows]
-    shown = lines if wide else pick(lines, SHORT_ROWS)
+    shown = pair.rows if wide else pick(pair.rows, SHORT_ROWS)
     drawn = painted(wrap(f"{pair.other} against {pair.base}", width), "bold", colour)
     if pair.same_run:
         return [*drawn, *wrap(same_run_text(pair.same_run), width)]
@@ -56,11 +53,10 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     all_reasons = reasons(pair)
     kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
     drawn += wrap_each(kept, width, bullet="! ")
-    return drawn + wide_adds((len(lines) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
+    return drawn + wide_adds((len(pair.rows) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
 
 
-def _tables(lines: Sequence[ComparisonText]) -> tuple[Table, Table]:
-    rows = [line.row for line in lines]
+def _tables(rows: Sequence[ComparedRow]) -> tuple[Table, Table]:
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     further = [Column("processes", counts, "point", drop=1)]
-    return sides_tables(lines, further, [_STYLES.get(row.verdict) for row in rows])
+    return sides_tables(rows, further, [_STYLES.get(row.verdict) for row in rows])
