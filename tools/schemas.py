@@ -21,10 +21,10 @@ from clonometer.predict.profile import Profile
 from clonometer.predict.ranking import Ranking
 from clonometer.records import schema_of
 from clonometer.results.ab.types import AbResult
-from clonometer.results.as_json import ShownResults
 from clonometer.results.check.types import Checked
 from clonometer.results.compare.types import Compared
 from clonometer.results.noise.types import Noise
+from clonometer.results.types import Results
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.studies.types import Reproduction
 
@@ -60,7 +60,7 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
     "show": (
         "clonometer show --json",
         f"All that is known of a run. Times are in nanoseconds. {_NULLS}",
-        {"results": ShownResults},
+        {"results": Results},
     ),
     "workers": (
         "clonometer show --workers --json",

@@ -22,7 +22,6 @@ from tests.fakes.sample_run import write_raw, write_run
 from clonometer.cli.compare import open_side
 from clonometer.errors import ClonometerError, RunFileError
 from clonometer.records import to_json
-from clonometer.results.as_json import results_to_json
 from clonometer.results.check.check import check_runs
 from clonometer.results.compare.comparison import compare_runs
 from clonometer.results.summary import summarize
@@ -99,9 +98,9 @@ def test_any_value_anywhere_in_the_metadata(tmp_path: Path, place: tuple[Any, ..
             results = summarize(run, "run")
     except RunFileError:
         return
-    json.dumps(results_to_json(results), allow_nan=False)
+    json.dumps(to_json(results), allow_nan=False)
     for name in FORMATS:
-        "".join(encode(name, results_to_json(results), results.process_medians)).encode()
+        "".join(encode(name, to_json(results), results.process_medians)).encode()
     for wide in (False, True):
         assert not re.search(r"\b(nan|inf|None)\b", render_answer(results, wide=wide))
 
@@ -302,4 +301,4 @@ def test_damage_ends_in_an_error_or_the_same_answer(tmp_path: Path, cut: int, at
             results = summarize(run, "run")
     except ClonometerError:
         return
-    json.dumps(results_to_json(results), allow_nan=False)
+    json.dumps(to_json(results), allow_nan=False)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from clonometer.results.as_json import results_to_json
+from clonometer.records import to_json
 from clonometer.results.summary import summarize
 from clonometer.results.types import Results
 
@@ -25,7 +25,7 @@ def results(default_run: Any) -> Results:
 
 @pytest.fixture
 def document(results: Results) -> Any:
-    return results_to_json(results)
+    return to_json(results)
 
 
 def _validate(document: Any) -> None:
@@ -63,7 +63,7 @@ def test_an_entry_has_the_numbers_of_its_estimate(results: Results, document: An
 
 def test_an_empty_run_is_valid(builder: Any) -> None:
     builder.run.metadata |= {"status": "partial", "status_reason": "interrupted", "ended": None}
-    document = _round_trip(results_to_json(summarize(builder.run)))
+    document = _round_trip(to_json(summarize(builder.run)))
     _validate(document)
     assert (document["cells"], document["findings"], document["duration_s"]) == ([], [], 0.0)
 
@@ -75,7 +75,7 @@ def test_failed_and_missing_cells_are_valid(builder: Any) -> None:
     cells = builder.run.metadata["cells"]
     cells[0]["stopped_by"] = "budget"
     cells.append({"cell": "x", "status": "skipped", "reason": "no memory", "stopped_by": None})
-    document = _round_trip(results_to_json(summarize(builder.run)))
+    document = _round_trip(to_json(summarize(builder.run)))
     _validate(document)
     assert document["cell_statuses"][-1] == {
         "cell": "x",
@@ -91,7 +91,7 @@ def test_a_run_of_one_process_a_cell_has_no_interval_anywhere(builder: Any) -> N
         times = {"call_returns_ns": 1000 * factor, "task_runs_ns": 2000 * factor, "reaped_ns": 3000 * factor}
         builder.cell(workload, times, processes=1)
     results = summarize(builder.run)
-    document = _round_trip(results_to_json(results))
+    document = _round_trip(to_json(results))
     _validate(document)
     assert {row["median_low_ns"] for row in document["cells"]} == {None}
     numbers = next(finding["numbers"] for finding in document["findings"] if finding["id"] == "process_vs_thread.warm")
@@ -101,7 +101,7 @@ def test_a_run_of_one_process_a_cell_has_no_interval_anywhere(builder: Any) -> N
 
 def test_foreign_nans_and_numpy_numbers_become_json(results: Results) -> None:
     host = {"a": float("nan"), "b": [np.float64("inf"), np.int64(3)], "c": {"d": np.float32(0.5)}}
-    document = _round_trip(results_to_json(replace(results, host=host)))
+    document = _round_trip(to_json(replace(results, host=host)))
     assert document["host"] == {"a": None, "b": [None, 3.0], "c": {"d": 0.5}}
 
 

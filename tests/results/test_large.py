@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from clonometer.errors import RunFileError
-from clonometer.results.as_json import results_to_json
+from clonometer.records import to_json
 from clonometer.results.rows import large
 from clonometer.results.summary import summarize
 from clonometer.results.types import Estimate
@@ -109,7 +109,7 @@ def test_only_some_samples_are_kept_for_drawing(builder: Any) -> None:
     results = summarize(Pieces(builder.run))
     assert all(len(series.x_ns) <= 270 for series in results.ecdfs)
     assert {row.n_samples for row in results.cells} == {1080}
-    assert results_to_json(results)["n_samples"] == 1080
+    assert to_json(results)["n_samples"] == 1080
 
 
 def test_rows_out_of_order_are_refused(builder: Any) -> None:

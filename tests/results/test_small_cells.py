@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clonometer.results.as_json import results_to_json
+from clonometer.records import to_json
 from clonometer.results.summary import summarize
 from clonometer.results.types import Results
 from clonometer.views.exports import FORMATS, encode
@@ -20,7 +20,7 @@ FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 def _everywhere(results: Results) -> str:
-    document = json.loads(json.dumps(results_to_json(results), allow_nan=False))
+    document = json.loads(json.dumps(to_json(results), allow_nan=False))
     for name in FORMATS:
         text = "".join(encode(name, document, results.process_medians))
         assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE), name

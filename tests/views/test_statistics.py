@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clonometer.cli.reference import reference
-from clonometer.results.as_json import results_to_json
+from clonometer.records import to_json
 from clonometer.views import statistics
 from clonometer.views.exports import encode
 from clonometer.views.html import render_report
@@ -19,7 +19,7 @@ def test_one_declaration_brings_a_statistic_into_every_view(results, monkeypatch
     mean = Statistic("mean_ns", "invented mean", "invented", "time", "What a test made up.")
     monkeypatch.setattr(statistics, "STATISTICS", (*STATISTICS, mean))
     results = replace(results, cells=[replace(estimate, mean_ns=4_321_000.0) for estimate in results.cells])
-    document = results_to_json(results)
+    document = to_json(results)
     for name, text in {
         "terminal": render_answer(results, wide=True, width=200),
         "page": render_report(results),

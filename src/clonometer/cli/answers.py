@@ -36,9 +36,9 @@ SCREEN_LINES = 24
 def print_answer(results: Results, *, as_json: bool, wide: bool, lines: int = SCREEN_LINES) -> None:
     """Print the answer on standard output: for people, in so many lines but for ``wide``, or as one JSON object."""
     if as_json:
-        from clonometer.results.as_json import results_to_json
+        from clonometer.records import to_json
 
-        print_json(results_to_json(results))
+        print_json(to_json(results))
         return
     from clonometer.views.terminal import render_answer
 

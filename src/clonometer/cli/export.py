@@ -53,11 +53,11 @@ def command(*, run_file: Path, name: str, out: Path | None, force: bool, samples
 
 
 def _estimates(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]:
-    from clonometer.results.as_json import results_to_json
+    from clonometer.records import to_json
     from clonometer.views.exports import encode
 
     results = keep_cells(read_results(run_file), globs)
-    return encode(name, results_to_json(results), results.process_medians)
+    return encode(name, to_json(results), results.process_medians)
 
 
 def _samples(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from clonometer.records import Above, Count, Key, Least, Like, Mark, Most, Pattern
+from clonometer.records import Above, Count, Key, Known, Least, Like, Mark, Most, Pattern, version, written
 from clonometer.results.ended import CellStatus
 from clonometer.results.json_rules import (
     DRIFT,
@@ -19,7 +19,7 @@ from clonometer.results.json_rules import (
     Sentence,
     Temperature,
 )
-from clonometer.results.series.types import EcdfSeries, Ends, ScanSeries
+from clonometer.results.series.types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
 
 RESULTS_SCHEMA = 1
 #: Below this share of a median no difference counts, however sure it is.
@@ -201,30 +201,47 @@ class FirstScreen:
     next: Annotated[NextCommand | None, "What to ask next."] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Results:
-    """All that is known of a run, for views: estimates, findings, plots and facts."""
+    """All that is known of a run, for views: estimates, findings, plots and facts; JSON has all but the plots."""
 
-    run_name: str
-    status: str
-    status_reason: str | None
-    plan_name: str
-    started: str
-    duration_s: float
-    command: Sequence[str]
-    host: Mapping[str, Any]
-    clock: Mapping[str, Any]
+    schema = version(RESULTS_SCHEMA)
+
+    status: Annotated[str, Known(("complete", "partial", "failed"))]
+    status_reason: Annotated[str | None, "Why the run is not complete."]
+    run_name: Annotated[str, Key("run"), "Name of the run's file, or empty."]
     clonometer_version: str
+    started: Annotated[str, "ISO 8601 with UTC offset."]
+    duration_s: Annotated[float, Least(0)]
+    plan_name: Annotated[str, Key("plan"), "Name of the plan."]
+    command: Annotated[Sequence[str], "The command line that repeats the run."]
     seed: int
-    n_processes: int
-    n_samples: int
+    n_processes: Count
+    n_samples: Annotated[Count, "Launches tried, failed ones included."]
+    host: Annotated[Mapping[str, Any], "Host facts, see docs/host.md."]
+    clock: Annotated[Mapping[str, Any], "The calibration, see docs/protocol.md."]
     cells: Sequence[Estimate]
     cell_statuses: Sequence[CellStatus]
+    first: Annotated[FirstScreen, Mark.OPTIONAL, "What the first screen says."] = FirstScreen()
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]
-    ecdfs: Sequence[EcdfSeries]
-    summaries: Mapping[str, str]  # workload id -> one line of explanation, from the catalogue
-    process_medians: Sequence[Sequence[float]] = ()  # for each of cells, in order of time; ns where the unit is a time
-    scans: Sequence[ScanSeries] = ()
-    series: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # by name, as clonometer.results.series offers
-    first: FirstScreen = FirstScreen()
+    #: For each of cells, in order of time; ns where the unit is a time.
+    process_medians: Annotated[Sequence[Sequence[float]], Mark.UNWRITTEN] = ()
+    ecdfs: Annotated[Sequence[EcdfSeries], Mark.UNWRITTEN]
+    scans: Annotated[Sequence[ScanSeries], Mark.UNWRITTEN] = ()
+    #: By name, as clonometer.results.series offers.
+    series: Annotated[Mapping[str, Sequence[Any]], Mark.UNWRITTEN] = field(default_factory=dict)
+    #: Workload id -> one line of explanation, from the catalogue.
+    summaries: Annotated[Mapping[str, str], Mark.UNWRITTEN]
+
+    schema_rules: ClassVar[Mapping[str, Any]] = {"additionalProperties": True}
+
+    @written(after="cell_statuses")
+    def fits(self) -> Annotated[Sequence[FitSeries], Mark.OPTIONAL]:
+        """The lines that were fitted."""
+        return self.series.get("fits", ())
+
+    @written(after="fits")
+    def ablations(self) -> Annotated[Sequence[AblationSeries], Mark.OPTIONAL]:
+        """What was taken away rung by rung."""
+        return self.series.get("ablations", ())

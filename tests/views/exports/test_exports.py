@@ -20,7 +20,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tests.results.memory_run import RunBuilder
 
 from clonometer.errors import UsageError
-from clonometer.results.as_json import results_to_json
+from clonometer.records import to_json
 from clonometer.results.summary import summarize
 from clonometer.views.exports import FORMATS, encode, encode_samples
 
@@ -42,7 +42,7 @@ def exported() -> tuple[dict[str, Any], Any]:
     ]
     metadata["host"]["cpu.model"] = 'A "fast"\\CPU\n# EOF | *'
     results = summarize(builder.run, "run.parquet")
-    return json.loads(json.dumps(results_to_json(results))), results.process_medians
+    return json.loads(json.dumps(to_json(results))), results.process_medians
 
 
 def _text(name: str, exported: tuple[dict[str, Any], Any]) -> str:
@@ -56,7 +56,7 @@ def _key(cell: Any) -> tuple[str, str, str | None]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_run_of_nothing_is_encoded_too(name: str) -> None:
     results = summarize(RunBuilder().run)
-    text = _text(name, (results_to_json(results), results.process_medians))
+    text = _text(name, (to_json(results), results.process_medians))
     assert "nan" not in text.lower()
 
 
