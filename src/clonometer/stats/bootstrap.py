@@ -17,16 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import LEAST_NOMINAL, RESAMPLES, exponential, percentile_interval
-from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
+from clonometer.stats.percentile import LEAST_NOMINAL, exponential, percentile_interval, places_drawn
+from clonometer.stats.quantiles import Floats, Integers, finite_values, median, row_medians
 from clonometer.stats.serial import inflation_in_time
 
 _EQUAL_ISH = 1.25
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -131,13 +129,7 @@ def pair_neighbours(starts_a: ArrayLike, starts_b: ArrayLike) -> tuple[Integers,
     return order_a, order_b[np.array(chosen[::-1], dtype=np.int64)]
 
 
-def ratio_of_medians(
-    a: Processes,
-    b: Processes,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Interval:
+def ratio_of_medians(a: Processes, b: Processes, *, seed: int) -> Interval:
     """Median of A's processes over the median of B's, with a bootstrap interval.
 
     Parameters
@@ -146,8 +138,6 @@ def ratio_of_medians(
         The two sides; all values must be positive.
     seed
         Seed of the generator: the same seed gives the same interval.
-    resamples
-        How often to resample, at least 100.
 
     Returns
     -------
@@ -158,7 +148,7 @@ def ratio_of_medians(
     Raises
     ------
     ValueError
-        If a value is not positive (there is no ratio to nothing), or an argument is out of range.
+        If a value is not positive: there is no ratio to nothing.
 
     Notes
     -----
@@ -178,7 +168,7 @@ def ratio_of_medians(
         if side.values.min() <= 0 or (side.blocks and min(part.min() for part in side.blocks) <= 0):
             raise ValueError("a ratio needs positive values on both sides")
     pairs = _pairs(a, b)
-    drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
+    drawn_a, drawn_b = _draw(a, b, pairs, seed)
     ratio = median(a.values) / median(b.values)
     # On the logarithm the ratio and its reciprocal get the same interval.
     drawn, stretch = np.log(drawn_a / drawn_b), _alike(_logs(a), _logs(b), pairs)
@@ -186,13 +176,7 @@ def ratio_of_medians(
     return exponential(logarithm, ratio)
 
 
-def difference_of_medians(
-    a: Processes,
-    b: Processes,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Interval:
+def difference_of_medians(a: Processes, b: Processes, *, seed: int) -> Interval:
     """Median of A's processes minus the median of B's, signed, with a bootstrap interval.
 
     Parameters, notes and errors are those of `ratio_of_medians`, but values of any sign are accepted; the
@@ -204,7 +188,7 @@ def difference_of_medians(
     -2.0
     """
     pairs = _pairs(a, b)
-    drawn_a, drawn_b = _draw(a, b, pairs, seed, resamples)
+    drawn_a, drawn_b = _draw(a, b, pairs, seed)
     value = median(a.values) - median(b.values)
     stretch = _alike(a, b, pairs)
     return percentile_interval(value, drawn_a - drawn_b, _fewer(a, b), _method(a, b, pairs), stretch=stretch)
@@ -232,19 +216,15 @@ def _with_blocks(side: Processes) -> bool:
     return side.blocks is not None and side.values.size < LEAST_NOMINAL
 
 
-def _draw(
-    a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None, seed: int, resamples: int
-) -> tuple[Floats, Floats]:
+def _draw(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None, seed: int) -> tuple[Floats, Floats]:
     """Draw medians of resampled processes for both sides; each of shape (resamples,)."""
-    if resamples < 100:
-        raise ValueError(f"{resamples} resamples are too few for an interval")
     generator = np.random.default_rng(seed)
     if pairs is not None:
         pair_a, pair_b = pairs
-        drawn = generator.integers(0, pair_a.size, (resamples, pair_a.size))
+        drawn = places_drawn(pair_a.size, generator)
         chosen_a, chosen_b = pair_a[drawn], pair_b[drawn]
     else:
-        chosen_a, chosen_b = (generator.integers(0, side.values.size, (resamples, side.values.size)) for side in (a, b))
+        chosen_a, chosen_b = (places_drawn(side.values.size, generator) for side in (a, b))
     return (
         row_medians(_values_drawn(a, chosen_a, generator)),
         row_medians(_values_drawn(b, chosen_b, generator)),

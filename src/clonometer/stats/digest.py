@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clonometer.stats.quantiles import Floats
+from clonometer.stats.quantiles import Floats, Integers
 
 COUNTED_BELOW = 1 << 21
 _MANTISSA_BITS = 11
 _SHIFT = 52 - _MANTISSA_BITS
 RELATIVE_ERROR = 2.0 ** -(_MANTISSA_BITS + 1)
-
-Integers = NDArray[np.int64]
 
 
 class Digest:
@@ -54,7 +52,7 @@ class Digest:
         """The largest relative error of a quantile: 0 where all values were counted exactly."""
         return RELATIVE_ERROR if self._codes.size else 0.0
 
-    def add(self, values: NDArray[np.int64] | NDArray[np.int32] | Floats) -> None:
+    def add(self, values: Integers | NDArray[np.int32] | Floats) -> None:
         """Add values: shape (n,), finite.
 
         Raises

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES
 from clonometer.stats.polynomial import polynomial_through_medians
 from clonometer.stats.quantiles import finite_values, median
 
@@ -36,13 +35,7 @@ class Line:
     largest_miss: float
 
 
-def line_through_medians(
-    x: ArrayLike,
-    processes: Sequence[ArrayLike],
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Line:
+def line_through_medians(x: ArrayLike, processes: Sequence[ArrayLike], *, seed: int) -> Line:
     """Fit a line through the medians of process values at each x.
 
     Parameters, weights and errors are those of `clonometer.stats.polynomial.polynomial_through_medians`.
@@ -53,7 +46,7 @@ def line_through_medians(
     >>> round(line.slope.value, 9), round(line.intercept.value, 9)
     (2.0, 5.0)
     """
-    fitted = polynomial_through_medians(x, processes, 1, seed=seed, resamples=resamples)
+    fitted = polynomial_through_medians(x, processes, 1, seed=seed)
     intercept, slope = (replace(coefficient, method=METHOD) for coefficient in fitted.coefficients)
     medians = np.array([median(finite_values(group)) for group in processes])
     misses = np.abs(medians - (intercept.value + slope.value * finite_values(x)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_intervals
+from clonometer.stats.percentile import percentile_intervals, places_drawn
 from clonometer.stats.quantiles import Floats, median, row_medians
 
 _METHOD = "bootstrap over {}, percentile"
@@ -41,25 +41,20 @@ class Ladder:
     remainder_share: Interval | None
 
 
-def ladder_of_differences(
-    rungs: Sequence[tuple[Processes, Processes]],
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Ladder:
+def ladder_of_differences(rungs: Sequence[tuple[Processes, Processes]], *, seed: int) -> Ladder:
     """Follow the difference between two sides along rungs that were measured together.
 
     Parameters
     ----------
     rungs
         For each rung the two sides, at least two rungs.
-    seed, resamples
+    seed
         As in `clonometer.stats.bootstrap.difference_of_medians`.
 
     Raises
     ------
     ValueError
-        If there are fewer than two rungs, a median of B is not above zero, or an argument is out of range.
+        If there are fewer than two rungs or a median of B is not above zero.
 
     Notes
     -----
@@ -76,15 +71,13 @@ def ladder_of_differences(
     """
     if len(rungs) < 2:
         raise ValueError("a ladder has at least two rungs")
-    if resamples < 100:
-        raise ValueError(f"{resamples} resamples are too few for an interval")
     if any(median(b.values) <= 0 for _, b in rungs):
         raise ValueError("the second side's medians must be above zero")
     sides = [side for rung in rungs for side in rung]
     in_rounds = len({side.values.size for side in sides}) == 1 and all(side.starts is not None for side in sides)
     method = _METHOD.format("rounds of processes" if in_rounds else "processes")
     fewest = min(side.values.size for side in sides)
-    drawn = _drawn(sides, in_rounds, seed, resamples)
+    drawn = _drawn(sides, in_rounds, seed)
     gaps = drawn[:, ::2] - drawn[:, 1::2]
     observed = np.array([median(a.values) - median(b.values) for a, b in rungs])
     steps, observed_steps = gaps[:, :-1] - gaps[:, 1:], observed[:-1] - observed[1:]
@@ -104,15 +97,15 @@ def ladder_of_differences(
     return Ladder(of_gaps, intervals(observed_steps, steps), relative, shares, remainder)
 
 
-def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int, resamples: int) -> Floats:
+def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int) -> Floats:
     """Medians of resampled processes, shape (resamples, sides)."""
     generator = np.random.default_rng(seed)
     columns = []
-    rounds = generator.integers(0, sides[0].values.size, (resamples, sides[0].values.size))
+    rounds = places_drawn(sides[0].values.size, generator)
     for side in sides:
         if in_rounds and side.starts is not None:
             values, chosen = side.values[np.argsort(side.starts, kind="stable")], rounds
         else:
-            values, chosen = side.values, generator.integers(0, side.values.size, (resamples, side.values.size))
+            values, chosen = side.values, places_drawn(side.values.size, generator)
         columns.append(row_medians(values[chosen]))
     return np.stack(columns, axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_intervals
+from clonometer.stats.percentile import percentile_intervals, places_drawn
 
 
 def mean_intervals(groups: ArrayLike, *, seed: int) -> list[Interval]:
@@ -42,7 +42,7 @@ def mean_intervals(groups: ArrayLike, *, seed: int) -> list[Interval]:
         raise ValueError(f"means need a finite table with a row a process, not shape {values.shape}")
     n = values.shape[0]
     method = "mean of processes, bootstrap over them, widened"
-    chosen = np.random.default_rng(seed).integers(0, n, (RESAMPLES, n))
+    chosen = places_drawn(n, np.random.default_rng(seed))
     intervals = percentile_intervals(values.mean(axis=0), values[chosen].mean(axis=1), n, method)
     if values.min() >= 0:
         # What is never negative has no negative mean.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_interval, percentile_intervals
+from clonometer.stats.percentile import percentile_interval, percentile_intervals, places_drawn
 from clonometer.stats.quantiles import finite_values
 
 _METHOD = "bootstrap over pairs of processes, percentile"
@@ -47,7 +47,7 @@ def shares_of_mean(parts: ArrayLike, whole: ArrayLike, *, seed: int) -> list[Int
     mean = float(base.mean())
     if mean == 0:
         raise ValueError("there are no shares of nothing")
-    chosen = _chosen(base.size, seed)
+    chosen = places_drawn(base.size, np.random.default_rng(seed))
     bases = base[chosen].mean(axis=1)
     bases = np.where(np.sign(bases) == np.sign(mean), bases, mean)
     drawn = table[chosen].mean(axis=1) / bases[:, None]
@@ -92,7 +92,7 @@ def covariate_effect(
         raise ValueError(f"{xy.size} products, {xx.size} squares, {gaps.size} differences")
     if xx.sum() <= 0:
         return None
-    chosen = _chosen(xy.size, seed)
+    chosen = places_drawn(xy.size, np.random.default_rng(seed))
     sums = xx[chosen].sum(axis=1)
     slope = float(xy.sum() / xx.sum())
     slopes = np.where(sums > 0, xy[chosen].sum(axis=1) / np.where(sums > 0, sums, 1.0), slope)
@@ -101,7 +101,3 @@ def covariate_effect(
         percentile_interval(slope, slopes, xy.size, _METHOD),
         percentile_interval(slope * float(gaps.mean()), effects, xy.size, _METHOD),
     )
-
-
-def _chosen(pairs: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return np.random.default_rng(seed).integers(0, pairs, (RESAMPLES, pairs))

@@ -16,13 +16,18 @@ import numpy as np
 
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.multiplicity import student_quantile
-from clonometer.stats.quantiles import Floats, quantile_of_ordered
+from clonometer.stats.quantiles import Floats, Integers, quantile_of_ordered
 
 #: How often a bootstrap resamples.
 RESAMPLES = 2000
 #: Fewer values have no 95% interval of their median, and no interval from them claims one.
 LEAST_NOMINAL = 6
 _UPPER_END = (1 + CONFIDENCE) / 2
+
+
+def places_drawn(size: int, generator: np.random.Generator) -> Integers:
+    """Which of so many values each resample has, drawn with replacement: shape (RESAMPLES, size)."""
+    return generator.integers(0, size, (RESAMPLES, size))
 
 
 def small_sample_widening(n: int) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import RESAMPLES, percentile_interval, percentile_intervals
+from clonometer.stats.percentile import percentile_interval, percentile_intervals, places_drawn
 from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
@@ -47,14 +47,7 @@ class Polynomial:
         return float(sum(coefficient.value * x**power for power, coefficient in enumerate(self.coefficients)))
 
 
-def polynomial_through_medians(
-    x: ArrayLike,
-    processes: Sequence[ArrayLike],
-    degree: int,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Polynomial:
+def polynomial_through_medians(x: ArrayLike, processes: Sequence[ArrayLike], degree: int, *, seed: int) -> Polynomial:
     """Fit a polynomial through the medians of process values at each x, by weighted least squares.
 
     Parameters
@@ -67,8 +60,6 @@ def polynomial_through_medians(
         1 for a line, 2 for a parabola; at most 4.
     seed
         Seed of the generator.
-    resamples
-        How often to resample, at least 100.
 
     Raises
     ------
@@ -91,8 +82,8 @@ def polynomial_through_medians(
     groups = [finite_values(group, "process values") for group in processes]
     if len(groups) != abscissa.size:
         raise ValueError(f"{abscissa.size} x, but {len(groups)} groups of processes")
-    if not 1 <= degree <= 4 or resamples < 100:
-        raise ValueError("degree lies from 1 to 4, resamples are at least 100")
+    if not 1 <= degree <= 4:
+        raise ValueError(f"degree lies from 1 to 4, not at {degree}")
     if np.unique(abscissa).size <= degree:
         raise ValueError(f"degree {degree} needs more than {degree} different x")
     scale = float(np.abs(abscissa).max()) or 1.0
@@ -101,7 +92,7 @@ def polynomial_through_medians(
     root = np.sqrt(median_weights(groups, medians))
     solve = np.linalg.pinv(powers * root[:, None]) * root[None, :]
     scaled = solve @ medians
-    drawn, sums, squares = _resampled(groups, seed, resamples)
+    drawn, sums, squares = _resampled(groups, seed)
     fitted = drawn @ solve.T
     counts = np.array([group.size for group in groups], dtype=np.float64)
     fewest = min(group.size for group in groups)
@@ -138,15 +129,14 @@ def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int) -> Interval 
     top, bottom = a.coefficients[power], b.coefficients[power]
     if top.contains(0.0) or bottom.contains(0.0):
         return None
-    size = min(len(a.drawn), len(b.drawn))
-    quotients = a.drawn[:size, power] / b.drawn[:size, power]
+    quotients = a.drawn[:, power] / b.drawn[:, power]
     return percentile_interval(top.value / bottom.value, quotients, min(top.n, bottom.n), METHOD)
 
 
-def _resampled(groups: Sequence[Floats], seed: int, resamples: int) -> tuple[Floats, Floats, Floats]:
+def _resampled(groups: Sequence[Floats], seed: int) -> tuple[Floats, Floats, Floats]:
     """Medians, sums and sums of squares of each group, each of shape (resamples, groups)."""
     generator = np.random.default_rng(seed)
-    drawn = [group[generator.integers(0, group.size, (resamples, group.size))] for group in groups]
+    drawn = [group[places_drawn(group.size, generator)] for group in groups]
     return (
         np.stack([row_medians(values) for values in drawn], axis=1),
         np.stack([values.sum(axis=1) for values in drawn], axis=1),

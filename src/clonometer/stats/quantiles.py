@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from clonometer.stats.interval import CONFIDENCE, Interval
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _INTERPOLATED = "order statistics, interpolated"
 _RANGE = "range of the values"

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clonometer.stats.quantiles import Floats
+from clonometer.stats.quantiles import Floats, Integers
 from clonometer.stats.signed_rank import SignedRank, least_p
 
 #: With fewer pairs not even one row can be told at 5%.
@@ -90,7 +89,7 @@ class PairedRow:
     """
 
     group: int
-    turns: NDArray[np.int64]
+    turns: Integers
     differences: Floats
 
     def until(self, turn: int) -> PairedRow:

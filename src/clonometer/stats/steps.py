@@ -21,9 +21,8 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clonometer.stats.quantiles import Floats, row_medians
+from clonometer.stats.quantiles import Floats, Integers, row_medians
 
 #: So many values stand before a step that is looked for, and so many from it on.
 LEAST_BEFORE, LEAST_AFTER = 6, 3
@@ -44,8 +43,6 @@ _CLIPPED_BEYOND = 4.0
 _NORMAL_MAD = 1.4826
 #: What counts as no scatter at all: rounding, as a share of the largest value.
 _ROUNDING = 1e-9
-
-Integers = NDArray[np.int64]
 
 
 class BestStep(NamedTuple):
