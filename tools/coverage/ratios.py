@@ -14,7 +14,7 @@ import numpy as np
 from tools.coverage.draws import Generator, ar1
 
 from clonometer.stats.bootstrap import Processes, difference_of_medians, ratio_of_medians
-from clonometer.stats.percentile import LEAST_NOMINAL
+from clonometer.stats.interval import LEAST_NOMINAL
 from clonometer.stats.quantiles import Floats
 
 LEAST_COVERED = 0.92

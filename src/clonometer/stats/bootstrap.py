@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import LEAST_NOMINAL, exponential, percentile_interval, places_drawn
+from clonometer.stats.interval import LEAST_NOMINAL, Interval
+from clonometer.stats.percentile import exponential, percentile_interval, places_drawn
 from clonometer.stats.quantiles import Floats, Integers, finite_values, median, row_medians
 from clonometer.stats.serial import inflation_in_time
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 #: The coverage that intervals are made for.
 CONFIDENCE = 0.95
+#: Fewer values have no interval of their median that covers so much, and none made from them claims it.
+LEAST_NOMINAL = 6
 
 
 @dataclass(frozen=True)

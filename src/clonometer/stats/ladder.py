@@ -103,9 +103,6 @@ def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int) -> Floats:
     columns = []
     rounds = places_drawn(sides[0].values.size, generator)
     for side in sides:
-        if in_rounds and side.starts is not None:
-            values, chosen = side.values[np.argsort(side.starts, kind="stable")], rounds
-        else:
-            values, chosen = side.values, places_drawn(side.values.size, generator)
-        columns.append(row_medians(values[chosen]))
+        chosen = rounds if in_rounds else places_drawn(side.values.size, generator)
+        columns.append(row_medians((side.in_time if in_rounds else side.values)[chosen]))
     return np.stack(columns, axis=1)

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import Interval
+from clonometer.stats.interval import LEAST_NOMINAL, Interval
 from clonometer.stats.percentile import RESAMPLES, exponential, percentile_interval
 from clonometer.stats.quantiles import Floats, finite_values, median
-
-_FEWEST = 6  # below, pairs are resampled too
 
 
 def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
@@ -56,7 +54,7 @@ def paired_ratio(groups: Sequence[ArrayLike], *, seed: int) -> Interval:
     value = median(np.concatenate(processes))
     alone = len(processes) == 1
     n = processes[0].size if alone else len(processes)
-    what = "pairs" if alone else "processes" if len(processes) >= _FEWEST else "processes and pairs"
+    what = "pairs" if alone else "processes" if len(processes) >= LEAST_NOMINAL else "processes and pairs"
     method = f"median of neighbouring pairs, bootstrap over {what}, percentile"
     drawn = _draw(processes, np.random.default_rng(seed))
     return exponential(percentile_interval(value, drawn, n, method))
@@ -70,7 +68,7 @@ def _draw(groups: list[Floats], generator: np.random.Generator) -> Floats:
     for times, group in zip(drawn.T, groups, strict=True):
         each = np.full(group.size, 1 / group.size)
         alike = np.broadcast_to(times[:, None], (RESAMPLES, group.size))
-        counts.append(generator.multinomial(times * group.size, each) if n < _FEWEST else alike)
+        counts.append(generator.multinomial(times * group.size, each) if n < LEAST_NOMINAL else alike)
     values = np.concatenate(groups)
     order = np.argsort(values, kind="stable")
     upto = np.cumsum(np.concatenate(counts, axis=1)[:, order], axis=1)

@@ -14,14 +14,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from clonometer.stats.interval import CONFIDENCE, Interval
+from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL, Interval
 from clonometer.stats.multiplicity import student_quantile
 from clonometer.stats.quantiles import Floats, Integers, quantile_of_ordered
 
 #: How often a bootstrap resamples.
 RESAMPLES = 2000
-#: Fewer values have no 95% interval of their median, and no interval from them claims one.
-LEAST_NOMINAL = 6
 _UPPER_END = (1 + CONFIDENCE) / 2
 
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median, stdev, variance
 
 from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION
-from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
+from clonometer.results.compare.judge import POWER
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.stats.changes import LogChange
+from clonometer.stats.interval import LEAST_NOMINAL
 
 _Name = tuple[str, str, str | None]
 
@@ -57,7 +58,7 @@ def noise_rows(
         error = math.sqrt(2 / processes) * _MEDIAN_ERROR * spread
         change = LogChange(0.0, error, error, math.sqrt(2) * assumed, max(1, processes - 1))
         smallest = max(max_regression, math.expm1(change.needed(error_rate / max(tests, 1), POWER)))
-        never = measured.estimate.is_first_launch or processes < LEAST_PROCESSES
+        never = measured.estimate.is_first_launch or processes < LEAST_NOMINAL
         rows.append(NoiseRow(measured.estimate, spread, between, None if never else smallest))
     return tuple(rows), None if common is None else stdev(common)
 

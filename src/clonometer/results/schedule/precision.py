@@ -7,9 +7,8 @@ from typing import Any
 
 from clonometer.results.rows.groups import failed_launches, placements
 from clonometer.results.rows.source import null_mask
+from clonometer.stats.interval import LEAST_NOMINAL
 
-#: Below, there is no 95% interval of a median.
-LEAST_PROCESSES = 6
 _RARE = 0.5
 _NEGLIGIBLE_NS = 1.0
 _NEGLIGIBLE_COST_NS = 0.1
@@ -70,7 +69,7 @@ class Precision:
         for (cell, quantity, code), values in self._medians.items():
             if len(values) < _RARE * most[cell, quantity]:
                 continue
-            if len(values) < LEAST_PROCESSES:
+            if len(values) < LEAST_NOMINAL:
                 widths.append(1.0)
                 continue
             half, share = _half_width(values, target_width)
