@@ -70,20 +70,9 @@ class BestStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """A step of one series.
+    """A step of one series, as of `BestStep`.
 
-    Attributes
-    ----------
-    place
-        How many values stand before it.
-    first, last
-        Between which places it may be.
-    size, error
-        How far the level moves, and the standard error of that.
-    evidence
-        As of `BestStep`, when it was first seen.
-    seen
-        With how many values of the series it was first seen.
+    ``seen`` says with how many values of the series it was first seen; the evidence is of then.
     """
 
     place: int

@@ -104,10 +104,7 @@ def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
 def rank_von_neumann(values: ArrayLike) -> Outcome:
     """Test whether neighbours are more alike than chance makes them [3]_: a drift, a step, a slow wandering.
 
-    Parameters
-    ----------
-    values
-        Shape (n,), finite, in the order of measuring, at most 2,000.
+    Parameters and errors are those of `mann_kendall`.
 
     Returns
     -------
@@ -115,11 +112,6 @@ def rank_von_neumann(values: ArrayLike) -> Outcome:
         Statistic: Bartels' ratio RVN, 2 for a random order and less where neighbours are alike. p: one-sided, by
         the normal approximation, which is conservative enough from 10 values on; 1 for fewer than 4 values and for
         a constant sequence.
-
-    Raises
-    ------
-    ValueError
-        As `mann_kendall`.
 
     Examples
     --------
@@ -148,21 +140,13 @@ class Change:
 def pettitt(values: ArrayLike) -> Change:
     """Find the most likely place of one change of level, and test it [4]_.
 
-    Parameters
-    ----------
-    values
-        Shape (n,), finite, in the order of measuring, at most 2,000.
+    Parameters and errors are those of `mann_kendall`.
 
     Returns
     -------
     Change
         ``before`` lies between 1 and n - 1. p: Pettitt's approximation 2 exp(-6 K^2 / (n^3 + n^2)), at most 1; it
         takes the values as independent. A constant sequence and one of fewer than 4 values have p = 1.
-
-    Raises
-    ------
-    ValueError
-        As `mann_kendall`.
 
     Examples
     --------
