@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 FINE = "fine"
 NOTE = "note"
 WARN = "warn"
+
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True)
@@ -48,35 +51,15 @@ class Facts:
     def __init__(self, facts: Mapping[str, object]) -> None:
         self._facts = facts
 
-    def text(self, key: str) -> str | None:
-        """A text."""
+    def get(self, key: str, kind: type[_Kind]) -> _Kind | None:
+        """A fact of that type."""
         value = self._facts.get(key)
-        return value if isinstance(value, str) else None
-
-    def whole(self, key: str) -> int | None:
-        """A whole number."""
-        value = self._facts.get(key)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return value if isinstance(value, kind) else None
 
     def number(self, key: str) -> float | None:
         """Any number."""
         value = self._facts.get(key)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-    def flag(self, key: str) -> bool | None:
-        """A yes or no."""
-        value = self._facts.get(key)
-        return value if isinstance(value, bool) else None
-
-    def texts(self, key: str) -> list[str] | None:
-        """A list of texts."""
-        value = self._facts.get(key)
-        return [str(item) for item in value] if isinstance(value, list | tuple) else None
-
-    def table(self, key: str) -> dict[str, str] | None:
-        """An object of texts."""
-        value = self._facts.get(key)
-        return {str(name): str(item) for name, item in value.items()} if isinstance(value, Mapping) else None
+        return float(value) if isinstance(value, int | float) else None
 
     def unlimited(self, key: str) -> bool:
         """Whether null stands for no limit here, and not for a fact that could not be read."""
@@ -88,7 +71,7 @@ class Facts:
 
     def flags(self) -> dict[str, str]:
         """The kernel's command line as far as it moves launches: name -> value."""
-        words = self.texts("kernel.cmdline_flags") or []
+        words = self.get("kernel.cmdline_flags", list) or []
         return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 

@@ -34,7 +34,7 @@ def _unboot(names: list[str]) -> str:
 
 def _zeroing(facts: Facts, name: str, title: str, verb: str) -> AuditItem:
     key = f"kernel.{name}"
-    on = facts.flag(key)
+    on = facts.get(key, bool)
     id_ = f"kernel.{name}"
     if on is None:
         return unknown(facts, key, id_, title, f"Where it is on, the kernel zeroes each page that a launch {verb}.")
@@ -48,7 +48,7 @@ def _zeroing(facts: Facts, name: str, title: str, verb: str) -> AuditItem:
 
 def _debugging(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.debugging", "Memory debugging", "kernel.cmdline_flags"
-    if facts.texts(key) is None:
+    if facts.get(key, list) is None:
         return unknown(facts, key, id_, title, "Checks of the kernel's own memory make each launch slower.")
     names = [name for name in facts.flags() if name in _DEBUGGING]
     if names:
@@ -60,7 +60,7 @@ def _debugging(facts: Facts) -> AuditItem:
 
 def _mitigations(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.mitigations", "Mitigations", "mitigations.summary"
-    summary = facts.text(key)
+    summary = facts.get(key, str)
     if summary is None:
         return unknown(facts, key, id_, title, "Mitigations make entries to the kernel and indirect calls slower.")
     asked = facts.flags().get("mitigations", "")
@@ -84,7 +84,7 @@ def _mitigations(facts: Facts) -> AuditItem:
 
 def _audit(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.audit", "Audit", "kernel.audit"
-    on = facts.flag(key)
+    on = facts.get(key, bool)
     if on is None:
         effect = "If rules are loaded, each system call takes the slow path; 'sudo auditctl -s' shows them."
         return unknown(facts, key, id_, title, effect)
@@ -96,7 +96,7 @@ def _audit(facts: Facts) -> AuditItem:
 
 def _seccomp(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.seccomp", "Seccomp", "security.seccomp"
-    mode = facts.whole(key)
+    mode = facts.get(key, int)
     if mode is None:
         return unknown(facts, key, id_, title, "A filter runs at each system call, and each child inherits it.")
     if mode == 0:
@@ -105,13 +105,14 @@ def _seccomp(facts: Facts) -> AuditItem:
         "A filter runs at each system call and is inherited by each child; it may refuse clone3 and namespaces, which "
         "then cannot be measured."
     )
-    command = "docker run --security-opt seccomp=unconfined ..." if facts.text("virt.container") == "docker" else None
+    docker = facts.get("virt.container", str) == "docker"
+    command = "docker run --security-opt seccomp=unconfined ..." if docker else None
     return AuditItem(id_, title, "strict" if mode == 1 else "filter", WARN, effect, command)
 
 
 def _modules(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.lsm", "Security modules", "security.lsm"
-    modules = facts.texts(key)
+    modules = facts.get(key, list)
     if modules is None:
         return unknown(facts, key, id_, title, "Security modules check each exec and each new task.")
     heavy = [name for name in modules if name not in _CHEAP_LSM]
@@ -124,7 +125,7 @@ def _modules(facts: Facts) -> AuditItem:
 
 def _preemption(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.preemption", "Preemption", "kernel.preemption"
-    mode = facts.text(key)
+    mode = facts.get(key, str)
     if mode is None:
         return unknown(facts, key, id_, title, "A preemptible kernel may run the child before the parent.")
     if mode in ("full", "rt"):

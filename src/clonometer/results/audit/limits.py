@@ -29,7 +29,7 @@ def check_cgroup(facts: Facts) -> list[AuditItem]:
 
 
 def _tasks(facts: Facts, id_: str, title: str, key: str, command: str) -> AuditItem:
-    limit = facts.whole(key)
+    limit = facts.get(key, int)
     effect = "It limits how many tasks may exist at once: concurrency, parent_threads and zombies."
     if limit is None and facts.unlimited(key):
         return AuditItem(id_, title, "unlimited", FINE, effect)
@@ -50,7 +50,7 @@ def _tasks(facts: Facts, id_: str, title: str, key: str, command: str) -> AuditI
 
 def _nofile(facts: Facts) -> AuditItem:
     id_, title, key = "limit.nofile", "Open files", "limit.nofile"
-    limit = facts.whole(key)
+    limit = facts.get(key, int)
     if limit is None and facts.unlimited(key):
         limit_text, high = "unlimited", True
     elif limit is None:
@@ -69,12 +69,12 @@ def _nofile(facts: Facts) -> AuditItem:
 
 def _memlock(facts: Facts) -> AuditItem:
     id_, title, key = "limit.memlock", "Locked memory", "limit.memlock_bytes"
-    limit = facts.whole(key)
+    limit = facts.get(key, int)
     if facts.unlimited(key):
         return AuditItem(id_, title, "unlimited", FINE, "mlockall=yes can be measured with any parent_bytes.")
     if limit is None:
         return unknown(facts, key, id_, title, "It limits mlockall=yes.")
-    capable = "ipc_lock" in (facts.texts("user.capabilities") or [])
+    capable = "ipc_lock" in (facts.get("user.capabilities", list) or [])
     effect = (
         "It does not apply to this user." if capable else "It limits mlockall=yes and perf's buffers, not launches."
     )
@@ -83,7 +83,7 @@ def _memlock(facts: Facts) -> AuditItem:
 
 def _stack(facts: Facts) -> AuditItem:
     id_, title, key = "limit.stack", "Stack", "limit.stack_bytes"
-    limit = facts.whole(key)
+    limit = facts.get(key, int)
     if facts.unlimited(key):
         effect = "The C library then gives threads stacks of 2 MiB, and the kernel uses its old memory layout."
         return AuditItem(id_, title, "unlimited", NOTE, effect, "ulimit -s 8192")
@@ -100,9 +100,9 @@ def _stack(facts: Facts) -> AuditItem:
 
 def _no_limit(facts: Facts, v1: str, v2: str) -> str:
     """The command that lifts a limit of this task's control group."""
-    path = (facts.text("cgroup.path") or "/").strip("/")
+    path = (facts.get("cgroup.path", str) or "/").strip("/")
     inside = f"/{path}" if path else ""
-    if facts.text("cgroup.version") in _V2:
+    if facts.get("cgroup.version", str) in _V2:
         return f"echo max | sudo tee /sys/fs/cgroup{inside}/{v2}"
     controller = v1.partition(".")[0]
     # Of v1's files only pids.max knows the word.
@@ -119,14 +119,14 @@ def _cpu_quota(facts: Facts) -> AuditItem:
         return unknown(facts, key, id_, title, "A group that has used up its quota stands still until the next period.")
     effect = "When the quota is used up all tasks of the group stand still, for up to 100 ms: launches show such gaps."
     command = _no_limit(facts, "cpu.cfs_quota_us", "cpu.max")
-    if facts.text("virt.container") == "docker":
+    if facts.get("virt.container", str) == "docker":
         command = "docker update --cpus 0 CONTAINER"
     return AuditItem(id_, title, f"{quota:g} CPUs", WARN, effect, command)
 
 
 def _memory_quota(facts: Facts) -> AuditItem:
     id_, title, key = "cgroup.memory", "Memory limit", "cgroup.memory_max_bytes"
-    limit, used = facts.whole(key), facts.whole("cgroup.memory_used_bytes")
+    limit, used = facts.get(key, int), facts.get("cgroup.memory_used_bytes", int)
     if limit is None and facts.unlimited(key):
         return AuditItem(id_, title, "none", FINE, "The control group does not limit parent_bytes.")
     if limit is None:
@@ -140,7 +140,7 @@ def _memory_quota(facts: Facts) -> AuditItem:
 
 def _pids_quota(facts: Facts) -> AuditItem:
     id_, title, key = "cgroup.pids", "Task limit", "cgroup.pids_max"
-    limit, used = facts.whole(key), facts.whole("cgroup.pids_used")
+    limit, used = facts.get(key, int), facts.get("cgroup.pids_used", int)
     if limit is None and facts.unlimited(key):
         return AuditItem(id_, title, "none", FINE, "The control group does not limit the number of tasks.")
     if limit is None:

@@ -15,7 +15,7 @@ def check_memory(facts: Facts) -> list[AuditItem]:
 
 def _thp(facts: Facts) -> AuditItem:
     id_, title, key = "memory.thp", "Huge pages (THP)", "thp.enabled"
-    enabled = facts.text(key)
+    enabled = facts.get(key, str)
     if enabled is None:
         return unknown(facts, key, id_, title, "With huge pages fork copies far fewer page-table entries.")
     if enabled == "always":
@@ -32,10 +32,10 @@ def _thp(facts: Facts) -> AuditItem:
 
 def _multi_size(facts: Facts) -> AuditItem:
     id_, title, key = "memory.mthp", "Sizes between (mTHP)", "thp.sizes"
-    sizes = facts.table(key)
+    sizes = facts.get(key, dict)
     if sizes is None:
         return unknown(facts, key, id_, title, "Medium page sizes lie between the two kinds that Clonometer measures.")
-    always = facts.text("thp.enabled") == "always"
+    always = facts.get("thp.enabled", str) == "always"
     # The largest is the classic huge page, which has its own item.
     between = sorted(int(size) for size in sizes)[:-1]
     enabled = [size for size in between if sizes[str(size)] == "always" or (sizes[str(size)] == "inherit" and always)]
@@ -50,11 +50,11 @@ def _multi_size(facts: Facts) -> AuditItem:
 
 def _overcommit(facts: Facts) -> AuditItem:
     id_, title, key = "memory.overcommit", "Overcommit", "memory.overcommit"
-    mode = facts.whole(key)
+    mode = facts.get(key, int)
     if mode is None:
         return unknown(facts, key, id_, title, "Where memory may not be promised twice, large processes cannot fork.")
     if mode == 2:
-        ratio = facts.whole("memory.overcommit_ratio")
+        ratio = facts.get("memory.overcommit_ratio", int)
         value = "2, never" + (f" beyond {ratio}% of memory and swap" if ratio is not None else "")
         effect = "Fork of a large process fails with ENOMEM while memory is free; vfork and posix_spawn do not."
         return AuditItem(id_, title, value, WARN, effect, "sudo sysctl vm.overcommit_memory=0")
@@ -64,7 +64,7 @@ def _overcommit(facts: Facts) -> AuditItem:
 
 def _maps(facts: Facts) -> AuditItem:
     id_, title, key = "memory.max_map_count", "Mappings a process", "memory.max_map_count"
-    limit = facts.whole(key)
+    limit = facts.get(key, int)
     if limit is None:
         return unknown(facts, key, id_, title, "It limits the axis vmas.")
     effect = f"The axis vmas goes to some {max(limit - 1000, 0):,}; thread stacks take two mappings each."
@@ -76,7 +76,7 @@ def _maps(facts: Facts) -> AuditItem:
 
 def _swap(facts: Facts) -> AuditItem:
     id_, title, key = "memory.swap", "Swap", "memory.swap_bytes"
-    total, used = facts.whole(key), facts.whole("memory.swap_used_bytes")
+    total, used = facts.get(key, int), facts.get("memory.swap_used_bytes", int)
     if total is None:
         return unknown(facts, key, id_, title, "Memory that was swapped out must come back before it can be written.")
     if total == 0:

@@ -17,13 +17,13 @@ def check_processor(facts: Facts) -> list[AuditItem]:
 
 def _governor(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.governor", "Frequency governor", "cpufreq.governor"
-    governor, driver = facts.text(key), facts.text("cpufreq.driver")
+    governor, driver = facts.get(key, str), facts.get("cpufreq.driver", str)
     if governor is None:
-        if facts.text("virt.hypervisor") not in _GUEST:
+        if facts.get("virt.hypervisor", str) not in _GUEST:
             effect = "The hypervisor sets the frequency; each block of a run records the effective one."
             return AuditItem(id_, title, "set by the hypervisor", NOTE, effect)
         return unknown(facts, key, id_, title, "A frequency that follows the load makes first launches slower.")
-    preference = facts.text("cpufreq.preference")
+    preference = facts.get("cpufreq.preference", str)
     about = ", ".join(part for part in (driver, preference and f"prefers {preference}") if part)
     value = f"{governor} ({about})" if about else governor
     if governor == "performance":
@@ -38,9 +38,9 @@ def _governor(facts: Facts) -> AuditItem:
 
 def _turbo(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.turbo", "Turbo", "cpufreq.turbo"
-    turbo = facts.flag(key)
+    turbo = facts.get(key, bool)
     if turbo is None:
-        if facts.text("virt.hypervisor") not in _GUEST:
+        if facts.get("virt.hypervisor", str) not in _GUEST:
             effect = "The hypervisor decides; the effective frequency that each block records shows it."
             return AuditItem(id_, title, "set by the hypervisor", NOTE, effect)
         return unknown(facts, key, id_, title, "Turbo comes and goes with heat and with what other cores do.")
@@ -51,8 +51,8 @@ def _turbo(facts: Facts) -> AuditItem:
 
 
 def _turbo_command(facts: Facts) -> str:
-    driver = facts.text("cpufreq.driver") or ""
-    if driver.startswith("intel_") or facts.text("cpu.vendor") == "GenuineIntel":
+    driver = facts.get("cpufreq.driver", str) or ""
+    if driver.startswith("intel_") or facts.get("cpu.vendor", str) == "GenuineIntel":
         return f"echo 1 | sudo tee {_CPU}/intel_pstate/no_turbo"
     if driver.startswith("amd-pstate") or driver.startswith("amd_pstate"):
         return f"echo 0 | sudo tee {_CPU}/cpu*/cpufreq/boost"
@@ -66,7 +66,7 @@ def _exit_latencies(states: list[str]) -> dict[str, int]:
 
 def _idle(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.idle", "Idle states", "cpuidle.states"
-    states, driver = facts.texts(key), facts.text("cpuidle.driver")
+    states, driver = facts.get(key, list), facts.get("cpuidle.driver", str)
     if states is None:
         effect = "A CPU that sleeps must wake before the new task can run on it."
         return unknown(facts, key, id_, title, effect)
@@ -75,10 +75,10 @@ def _idle(facts: Facts) -> AuditItem:
         return AuditItem(id_, title, "none", FINE, "CPUs do not sleep: waking one costs nothing.")
     deepest = max(latencies, key=lambda name: latencies[name])
     latency_us = latencies[deepest]
-    governor = facts.text("cpuidle.governor")
+    governor = facts.get("cpuidle.governor", str)
     about = ", ".join(part for part in (driver, governor and f"governor {governor}") if part)
     value = f"{deepest} leaves in {latency_us} µs" + (f" ({about})" if about else "")
-    limit_us = facts.whole("cpuidle.latency_limit_us")
+    limit_us = facts.get("cpuidle.latency_limit_us", int)
     if latency_us >= _SLOW_EXIT_US and (limit_us is None or limit_us >= latency_us):
         effect = f"Waking a task on an idle CPU may take {latency_us} µs longer: free placement becomes bimodal."
         return AuditItem(
@@ -94,7 +94,7 @@ def _idle(facts: Facts) -> AuditItem:
 
 def _latency_limit(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.dma_latency", "Idle latency limit", "cpuidle.latency_limit_us"
-    limit_us = facts.whole(key)
+    limit_us = facts.get(key, int)
     if limit_us is not None:
         effect = (
             f"Some program holds CPUs out of states that take more than {limit_us} µs to leave; it may end at any time."
@@ -107,15 +107,15 @@ def _latency_limit(facts: Facts) -> AuditItem:
 
 def _smt(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.smt", "Threads of a core", "cpu.smt"
-    smt = facts.flag(key)
+    smt = facts.get(key, bool)
     if smt is None:
         return unknown(facts, key, id_, title, "Two CPUs of one core slow each other down.")
     if not smt:
-        if facts.text("virt.hypervisor") not in _GUEST:
+        if facts.get("virt.hypervisor", str) not in _GUEST:
             effect = "None is shown to this guest; the host may still run another guest on the same core."
             return AuditItem(id_, title, "off, as this guest sees it", NOTE, effect)
         return AuditItem(id_, title, "off", FINE, "Each CPU has its core for itself.")
-    cores, online = facts.whole("cpu.cores"), facts.whole("cpu.online")
+    cores, online = facts.get("cpu.cores", int), facts.get("cpu.online", int)
     value = f"on: {online} CPUs on {cores} cores" if cores and online else "on"
     effect = "A launch takes longer while the other CPU of its core works, and free placement may put the child there."
     return AuditItem(id_, title, value, NOTE, effect, f"echo off | sudo tee {_CPU}/smt/control")
@@ -123,7 +123,7 @@ def _smt(facts: Facts) -> AuditItem:
 
 def _affinity(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.allowed", "CPUs allowed", "cpu.allowed"
-    allowed, online = facts.whole(key), facts.whole("cpu.online")
+    allowed, online = facts.get(key, int), facts.get("cpu.online", int)
     if allowed is None or online is None:
         return unknown(facts, key, id_, title, "With one CPU the child runs only when the parent waits.")
     value = f"{allowed} of {online}"
@@ -138,7 +138,7 @@ def _affinity(facts: Facts) -> AuditItem:
 
 def _isolation(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.isolated", "Isolated CPUs", "cpu.isolated"
-    isolated, tickless = facts.text(key), facts.text("cpu.nohz_full")
+    isolated, tickless = facts.get(key, str), facts.get("cpu.nohz_full", str)
     if isolated is None:
         return unknown(facts, key, id_, title, "Isolated CPUs are quiet, and the scheduler places nothing on them.")
     parts = [f"isolated {isolated}" if isolated else "", f"without a tick {tickless}" if tickless else ""]
@@ -159,7 +159,7 @@ def _isolation(facts: Facts) -> AuditItem:
 
 def _clocksource(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.clocksource", "Clock source", "clocksource.current"
-    current, available = facts.text(key), facts.texts("clocksource.available") or []
+    current, available = facts.get(key, str), facts.get("clocksource.available", list) or []
     if current is None:
         return unknown(facts, key, id_, title, "A slow clock source adds a system call to every reading of the clock.")
     if current in ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page"):
@@ -172,13 +172,13 @@ def _clocksource(facts: Facts) -> AuditItem:
 
 def _microcode(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.microcode", "Microcode", "cpu.microcode"
-    revision = facts.text(key)
+    revision = facts.get(key, str)
     if revision is None:
         return unknown(facts, key, id_, title, "Microcode brings and changes mitigations.")
-    state = (facts.table("mitigations") or {}).get("old_microcode", "")
+    state = (facts.get("mitigations", dict) or {}).get("old_microcode", "")
     if state.lower().startswith("vulnerable"):
         effect = "The kernel says it is out of date: an update may change what mitigations cost."
-        intel = facts.text("cpu.vendor") == "GenuineIntel"
+        intel = facts.get("cpu.vendor", str) == "GenuineIntel"
         return AuditItem(
             id_, title, revision, NOTE, effect, f"sudo apt-get install {'intel' if intel else 'amd64'}-microcode"
         )

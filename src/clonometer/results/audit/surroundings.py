@@ -38,7 +38,7 @@ def _container(facts: Facts) -> AuditItem:
 def _layer(facts: Facts, names: tuple[str, str, str], *, unseen: str, absent: str, present: str) -> AuditItem:
     """Judge what may lie between the machine and us: nothing is best, and its name is worth knowing."""
     id_, title, key = names
-    name = facts.text(key)
+    name = facts.get(key, str)
     if name is None:
         return unknown(facts, key, id_, title, unseen)
     if name == "none":
@@ -60,7 +60,7 @@ def _steal(facts: Facts) -> AuditItem:
 
 def _load(facts: Facts) -> AuditItem:
     id_, title, key = "around.load", "Other work", "load.one_minute"
-    load, online = facts.number(key), facts.whole("cpu.online")
+    load, online = facts.number(key), facts.get("cpu.online", int)
     if load is None:
         return unknown(facts, key, id_, title, "Other tasks take CPUs and caches from the launches.")
     pressure = facts.number("load.cpu_pressure")
