@@ -20,11 +20,10 @@ from clonometer.results.check.types import (
     CheckedRow,
 )
 from clonometer.results.compare.comparison import ERROR_RATE as COMPARE_RATE
-from clonometer.results.compare.comparison import match_sides, refuse_a_run_twice, shifts_of
-from clonometer.results.compare.differences import differences
+from clonometer.results.compare.comparison import match_sides, matched, refuse_a_run_twice, shifts_of
 from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, Moments
-from clonometer.results.compare.sides import Match, is_same_run
+from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import SLOWER, CommonShift, ComparedRow, LeftOut
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
@@ -66,7 +65,8 @@ def check_runs(
     bases, runs = _listed(base), _listed(run)
     refuse_a_run_twice(bases)
     refuse_a_run_twice(runs)
-    matches, left_out = _timed(*match_sides(bases, runs))
+    matches, pair = matched(bases, runs)
+    matches, left_out = _timed(matches, pair.left_out)
     if not matches:
         raise InputError(
             f"nothing to check: {runs[0].name} and {bases[0].name} have no time in common",
@@ -75,19 +75,19 @@ def check_runs(
     listed = drafts(matches, moments)
     rows = _judged(listed, max_regression)
     checked = Checked(
-        baseline=", ".join(side.name for side in bases),
-        run=", ".join(side.name for side in runs),
+        baseline=pair.base,
+        run=pair.other,
         verdict=NONE,
         reasons=(),
         rows=tuple(rows),
         left_out=tuple(left_out),
-        differences=differences(bases[0].metadata, runs[0].metadata),
+        differences=pair.differences,
         max_regression=max_regression,
         error_rate=ERROR_RATE,
         n_tests=n_tests(listed),
         moments=OF_RUNS if matches[0].several else moments.source,
         shifts=shifts_of(row.compared for row in rows),
-        same_run=any(is_same_run(before, after) for before in bases for after in runs),
+        same_run=pair.same_run,
     )
     lost = [reason for side in runs for reason in _lost(side.metadata, left_out)]
     return _concluded(checked, list(dict.fromkeys(lost)), _disturbances(*bases, *runs))

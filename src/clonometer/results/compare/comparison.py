@@ -47,7 +47,7 @@ def compare_runs(
     InputError
         If a run has no cell in common with the base.
     """
-    return _compared([_matched([sides[0]], [other]) for other in sides[1:]], minimum_effect, moments)
+    return _compared([matched([sides[0]], [other]) for other in sides[1:]], minimum_effect, moments)
 
 
 def compare_groups(
@@ -74,7 +74,7 @@ def compare_groups(
         If they have no cell in common, or a run is there twice.
     """
     refuse_a_run_twice([*bases, *others])
-    return _compared([_matched(bases, others)], minimum_effect, moments)
+    return _compared([matched(bases, others)], minimum_effect, moments)
 
 
 def compare_cells(
@@ -146,6 +146,21 @@ def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Mat
     return matches, left_out
 
 
+def matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], ComparedPair]:
+    """What two sides have in common, and all that is said of them before any row is judged."""
+    matches, left_out = match_sides(bases, others)
+    return matches, ComparedPair(
+        ", ".join(book.name for book in bases),
+        ", ".join(book.name for book in others),
+        (),
+        tuple(left_out),
+        differences(bases[0].metadata, others[0].metadata),
+        n_base_runs=len(bases),
+        n_other_runs=len(others),
+        same_run=any(is_same_run(base, other) for base in bases for other in others),
+    )
+
+
 def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
     """What the kinds of process changed by together: cold and warm ones, and clocks and empty loops."""
     by_group: dict[str, dict[str, list[float]]] = {}
@@ -159,21 +174,6 @@ def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
         if len(kinds) >= (1 if group == "control" else _LEAST_KINDS):
             shifts.append(CommonShift(group, median(kinds), min(kinds), max(kinds), len(kinds)))
     return tuple(shifts)
-
-
-def _matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], ComparedPair]:
-    """What two sides have in common, and all that is said of them before any row is judged."""
-    matches, left_out = match_sides(bases, others)
-    return matches, ComparedPair(
-        ", ".join(book.name for book in bases),
-        ", ".join(book.name for book in others),
-        (),
-        tuple(left_out),
-        differences(bases[0].metadata, others[0].metadata),
-        n_base_runs=len(bases),
-        n_other_runs=len(others),
-        same_run=any(is_same_run(base, other) for base in bases for other in others),
-    )
 
 
 def _compared(pairs: Sequence[tuple[list[Match], ComparedPair]], minimum_effect: float, moments: Moments) -> Compared:
