@@ -8,17 +8,16 @@ parent's call moves ``call_returns``, leaves ``task_runs``, and moves ``reaped``
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.families import known_delays
 from clonometer.results.self_test_types import MoveCheck, WallCheck
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from clonometer.stats.quantiles import Floats, median, median_deviation, median_error
 
 SPINS = tuple(known_delays())
 STAGES = ("call_returns", "task_runs", "reaped")
@@ -36,8 +35,6 @@ _FLOOR_NS = 5_000.0
 _WAKE_FLOOR_NS = 30_000.0
 #: Standard errors within which a result is not told from the tolerance's edge.
 _UNCERTAINTY = 2.0
-_MEDIAN_ERROR = 1.2533
-_MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
@@ -104,12 +101,10 @@ def check_walls(measured: Sequence[KnownSamples]) -> list[WallCheck]:
 
 
 def _wall_verdict(shares: Sequence[float]) -> bool | None:
-    import numpy as np
-
     if not shares or max(shares) <= WALL_SHARE:
         return bool(shares)
     values = np.array(shares)
-    sure = float(np.median(values)) - _UNCERTAINTY * _median_error(values) > WALL_SHARE
+    sure = median(values) - _UNCERTAINTY * median_error(values) > WALL_SHARE
     return False if sure else None
 
 
@@ -139,47 +134,30 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
     return float(injected_ns), float(injected_ns)
 
 
-def _judge(case: MoveCheck, plain: NDArray[np.float64], moved: NDArray[np.float64]) -> MoveCheck:
+def _judge(case: MoveCheck, plain: Floats, moved: Floats) -> MoveCheck:
     """Judge a move, of which ``case`` has the prediction without tolerance."""
-    import numpy as np
-
     if not len(plain) or not len(moved):
         seen = "another CPU" if case.placement == "free" else "the same CPU"
         return replace(case, reason=f"too few launches had the child on {seen}")
-    spread = max(_deviation(plain), _deviation(moved))
+    spread = max(median_deviation(plain), median_deviation(moved))
     waits = case.placement == "free" and case.stage != "call_returns"
     floor_ns = _WAKE_FLOOR_NS if waits else _FLOOR_NS
     tolerance = _SHARE * case.injected_ns + max(floor_ns, 3 * spread)
-    difference = float(np.median(moved) - np.median(plain))
+    difference = median(moved) - median(plain)
     low, high = case.expected_low_ns - tolerance, case.expected_high_ns + tolerance
     case = replace(case, expected_low_ns=low, expected_high_ns=high, moved_ns=difference)
     if 3 * spread > max(floor_ns, case.injected_ns):
         return replace(case, reason="the launches scatter more widely than the delay is long")
     to_edge = min(abs(difference - low), abs(difference - high))
-    uncertain = _UNCERTAINTY * (_median_error(plain) ** 2 + _median_error(moved) ** 2) ** 0.5
+    uncertain = _UNCERTAINTY * (median_error(plain) ** 2 + median_error(moved) ** 2) ** 0.5
     # At the edge by no more than it is known itself, it is neither within nor beyond.
     if to_edge <= uncertain:
         return replace(case, reason="as near to the edge of what was expected as it is uncertain itself")
     return replace(case, passed=low <= difference <= high)
 
 
-def _median_error(values: NDArray[np.float64]) -> float:
-    """Return the standard error of a median, as of normal values."""
-    return _MEDIAN_ERROR * _MAD_TO_SIGMA * _deviation(values) / math.sqrt(len(values))
-
-
-def _deviation(values: NDArray[np.float64]) -> float:
-    import numpy as np
-
-    return float(np.median(np.abs(values - np.median(values))))
-
-
-def _block_deciles(
-    group: Sequence[KnownSamples], spin: str | None, injected_ns: int, stage: str
-) -> NDArray[np.float64]:
+def _block_deciles(group: Sequence[KnownSamples], spin: str | None, injected_ns: int, stage: str) -> Floats:
     """First decile of a stage in each block with enough launches of the wanted observed placement, in ns."""
-    import numpy as np
-
     deciles = []
     for known in group:
         if (known.spin, known.injected_ns) != (spin, injected_ns):
@@ -191,8 +169,6 @@ def _block_deciles(
 
 
 def _wanted_rows(known: KnownSamples) -> NDArray[np.bool_]:
-    import numpy as np
-
     before, child = np.asarray(known.columns["cpu_before"]), np.asarray(known.columns["cpu_child"])
     launched = np.asarray(known.columns["errno"]) == 0
     return np.asarray(launched & ((before != child) if known.placement == "free" else (before == child)))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import LEAST_NOMINAL, Interval
 from clonometer.stats.percentile import exponential, percentile_interval, places_drawn
-from clonometer.stats.quantiles import Floats, Integers, finite_values, median, row_medians
+from clonometer.stats.quantiles import Floats, Integers, finite_values, median, median_deviation, row_medians
 from clonometer.stats.serial import inflation_in_time
 
 _EQUAL_ISH = 1.25
@@ -257,7 +257,7 @@ def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) 
         pair_a, pair_b = pairs
         return math.sqrt(inflation_in_time(a.values[pair_a] - b.values[pair_b]))
     factors = [inflation_in_time(side.in_time) for side in (a, b)]
-    variances = [median(np.abs(side.values - median(side.values))) ** 2 / side.values.size for side in (a, b)]
+    variances = [median_deviation(side.values) ** 2 / side.values.size for side in (a, b)]
     total = sum(variances)
     if total == 0:
         return math.sqrt(max(factors))

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
 from clonometer.stats.percentile import percentile_interval, percentile_intervals, places_drawn
-from clonometer.stats.quantiles import Floats, finite_values, median, row_medians
+from clonometer.stats.quantiles import Floats, finite_values, median, median_error, row_medians
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
 _LEAST_RELATIVE_ERROR = 0.01
-_MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ def polynomial_through_medians(x: ArrayLike, processes: Sequence[ArrayLike], deg
 
     Notes
     -----
-    Weights are 1 / variance of each median, its standard error taken as 1.2533 x 1.4826 MAD / sqrt(n) and at least 1%
-    of the median: errors of durations grow with the duration, so that an unweighted line would be a line through the
+    Weights are 1 / variance of each median, its standard error (`median_error`) taken as at least 1% of
+    the median: errors of durations grow with the duration, so that an unweighted line would be a line through the
     longest. The processes of each x are resampled apart, and the weights stay as they are.
 
     Examples
@@ -108,9 +107,7 @@ def polynomial_through_medians(x: ArrayLike, processes: Sequence[ArrayLike], deg
 
 def median_weights(groups: Sequence[Floats], medians: Floats) -> Floats:
     """1 / variance of each group's median, as `polynomial_through_medians` says; shape (groups,), positive."""
-    spread = np.array([median(np.abs(group - median(group))) for group in groups]) * _MAD_TO_SIGMA
-    counts = np.array([group.size for group in groups])
-    error = 1.2533 * spread / np.sqrt(counts)
+    error = np.array([median_error(group) for group in groups])
     floor = _LEAST_RELATIVE_ERROR * np.abs(medians)
     # All values zero leaves no scale to weigh by: every point then counts the same.
     error = np.maximum(np.maximum(error, floor), np.max(np.abs(medians)) * 1e-9)

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +27,9 @@ _INTERPOLATED = "order statistics, interpolated"
 _RANGE = "range of the values"
 # Up to here sorting short rows is several times as fast as partitioning them.
 _SORTED_LENGTH = 512
+# Of normal values: how far they scatter by their median absolute deviation, and a median's error by that of a mean.
+_MAD_TO_SIGMA = 1.4826
+_MEDIAN_ERROR = 1.2533
 
 
 def finite_values(values: ArrayLike, what: str = "values") -> Floats:
@@ -76,6 +80,16 @@ def row_medians(rows: Floats) -> Floats:
 def median(values: Floats) -> float:
     """Median of finite values of shape (n,), as `row_medians`."""
     return float(row_medians(values))
+
+
+def median_deviation(values: Floats) -> float:
+    """Median absolute deviation from the median, not scaled."""
+    return median(np.abs(values - median(values)))
+
+
+def median_error(values: Floats) -> float:
+    """Standard error of the median of so many values, as of normal ones: 1.2533 x 1.4826 MAD / sqrt(n)."""
+    return _MEDIAN_ERROR * (median_deviation(values) * _MAD_TO_SIGMA) / math.sqrt(values.size)
 
 
 def in_order(values: Floats) -> Floats:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from clonometer.stats.modes import find_modes
-from clonometer.stats.quantiles import median, quantile_of_ordered, row_medians
+from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
 from clonometer.stats.serial import inflation_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
 
@@ -175,7 +175,7 @@ def _spread(group: SampleGroup) -> dict[str, Any]:
     return {
         "min_ns": float(group.ordered[0]),
         "mean_ns": float(np.mean(means)),
-        "mad_ns": median(np.abs(group.values - median(group.ordered))),
+        "mad_ns": median_deviation(group.ordered),
     }
 
 
