@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
@@ -14,11 +14,9 @@ from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
+from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
-
-if TYPE_CHECKING:
-    from clonometer.stats.sequential import Decision, PairedDesign
 
 #: What the run's metadata say of the comparison (docs/runfile.md).
 KEY = "sides"
@@ -26,8 +24,6 @@ KEY = "sides"
 
 def design_of(about: Mapping[str, Any]) -> PairedDesign:
     """What was fixed before the first pair, as the run's metadata say it."""
-    from clonometer.stats.sequential import PairedDesign
-
     return PairedDesign(about["most_pairs"], about["minimum_effect"], about.get("max_regression"), about["error_rate"])
 
 
@@ -66,8 +62,6 @@ def judge_book(book: Book) -> AbResult:
     InputError
         If its processes were not started in pairs.
     """
-    from clonometer.stats.sequential import judge
-
     about = book.metadata.get(KEY)
     if about is None:
         raise InputError(f"{book.name}: its processes were not started in pairs", "'clonometer ab' does that")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, process_values
-
-if TYPE_CHECKING:
-    from clonometer.stats.sequential import PairedDesign
+from clonometer.stats.sequential import PairedDesign, judge
 
 
 class PairsScheduler:
@@ -89,8 +87,6 @@ class PairsScheduler:
 
     def _look(self) -> None:
         """Between rounds: who is sure gets no more pairs."""
-        from clonometer.stats.sequential import judge
-
         # Those that are still measured have had the same number of turns.
         if max((self._turns.turns[group] for group in self._live()), default=0) in self._design.looks:
             rows = list(self._turns.usual_rows())

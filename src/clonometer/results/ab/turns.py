@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from clonometer.results.rows.groups import MeasuredQuantity, quantities_of, rows_of
 from clonometer.results.rows.observed import sample_groups
-
-if TYPE_CHECKING:
-    from clonometer.stats.sequential import PairedRow
+from clonometer.stats.sequential import PairedRow
 
 #: A row that fewer than half of the pairs have is an accident of placement, and no test is spent on it.
 OFTEN = 0.5
@@ -53,10 +53,6 @@ class PairedValues:
 
     def paired(self, rows: Sequence[RowOfPairs]) -> list[PairedRow]:
         """The logarithms of B over A, row by row."""
-        import numpy as np
-
-        from clonometer.stats.sequential import PairedRow
-
         paired = []
         for row in rows:
             first, second = self.values[row]
@@ -105,8 +101,6 @@ def process_values(
 
     Gives cell, quantity and observed placement -> the median; ns where the unit is a time.
     """
-    import numpy as np
-
     blocks: dict[str, list[Mapping[str, Any]]] = {}
     for cell, columns in samples:
         blocks.setdefault(cell, []).append(columns)

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median, variance
 
+import numpy as np
+
 from clonometer.families import family
 from clonometer.results.compare.moments import Moments
 from clonometer.results.compare.pairing import kind_of
@@ -220,8 +222,6 @@ def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
 
 
 def _logs(side: Sequence[Evidence]) -> list[float]:
-    import numpy as np
-
     return [float(np.log(np.median(row.processes.values))) for row in side]
 
 
