@@ -148,6 +148,21 @@ class Estimate:
         return self.placement if self.condition.get("placement") == "free" else None
 
 
+#: What a comparison writes of the row that it is of, and of the estimate on each of its sides.
+ROW_KEYS = ("workload", "temperature", "stage", "placement", "quantity", "unit")
+SIDE_KEYS = (
+    "cell",
+    "median_ns",
+    "median_low_ns",
+    "median_high_ns",
+    "value",
+    "value_low",
+    "value_high",
+    "n_samples",
+    "n_processes",
+)
+
+
 @dataclass(frozen=True)
 class Finding:
     """A sentence computed from the results. A ratio stands as ratio, ratio_low, ratio_high.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
-from clonometer.results.types import Estimate
+from clonometer.results.types import ROW_KEYS, SIDE_KEYS, Estimate
 
 AB_SCHEMA = 1
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
@@ -17,21 +17,8 @@ VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 #: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.
 NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
-_SIDE = Only(
-    "side",
-    (
-        "cell",
-        "median_ns",
-        "median_low_ns",
-        "median_high_ns",
-        "value",
-        "value_low",
-        "value_high",
-        "n_samples",
-        "n_processes",
-    ),
-)
-_OF_BOTH = Only("of_both", ("workload", "temperature", "stage", "placement", "quantity", "unit"))
+_SIDE = Only("side", SIDE_KEYS)
+_OF_BOTH = Only("of_both", ROW_KEYS)
 _Share = Annotated[float | None, Least(0)]
 
 

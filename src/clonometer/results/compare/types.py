@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
 from clonometer.results.compare.moments import SOURCES
-from clonometer.results.types import Estimate
+from clonometer.results.types import ROW_KEYS, SIDE_KEYS, Estimate
 
 COMPARE_SCHEMA = 2
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
@@ -17,22 +17,8 @@ HIGHER, LOWER = "higher", "lower"
 VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 
 
-OF_ROW = Only("of_row", ("workload", "temperature", "stage", "placement", "quantity", "unit"))
-SIDE = Only(
-    "side",
-    (
-        "cell",
-        "median_ns",
-        "median_low_ns",
-        "median_high_ns",
-        "value",
-        "value_low",
-        "value_high",
-        "n_samples",
-        "n_processes",
-        "effective_mhz",
-    ),
-)
+OF_ROW = Only("of_row", ROW_KEYS)
+SIDE = Only("side", (*SIDE_KEYS, "effective_mhz"))
 ShareOrNone = Annotated[float | None, Least(0)]
 
 
