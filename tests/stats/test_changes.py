@@ -11,11 +11,11 @@ from clonometer.stats.changes import (
     LogChange,
     change_of_ratio,
     change_of_runs,
-    score,
     sure_levels,
     variance_of_runs,
 )
 from clonometer.stats.interval import Interval
+from clonometer.stats.multiplicity import score
 
 
 @pytest.mark.parametrize("degrees", [3, 8])

@@ -16,11 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import NormalDist, fmean, variance
+from statistics import fmean, variance
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import student_quantile
+from clonometer.stats.multiplicity import score
 
 
 @dataclass(frozen=True)
@@ -147,25 +146,6 @@ def change_of_pairs(differences: Sequence[float], typical: float | None = None) 
 
 def _beside_typical(of_row: float, degrees: int, typical: float | None) -> tuple[float, int]:
     return (of_row, degrees) if typical is None else ((of_row + typical) / 2, 2 * degrees)
-
-
-@lru_cache(maxsize=4096)
-def score(error: float, degrees: int | None = None) -> float:
-    """What a normal value, or Student's t, exceeds in size with a chance of ``error``.
-
-    Parameters
-    ----------
-    error
-        Between 0 and 1.
-    degrees
-        Degrees of freedom of t, at least 1; None for a normal value.
-
-    Examples
-    --------
-    >>> round(score(0.05), 3), round(score(0.05, 4), 3), round(score(0.01, 7), 3)
-    (1.96, 2.776, 3.499)
-    """
-    return NormalDist().inv_cdf(1 - error / 2) if degrees is None else student_quantile(1 - error / 2, degrees)
 
 
 def sure_levels(

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,13 +44,31 @@ def simultaneous(interval: Interval, parts: int) -> Interval:
     """
     if parts <= 1 or interval.n < 2:
         return interval
-    tail = (1 - CONFIDENCE) / 2
-    stretch = student_quantile(1 - tail / parts, interval.n - 1) / student_quantile(1 - tail, interval.n - 1)
+    stretch = score((1 - CONFIDENCE) / parts, interval.n - 1) / score(1 - CONFIDENCE, interval.n - 1)
     if interval.low <= 0:
         ends = [interval.value + (end - interval.value) * stretch for end in (interval.low, interval.high)]
     else:
         ends = [interval.value * (end / interval.value) ** stretch for end in (interval.low, interval.high)]
     return replace(interval, low=ends[0], high=ends[1])
+
+
+@lru_cache(maxsize=4096)
+def score(error: float, degrees: int | None = None) -> float:
+    """What a normal value, or Student's t, exceeds in size with a chance of ``error``.
+
+    Parameters
+    ----------
+    error
+        Between 0 and 1.
+    degrees
+        Degrees of freedom of t, at least 1; None for a normal value.
+
+    Examples
+    --------
+    >>> round(score(0.05), 3), round(score(0.05, 4), 3), round(score(0.01, 7), 3)
+    (1.96, 2.776, 3.499)
+    """
+    return NormalDist().inv_cdf(1 - error / 2) if degrees is None else student_quantile(1 - error / 2, degrees)
 
 
 def student_quantile(probability: float, freedom: int) -> float:

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
 from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL, Interval
-from clonometer.stats.multiplicity import student_quantile
+from clonometer.stats.multiplicity import score
 from clonometer.stats.quantiles import Floats, Integers, quantile_of_ordered
 
 #: How often a bootstrap resamples.
 RESAMPLES = 2000
-_UPPER_END = (1 + CONFIDENCE) / 2
 
 
 def places_drawn(size: int, generator: np.random.Generator) -> Integers:
@@ -42,7 +40,7 @@ def small_sample_widening(n: int) -> float:
     if n < 2:
         return 1.0
     if n < LEAST_NOMINAL:
-        return student_quantile(_UPPER_END, n - 1) / NormalDist().inv_cdf(_UPPER_END)
+        return score(1 - CONFIDENCE, n - 1) / score(1 - CONFIDENCE)
     return math.sqrt(n / (n - 1))
 
 

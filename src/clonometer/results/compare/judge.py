@@ -26,11 +26,11 @@ from clonometer.stats.changes import (
     change_of_pairs,
     change_of_ratio,
     change_of_runs,
-    score,
     sure_levels,
     variance_of_runs,
 )
 from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL
+from clonometer.stats.multiplicity import score
 from clonometer.units import format_share
 
 #: How surely a change is found that is called detectable.
