@@ -33,6 +33,8 @@ from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL
 from clonometer.stats.multiplicity import score
 from clonometer.units import format_share
 
+#: With fewer processes on a side no 95% interval of a median exists, and a row gets no verdict.
+LEAST_PROCESSES = LEAST_NOMINAL
 #: How surely a change is found that is called detectable.
 POWER = 0.95
 #: The median of so many values is their mean; that of more is less sure, by a variance of pi / 2 for normal values.
@@ -57,7 +59,7 @@ class Draft:
     @property
     def is_tested(self) -> bool:
         """Whether it can have a verdict; that depends on how much was measured, never on what came out."""
-        return self.change is not None and (self.of_runs or self.row.n_processes >= LEAST_NOMINAL)
+        return self.change is not None and (self.of_runs or self.row.n_processes >= LEAST_PROCESSES)
 
     def leaves_out_none(self, level: float) -> bool:
         """Whether the row changed at all: its interval leaves out 0."""
@@ -216,7 +218,7 @@ def _draft(match: Match, moments: Moments) -> Draft:
 def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
     """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
     values = [side.processes.values for side in (*match.bases, *match.others)]
-    if not row.is_time and row.n_processes >= LEAST_NOMINAL and not any(side.any() for side in values):
+    if not row.is_time and row.n_processes >= LEAST_PROCESSES and not any(side.any() for side in values):
         return replace(row, verdict=SAME, reason=None)
     return row
 
@@ -308,7 +310,7 @@ def _untested(draft: Draft) -> ComparedRow:
     if draft.change is None:
         return draft.row
     low, high = map(_ratio, draft.change.ends(1 - CONFIDENCE))
-    reason = f"fewer than {LEAST_NOMINAL} processes on a side: no verdict"
+    reason = f"fewer than {LEAST_PROCESSES} processes on a side: no verdict"
     return replace(draft.row, low=low, high=high, reason=reason)
 
 

@@ -6,17 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median, stdev, variance
 
-import numpy as np
-
-from clonometer.results.check.check import ERROR_RATE
-from clonometer.results.compare.judge import POWER
+from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION
+from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.stats.changes import LogChange
-from clonometer.stats.interval import LEAST_NOMINAL
 
 _Name = tuple[str, str, str | None]
 
@@ -31,7 +28,8 @@ def noise_rows(
     half: Book,
     *,
     tests: int,
-    max_regression: float,
+    max_regression: float = MAX_REGRESSION,
+    error_rate: float = ERROR_RATE,
 ) -> tuple[tuple[NoiseRow, ...], float | None]:
     """Find the noise of every row, and that of all rows together.
 
@@ -58,8 +56,8 @@ def noise_rows(
         processes = measured.processes.values.size
         error = math.sqrt(2 / processes) * _MEDIAN_ERROR * spread
         change = LogChange(0.0, error, error, math.sqrt(2) * assumed, max(1, processes - 1))
-        smallest = max(max_regression, math.expm1(change.needed(ERROR_RATE / max(tests, 1), POWER)))
-        never = measured.estimate.is_first_launch or processes < LEAST_NOMINAL
+        smallest = max(max_regression, math.expm1(change.needed(error_rate / max(tests, 1), POWER)))
+        never = measured.estimate.is_first_launch or processes < LEAST_PROCESSES
         rows.append(NoiseRow(measured.estimate, spread, between, None if never else smallest))
     return tuple(rows), None if common is None else stdev(common)
 
@@ -93,6 +91,8 @@ def _common(named: Mapping[_Name, Evidence], levels: Mapping[_Name, Sequence[flo
 
 def _spread(rows: Sequence[Evidence]) -> float:
     """How far process medians scatter about their round's median, on the logarithm."""
+    import numpy as np
+
     logs = [np.log(row.processes.values) for row in rows]
     residuals = np.concatenate([values - np.median(values) for values in logs])
     return float(_MAD_TO_SIGMA * np.median(np.abs(residuals)))
