@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from bench.harness import Line, say
-from clonometer.results.findings.all import find_all
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import find_all
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import Estimate, Finding

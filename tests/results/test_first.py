@@ -81,8 +81,8 @@ def test_what_disturbs_trust_is_counted_by_rows() -> None:
 
 
 def test_a_first_screen_changes_no_finding() -> None:
-    from clonometer.results.findings.all import find_all
     from clonometer.results.findings.comparing import Comparer
+    from clonometer.results.findings.finder import find_all
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.evidence import Book
     from clonometer.results.rows.observed import observe

@@ -10,8 +10,8 @@ from typing import Any
 
 from clonometer.errors import RunFileError
 from clonometer.results.ended import cell_statuses
-from clonometer.results.findings.all import find_all
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import find_all
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
 from clonometer.results.rows.estimates import estimate_cells

@@ -11,8 +11,8 @@ import pytest
 from clonometer.errors import ClonometerError, InputError, RunFileError
 from clonometer.results.ab.judgement import judge_run
 from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
-from clonometer.results.findings.all import find_all
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.finder import find_all
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.observed import observe

@@ -1,4 +1,4 @@
-"""What a finder is: a maker of findings with its place in the reading order, found by name in this room."""
+"""What a finder is, a maker of findings that is found by name in this room; and all findings of a run."""
 
 from __future__ import annotations
 
@@ -30,3 +30,19 @@ def finders() -> tuple[Finder, ...]:
     """All finders in the order in which they are read: the ``FINDERS`` of every module of this room."""
     makers = (finder for group in offers(__name__.rpartition(".")[0], "FINDERS") for finder in group)
     return tuple(sorted(makers, key=lambda finder: finder.place))
+
+
+def find_all(comparer: Comparer) -> tuple[Finding, ...]:
+    """Compute the findings.
+
+    Any subset of the default plan's cells will do, even none; the same run gives the same findings.
+
+    Fork against pthread comes first. What lacks its cells is left out.
+
+    Examples
+    --------
+    >>> from clonometer.results.rows.evidence import Book
+    >>> find_all(Comparer(Book([]), seed=1))
+    ()
+    """
+    return comparer.corrected(lambda: tuple(finding for finder in finders() for finding in finder.find(comparer)))

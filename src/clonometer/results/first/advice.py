@@ -9,7 +9,7 @@ from clonometer.families import axis as axis_of
 from clonometer.families import family, workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import sentence
-from clonometer.results.first.effects import AxisEffect, effects, is_interesting, plain_rows, rivals
+from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
 from clonometer.results.first.words import condition_words, cost, is_launch_row
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name
@@ -75,8 +75,8 @@ def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
 
 
 def _conditions(comparer: Comparer) -> Iterator[_Choice]:
-    for effect in effects(comparer):
-        text = _change(effect) if effect.is_sure and is_interesting(effect) else ""
+    for effect in stated_effects(comparer):
+        text = _change(effect)
         if text:
             name = mechanism_name(effect.comparison.a.estimate.workload)
             dear = effect.value if effect.cheaper == effect.base else effect.base

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence
-from clonometer.results.first.effects import AxisEffect, effects, is_interesting, plain_rows, rivals
+from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
 from clonometer.results.first.words import (
     condition_words,
     cost,
@@ -58,9 +58,7 @@ def _of_launches(comparer: Comparer, launches: Sequence[Evidence]) -> list[Findi
     first = _alone(comparer, launches[0]) if compared is None else _contest(comparer, compared)
     subject = launches[0] if compared is None else compared.a
     listed = [first]
-    largest = next((effect for effect in effects(comparer) if effect.is_sure and is_interesting(effect)), None)
-    if largest is not None:
-        listed.append(_effect(comparer, largest))
+    listed += [_effect(comparer, largest) for largest in stated_effects(comparer)[:1]]
     others = [row for row in plain_rows(comparer.book) if row.estimate.family != subject.estimate.family]
     alike = [row for row in others if row.estimate.family == others[0].estimate.family]
     cheapest = sorted(alike, key=lambda row: row.estimate.median_ns or 0.0)
@@ -126,7 +124,7 @@ def _of_others(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]
     candidates = [finding for finding in findings if not finding.id.startswith(_NOT_AN_ANSWER)]
     stating = [_first_sentence(finding) for finding in candidates if finding.states_difference]
     unsure = [_first_sentence(finding) for finding in candidates if not finding.states_difference]
-    sure = [_effect(comparer, effect) for effect in effects(comparer) if effect.is_sure and is_interesting(effect)]
+    sure = [_effect(comparer, effect) for effect in stated_effects(comparer)]
     # Of what one axis does to a workload a sentence is enough, whatever else was varied.
     chosen = list({finding.id: finding for finding in reversed(sure)}.values())[::-1]
     short = [finding for finding in [*stating, *chosen, *unsure] if n_words(finding.sentence) <= MOST_WORDS]

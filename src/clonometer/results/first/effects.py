@@ -32,11 +32,6 @@ class AxisEffect:
         """The value of the cheaper side."""
         return self.base if self.comparison.ratio.value > 1 else self.value
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether the sides surely differ."""
-        return self.comparison.verdict != "same"
-
 
 @once_per_book
 def main_rows(book: Book) -> tuple[Evidence, ...]:
@@ -94,6 +89,19 @@ def effects(comparer: Comparer) -> list[AxisEffect]:
     return sorted(made, key=lambda effect: -effect.comparison.times)
 
 
+def stated_effects(comparer: Comparer) -> list[AxisEffect]:
+    """Those that are sure and worth a sentence: of any choice, but of numbers only of what a parent has as it launches.
+
+    That more work takes longer is no news.
+    """
+    return [
+        effect
+        for effect in effects(comparer)
+        if effect.comparison.verdict != "same"
+        and (isinstance(effect.value, str) or is_launch(effect.comparison.a.estimate.family))
+    ]
+
+
 @once_per_book
 def _scans(book: Book) -> tuple[tuple[str, Mapping[int | str, Evidence]], ...]:
     scans: dict[Hashable, tuple[str, dict[int | str, Evidence]]] = {}
@@ -130,11 +138,3 @@ def plain_rows(book: Book) -> list[Evidence]:
         if len(book.changes(row.estimate)) < len(book.changes(before.estimate)):
             plain[row.estimate.workload] = row
     return list(plain.values())
-
-
-def is_interesting(effect: AxisEffect) -> bool:
-    """Whether it is worth a sentence: any choice, but of numbers only what a parent has when it launches.
-
-    That more work takes longer is no news.
-    """
-    return isinstance(effect.value, str) or is_launch(effect.comparison.a.estimate.family)

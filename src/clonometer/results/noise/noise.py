@@ -57,7 +57,7 @@ def measure_noise(rounds: Sequence[Book], plan: str, *, max_regression: float = 
     apart = [check_runs(*half, max_regression=max_regression, moments=SAME_MOMENTS) for half in halves]
     later = [check_runs(before, after, max_regression=max_regression) for (before, _), (after, _) in pairwise(halves)]
     tests = max(checked.n_tests for checked in apart)
-    rows, common = noise_rows(rounds, halves[0][0], tests=tests, max_regression=max_regression, error_rate=ERROR_RATE)
+    rows, common = noise_rows(rounds, halves[0][0], tests=tests, max_regression=max_regression)
     return Noise(
         plan=plan,
         rounds=len(rounds),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median, stdev, variance
 
-from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION
+from clonometer.results.check.check import ERROR_RATE
 from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
 from clonometer.results.compare.pairing import kind_of
@@ -24,12 +24,7 @@ _LEAST_ROUNDS = 3
 
 
 def noise_rows(
-    rounds: Sequence[Book],
-    half: Book,
-    *,
-    tests: int,
-    max_regression: float = MAX_REGRESSION,
-    error_rate: float = ERROR_RATE,
+    rounds: Sequence[Book], half: Book, *, tests: int, max_regression: float
 ) -> tuple[tuple[NoiseRow, ...], float | None]:
     """Find the noise of every row, and that of all rows together.
 
@@ -56,7 +51,7 @@ def noise_rows(
         processes = measured.processes.values.size
         error = math.sqrt(2 / processes) * _MEDIAN_ERROR * spread
         change = LogChange(0.0, error, error, math.sqrt(2) * assumed, max(1, processes - 1))
-        smallest = max(max_regression, math.expm1(change.needed(error_rate / max(tests, 1), POWER)))
+        smallest = max(max_regression, math.expm1(change.needed(ERROR_RATE / max(tests, 1), POWER)))
         never = measured.estimate.is_first_launch or processes < LEAST_PROCESSES
         rows.append(NoiseRow(measured.estimate, spread, between, None if never else smallest))
     return tuple(rows), None if common is None else stdev(common)
