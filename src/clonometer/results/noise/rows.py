@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median, stdev, variance
 
+import numpy as np
+
 from clonometer.results.check.check import ERROR_RATE
 from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
@@ -86,8 +88,6 @@ def _common(named: Mapping[_Name, Evidence], levels: Mapping[_Name, Sequence[flo
 
 def _spread(rows: Sequence[Evidence]) -> float:
     """How far process medians scatter about their round's median, on the logarithm."""
-    import numpy as np
-
     logs = [np.log(row.processes.values) for row in rows]
     residuals = np.concatenate([values - np.median(values) for values in logs])
     return float(_MAD_TO_SIGMA * np.median(np.abs(residuals)))

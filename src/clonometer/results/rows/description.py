@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from clonometer.results.rows.groups import SampleGroup, Totals
+from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
 from clonometer.stats.serial import inflation_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from clonometer.results.rows.groups import SampleGroup, Totals
-    from clonometer.stats.bootstrap import Processes
 
 # A run has dozens of rows, each tested: at 1 in 200 some quiet runs have one row blamed. At 1 in 1,000 half of those
 # that drift would pass.
@@ -63,8 +62,6 @@ def level_change(
         for a while, so that alike neighbours count however little they wander, wherever the interval is widened for
         them.
     """
-    import numpy as np
-
     middle = median(process_medians)
     if process_medians.size < LEAST_CHANGE_PROCESSES or middle <= 0 or np.ptp(starts) == 0:
         return None
@@ -109,8 +106,6 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     start (places in up to 60 equal bins), and its most likely step is tested (Pettitt 1979). Only a step in the first
     half is a warm-up, and only one that at least 9 in 10 processes show, of 5 or more.
     """
-    import numpy as np
-
     counts = np.diff(process_starts, append=values.size)
     length = int(median(counts))
     kept = np.flatnonzero(counts >= length)
@@ -168,8 +163,6 @@ def describe(
 
 
 def _spread(group: SampleGroup) -> dict[str, Any]:
-    import numpy as np
-
     counts = np.diff(group.process_starts, append=group.values.size)
     means = np.add.reduceat(group.values, group.process_starts) / counts
     return {

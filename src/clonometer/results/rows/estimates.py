@@ -8,6 +8,8 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from clonometer.results.rows.description import describe
 from clonometer.results.rows.evidence import Evidence, facts_of
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
@@ -131,8 +133,6 @@ def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:
 
 def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
     """Medians of each process and of its blocks; the group is in the order of process and block."""
-    import numpy as np
-
     if group.n_samples == 0:
         return Processes.of([0.0])
     known = [starts.get(process) for process in group.processes]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from clonometer.families import common
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import Estimate
-
-if TYPE_CHECKING:
-    from clonometer.stats.bootstrap import Processes
+from clonometer.stats.bootstrap import Processes
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")

@@ -6,16 +6,17 @@ import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.errors import RunFileError
 from clonometer.results.rows.source import null_mask
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from clonometer.stats.digest import Digest
+from clonometer.stats.digest import Digest
+from clonometer.stats.ess import effective_sample_size_of_medians
+from clonometer.stats.quantiles import quantile_of_ordered
+from clonometer.stats.segments import segment_medians
 
 _TIME_UNITS = {"ns": 1.0, "us": 1e3}
 PLACEMENTS = ("same_cpu", "other_cpu", None)
@@ -93,8 +94,6 @@ class SampleGroup:
     @cached_property
     def ordered(self) -> NDArray[np.float64]:
         """The values, rising: quantiles, spread and modes all need them so."""
-        import numpy as np
-
         return np.sort(self.values)
 
     @cached_property
@@ -110,28 +109,20 @@ class SampleGroup:
     @cached_property
     def effective_samples(self) -> float:
         """How many independent samples it is worth for its median: the sum over its blocks; at least one sample."""
-        from clonometer.stats.ess import effective_sample_size_of_medians
-
         return effective_sample_size_of_medians(self.values, self.block_starts, self.block_medians)
 
     @cached_property
     def block_medians(self) -> NDArray[np.float64]:
         """Median of each block's samples, shape (blocks,)."""
-        from clonometer.stats.segments import segment_medians
-
         return segment_medians(self.values, self.block_starts)
 
     @cached_property
     def process_medians(self) -> NDArray[np.float64]:
         """Median of each process's samples, shape (processes,)."""
-        from clonometer.stats.segments import segment_medians
-
         return segment_medians(self.values, self.process_starts)
 
     def quantile(self, probability: float) -> float:
         """A quantile of all samples, interpolated linearly between two of them."""
-        from clonometer.stats.quantiles import quantile_of_ordered
-
         if self.totals is None:
             return quantile_of_ordered(self.ordered, probability)
         return self.totals.digest.quantile(probability) * self.totals.scale
@@ -165,8 +156,6 @@ class ObservedCell:
 
 def segment_starts(*levels: NDArray[np.int64]) -> NDArray[np.intp]:
     """Where a new segment starts: at the first sample, and wherever one of the levels changes."""
-    import numpy as np
-
     changes = np.ones(levels[0].size, np.bool_)
     for place, level in enumerate(levels):
         differs = level[1:] != level[:-1]
@@ -228,8 +217,6 @@ def rows_of(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQu
 
 def failed_launches(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Find the rows of launches that failed; none where the workload launches nothing."""
-    import numpy as np
-
     if "errno" not in columns:
         return np.zeros(_n_rows(columns), dtype=np.bool_)
     code = columns["errno"]
@@ -242,8 +229,6 @@ def _n_rows(columns: Mapping[str, NDArray[Any]]) -> int:
 
 def count_outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_]) -> dict[str, int]:
     """Count rows by how they ended."""
-    import numpy as np
-
     outcomes = {"ok": int((~failed).sum())}
     if failed.any():
         codes, counts = np.unique(columns["errno"][failed], return_counts=True)
@@ -254,8 +239,6 @@ def count_outcomes(columns: Mapping[str, NDArray[Any]], failed: NDArray[np.bool_
 
 def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQuantity]) -> NDArray[np.bool_]:
     """Find rows with a negative duration or a stage after reaping: clocks of two CPUs that disagree."""
-    import numpy as np
-
     reaped = columns.get("reaped_ns")
     skewed = np.zeros(columns["process"].size, dtype=np.bool_)
     for quantity in quantities:
@@ -272,8 +255,6 @@ def _skewed(columns: Mapping[str, NDArray[Any]], quantities: Sequence[MeasuredQu
 
 def placements(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
     """Code where each sample's task ran: 0 same CPU, 1 other CPU, 2 not observed."""
-    import numpy as np
-
     if "cpu_before" not in columns or "cpu_child" not in columns:
         return np.full(_n_rows(columns), 2, np.int8)
     before, child = columns["cpu_before"], columns["cpu_child"]

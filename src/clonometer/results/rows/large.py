@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
@@ -19,10 +22,6 @@ from clonometer.results.rows.groups import (
 )
 from clonometer.results.rows.source import null_mask
 from clonometer.stats.digest import Digest
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LARGE_ROWS = 200_000
 KEPT_SAMPLES = 50_000
@@ -56,8 +55,6 @@ class _Collector:
 
     def add(self, process: NDArray[Any], values: NDArray[Any]) -> None:
         """Add samples in order of processes."""
-        import numpy as np
-
         edges = [0, *(np.flatnonzero(process[1:] != process[:-1]) + 1).tolist(), process.size]
         for start, stop in pairwise(edges):
             if start == stop:
@@ -84,8 +81,6 @@ class _Collector:
 
     def close(self) -> None:
         """End the process that is being added."""
-        import numpy as np
-
         if self._process_digest.count == 0 and self._held:
             joined = np.concatenate(self._held)
             self.medians.append(float(np.median(joined)))
@@ -122,8 +117,6 @@ def observe_large(
     RunFileError
         If rows are not in the order of processes.
     """
-    import numpy as np
-
     step = -(-run.n_rows(cell) // KEPT_SAMPLES)
     collectors = {(quantity.name, code): _Collector(quantity) for quantity in quantities for code in range(3)}
     outcomes = Counter(ok=0)
@@ -166,8 +159,6 @@ def _collect(
 def _groups(
     quantity: MeasuredQuantity, collectors: Mapping[tuple[str, int], _Collector], step: int
 ) -> Iterator[SampleGroup]:
-    import numpy as np
-
     is_measured = False
     scale = quantity.ns_per_unit or 1.0
     for code, name in enumerate(PLACEMENTS):

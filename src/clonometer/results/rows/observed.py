@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import (
@@ -20,10 +23,6 @@ from clonometer.results.rows.groups import (
 from clonometer.results.rows.large import PiecewiseSource, is_large, observe_large
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.runfile import check_soundness
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def observe(run: RunSource) -> list[ObservedCell]:
@@ -61,8 +60,6 @@ def _observe_small(
     run: RunSource, cell: str, quantities: Sequence[MeasuredQuantity], names: Sequence[str]
 ) -> tuple[list[SampleGroup], dict[str, int], int]:
     """Observe a cell at once: its groups, how its launches ended, and how many samples were left out."""
-    import numpy as np
-
     columns = run.columns(cell, names)
     if not _in_order(columns):
         order = np.lexsort(tuple(columns[level] for level in reversed(LEVELS)))
@@ -92,8 +89,6 @@ def _in_order(columns: Mapping[str, NDArray[Any]]) -> bool:
 
 def _migrations(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None:
     """Tell which samples began on one CPU and ended on another."""
-    import numpy as np
-
     if "cpu_before" not in columns or "cpu_after" not in columns:
         return None
     before, after = columns["cpu_before"], columns["cpu_after"]
@@ -107,8 +102,6 @@ def _groups(
     rows: Rows,
     moved: NDArray[np.bool_] | None,
 ) -> list[SampleGroup]:
-    import numpy as np
-
     column = columns.get(quantity.name)
     if column is None:
         column = np.full(rows.valid.size, np.nan)

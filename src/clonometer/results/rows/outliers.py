@@ -6,14 +6,13 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.source import effective_frequencies_mhz
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FENCE = 3.0
 SWITCHES_OF_ONE_LAUNCH = 2
@@ -50,8 +49,6 @@ def find_outliers(group: SampleGroup, causes: BlockCauses) -> Outliers:
     A fact counts as a cause where it holds for at least 3 outliers, and for more of them than its share of the other
     samples makes likely (3 standard errors of the binomial). It goes with them; that it made them is not proved.
     """
-    import numpy as np
-
     low, high = group.quantile(0.25), group.quantile(0.75)
     out = group.values > high + FENCE * (high - low)
     count = int(out.sum())
@@ -89,8 +86,6 @@ def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCa
 
 
 def _holds(group: SampleGroup, keys: Set[tuple[int, int]]) -> NDArray[np.bool_]:
-    import numpy as np
-
     holds = np.zeros(group.values.size, dtype=np.bool_)
     for process, block in keys:
         holds |= (group.process == process) & (group.block == block)

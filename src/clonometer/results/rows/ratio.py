@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from clonometer.results.rows.evidence import Evidence
-
-if TYPE_CHECKING:
-    from clonometer.stats.bootstrap import Processes
-    from clonometer.stats.interval import Interval
+from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.interval import Interval
 
 
 def no_ratio_of(*rows: Evidence) -> str | None:
@@ -52,8 +49,6 @@ def ratio_of(a: Evidence, b: Evidence, *, seed: int = 0, same_run: bool = True) 
     Interval
         As `clonometer.stats.bootstrap.ratio_of_medians`.
     """
-    from clonometer.stats.bootstrap import ratio_of_medians
-
     sides = [row.processes if same_run else _in_order_of_time(row.processes) for row in (a, b)]
     return ratio_of_medians(sides[0], sides[1], seed=seed_of(a, b, seed=seed))
 

@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 
 class RunSource(Protocol):
@@ -64,8 +63,6 @@ def null_mask(column: NDArray[Any]) -> NDArray[np.bool_]:
     >>> null_mask(np.array([1, np.iinfo(np.int64).min])).tolist()
     [False, True]
     """
-    import numpy as np
-
     if np.issubdtype(column.dtype, np.floating):
         return np.asarray(np.isnan(column), dtype=np.bool_)
     return np.asarray(column == np.iinfo(column.dtype).min, dtype=np.bool_)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from clonometer.families import family
 from clonometer.families.types import CROWD, LOOP
 from clonometer.results.rows.groups import SampleGroup
@@ -174,8 +176,6 @@ def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarnin
 
 def frequency_drift(frequencies_mhz: Sequence[float], what: str) -> RunWarning | None:
     """Judge measured frequencies, without the lowest and highest twentieth: one is an accident."""
-    import numpy as np
-
     if len(frequencies_mhz) < _LEAST_BLOCKS:
         return None
     ordered = np.sort(np.array(frequencies_mhz))

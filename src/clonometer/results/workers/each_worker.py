@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import quantities_of
 from clonometer.results.rows.source import RunSource, null_mask
@@ -33,8 +35,6 @@ def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
 
 
 def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
-    import numpy as np
-
     described = []
     for cell in cells:
         quantities = quantities_of(run.metadata, cell.partition("[")[0])
