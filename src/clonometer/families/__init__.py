@@ -37,10 +37,8 @@ def family(name: str) -> Family:
     >>> family("cow").title, family("page_faults").title
     ('After a fork', 'Page faults')
     """
-    for known in families():
-        if known.name == name:
-            return known
-    return Family(name, title=name.replace("_", " ").capitalize())
+    unknown = Family(name, title=name.replace("_", " ").capitalize())
+    return next((known for known in families() if known.name == name), unknown)
 
 
 def axis(name: str) -> Axis:

@@ -29,7 +29,7 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
             continue
         # The last stage contains the others.
         last = comparisons[-1]
-        words = condition(changes, temperature, _placement(last.a))
+        words = condition(changes, temperature, last.a.estimate.condition.get("placement"))
         text = headed(words, several_ratios("fork", "pthread", comparisons))
         # The default placement stands above the table.
         headline = headed(condition(changes, temperature), several_ratios("fork", "pthread", [last]))
@@ -68,7 +68,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     for stage in stages:
         pair = {cold[stage].verdict, warm[stage].verdict}
         (open_ if "same" in pair else agreed if len(pair) == 1 else opposed).append(stage)
-    words = condition(changes, None, _placement(warm[stages[0]].a))
+    words = condition(changes, None, warm[stages[0]].a.estimate.condition.get("placement"))
     clauses = [
         f"cold and warm, {winner} is faster than {loser} {listed(won)}"
         for winner, loser, won in _by_winner(warm, agreed)
@@ -168,10 +168,6 @@ def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: st
         [comparer.book.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)] for stage in STAGES
     )
     return comparer.compare_all((fork, pthread) for fork, pthread in sides if fork is not None and pthread is not None)
-
-
-def _placement(row: Evidence) -> object:
-    return row.estimate.condition.get("placement")
 
 
 def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
