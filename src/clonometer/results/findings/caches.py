@@ -10,7 +10,7 @@ from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words, interval_ends
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
 from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.types import Finding
@@ -33,7 +33,7 @@ class _Figure:
     ns_per_page: Interval | None
 
 
-def caches(comparer: Comparer) -> list[Finding]:
+def caches(comparer: Comparer) -> Findings:
     """Say what each launch costs with cold caches and in a tight loop: for each page where there is memory.
 
     One finding for each condition that was measured with hot caches and with others.
@@ -47,8 +47,7 @@ def caches(comparer: Comparer) -> list[Finding]:
             cold = {axis: value for axis, value in changes.items() if axis in _AXES}
             if cold not in colds_of_base:
                 colds_of_base.append(cold)
-    findings = (_finding(comparer, workload, dict(base), colds) for (workload, base), colds in asked.items())
-    return [finding for finding in findings if finding is not None]
+    return (_finding(comparer, workload, dict(base), colds) for (workload, base), colds in asked.items())
 
 
 def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
 from clonometer.results.rows.evidence import STAGES, Book, Changes, Evidence
 from clonometer.results.series.ablation import rung_cells
@@ -46,7 +46,7 @@ class Choice:
         return Choice(self.workload, self.axis, self.value, self.base, kept)
 
 
-def choices(comparer: Comparer) -> list[Finding]:
+def choices(comparer: Comparer) -> Findings:
     """Say of each value of a choice how many times as long it takes as the default one, all else being equal.
 
     Where the choice was measured at several sizes or counts of something else, it is told at the largest: in between,
@@ -62,13 +62,9 @@ def choices(comparer: Comparer) -> list[Finding]:
             largest = largest_of.setdefault(choice.kin(), choice)
             if choice.numbers() > largest.numbers():
                 largest_of[choice.kin()] = choice
-    unclaimed = [
-        choice
-        for choice in largest_of.values()
-        if not comparer.is_claimed(choice.workload, choice.axis, dict(choice.others))
-    ]
-    findings = (_finding(comparer, choice) for choice in unclaimed)
-    return [finding for finding in findings if finding is not None]
+    for choice in largest_of.values():
+        if not comparer.is_claimed(choice.workload, choice.axis, dict(choice.others)):
+            yield _finding(comparer, choice)
 
 
 def scanned(book: Book, axis: str, rungs: frozenset[str] = frozenset()) -> list[Choice]:

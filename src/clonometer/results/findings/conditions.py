@@ -9,7 +9,7 @@ from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.findings.choices import Choice, scanned
 from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.contests import TEMPERATURES
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
 from clonometer.results.rows.evidence import STAGES, Book, Evidence
 from clonometer.results.rows.warnings import RARE_PROCESSES
@@ -91,9 +91,8 @@ def _pairs(book: Book, choice: Choice) -> list[tuple[Evidence, Evidence]]:
     return pairs
 
 
-def placements(comparer: Comparer) -> list[Finding]:
+def placements(comparer: Comparer) -> Findings:
     """Where tasks ran when they were free to, and what that did to when they ran."""
-    findings = []
     for workload in (FORK, PTHREAD):
         placed: list[str] = []
         entries: list[dict[str, Any]] = []
@@ -109,8 +108,7 @@ def placements(comparer: Comparer) -> list[Finding]:
             text = headed(f"{name}, free to run on any CPU", placed)
             cells = list(dict.fromkeys(cell for entry in entries for cell in entry["cells"]))
             numbers = entries[0] | {"temperatures": entries, "workload": workload, "cells": cells}
-            findings.append(Finding(f"placement.{name}", text, numbers))
-    return findings
+            yield Finding(f"placement.{name}", text, numbers)
 
 
 def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) -> tuple[list[str], dict[str, Any]]:

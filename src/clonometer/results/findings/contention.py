@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
 from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
 from clonometer.results.types import Finding
@@ -24,27 +24,26 @@ _Operation = tuple[str, tuple[tuple[str, int | str], ...]]
 _ByWorkers = Mapping[int, Comparison]
 
 
-def contention(comparer: Comparer) -> list[Finding]:
+def contention(comparer: Comparer) -> Findings:
     """Say of each operation how much longer it takes threads than processes, for each number of workers.
 
     The first finding sums up: what sharing costs, with the most workers that a run has both of.
     """
     operations, cpu = (_operations(comparer, quantity) for quantity in (QUANTITY, CPU_QUANTITY))
-    findings = []
+    if len(operations) > 1:
+        yield _summary(operations)
     for (workload, changes), by_workers in operations.items():
         made = by_workers.values()
         comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", KIND)
-        findings.append(_finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {})))
-    return [_summary(operations), *findings] if len(operations) > 1 else findings
+        yield _finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {}))
 
 
-def false_sharing(comparer: Comparer) -> list[Finding]:
+def false_sharing(comparer: Comparer) -> Findings:
     """Say what it costs that the workers' counters lie side by side, or are one."""
     book = comparer.book
     counters = [row for row in book.rows if row.estimate.workload == COUNTER]
     # One worker shares its counter with nobody, so that there is nothing to tell of it.
     comparer.claim(counters, LAYOUT)
-    findings = []
     for layout in ("packed", "one"):
         pairs = []
         for kind in SIDES:
@@ -57,8 +56,7 @@ def false_sharing(comparer: Comparer) -> list[Finding]:
                 pairs += [(near, padded)] if near and padded else []
         comparisons = comparer.compare_all(pairs)
         if comparisons:
-            findings.append(_sharing_finding(layout, comparisons))
-    return findings
+            yield _sharing_finding(layout, comparisons)
 
 
 def operation(workload: str, changes: Changes) -> str:

@@ -8,7 +8,7 @@ from clonometer.families import families
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.families.types import LAUNCH, Family
 from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
@@ -92,11 +92,10 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     return [Finding("cold_and_warm", text, numbers)]
 
 
-def fastest(comparer: Comparer) -> list[Finding]:
+def fastest(comparer: Comparer) -> Findings:
     """In each family and at each temperature the fastest mechanism to each stage, with its runner-up."""
     launches = [family for family in families() if family.shape == LAUNCH]
-    findings = [_fastest_of(comparer, family, temperature) for family in launches for temperature in TEMPERATURES]
-    return [finding for finding in findings if finding is not None]
+    return (_fastest_of(comparer, family, temperature) for family in launches for temperature in TEMPERATURES)
 
 
 def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
 from clonometer.results.rows.evidence import Book, Changes, Evidence
 from clonometer.results.types import Estimate, Finding
@@ -18,7 +18,7 @@ _GONE = {"other_process": "gone"}
 _WRITE, _AGAIN = "write_each_ns", "again_each_ns"
 
 
-def first_writes(comparer: Comparer) -> list[Finding]:
+def first_writes(comparer: Comparer) -> Findings:
     """Say what the first write to a page after a fork costs, for parent and child, as a copy and as no copy.
 
     One finding for each condition that both sides of `PARENT` or `CHILD` were measured in.
@@ -30,7 +30,7 @@ def first_writes(comparer: Comparer) -> list[Finding]:
         changes = book.changes(estimate, "other_process")
         if changes not in bases:
             bases.append(changes)
-    return [finding for changes in bases if (finding := _first_write(comparer, changes)) is not None]
+    return (_first_write(comparer, changes) for changes in bases)
 
 
 def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
@@ -137,7 +137,7 @@ def _entry(row: Evidence) -> dict[str, Any]:
     }
 
 
-def stalls(comparer: Comparer) -> list[Finding]:
+def stalls(comparer: Comparer) -> Findings:
     """Tell a fork as one story, for the largest parent of each condition: the call, the stall, the aftermath."""
     book = comparer.book
     largest: dict[tuple[object, ...], Estimate] = {}
@@ -145,8 +145,7 @@ def stalls(comparer: Comparer) -> list[Finding]:
         key = tuple(book.changes(estimate, "parent_bytes").items())
         if key not in largest or _size(estimate) > _size(largest[key]):
             largest[key] = estimate
-    findings = (_story(comparer, estimate) for estimate in largest.values())
-    return [finding for finding in findings if finding is not None]
+    return (_story(comparer, estimate) for estimate in largest.values())
 
 
 def _size(estimate: Estimate) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -10,6 +10,8 @@ from clonometer.discovery import offers
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.types import Finding
 
+#: What a finder gives, in the order in which it is read: None where there is nothing to say.
+Findings = Iterable[Finding | None]
 #: After the families whose findings come first, before what is said of any axis.
 OF_A_FAMILY = 165
 
@@ -21,7 +23,7 @@ class Finder:
     A finding of a family needs no place of its own.
     """
 
-    find: Callable[[Comparer], list[Finding]]
+    find: Callable[[Comparer], Findings]
     place: int = OF_A_FAMILY
 
 
@@ -45,4 +47,6 @@ def find_all(comparer: Comparer) -> tuple[Finding, ...]:
     >>> find_all(Comparer(Book([]), seed=1))
     ()
     """
-    return comparer.corrected(lambda: tuple(finding for finder in finders() for finding in finder.find(comparer)))
+    return comparer.corrected(
+        lambda: tuple(finding for finder in finders() for finding in finder.find(comparer) if finding is not None)
+    )

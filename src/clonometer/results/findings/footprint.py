@@ -6,7 +6,7 @@ from typing import Any
 
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import listed, sentence, sentences
 from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.series.footprints import Footprint, footprints_of
@@ -20,13 +20,14 @@ _BY_GROUP = {"accounting": "cgroup"}
 _LEAST_SHARE = 0.8
 
 
-def footprints(comparer: Comparer) -> list[Finding]:
+def footprints(comparer: Comparer) -> Findings:
     """Say what each of many idle tasks holds, and how many times that of a thread a process holds.
 
     For each workload and condition the cell with most tasks, where what the machine does besides weighs least.
     """
-    each = [_finding(comparer, footprint, whole) for footprint, whole in _largest(comparer)]
-    return [*_against_threads(comparer), *each]
+    yield from _against_threads(comparer)
+    for footprint, whole in _largest(comparer):
+        yield _finding(comparer, footprint, whole)
 
 
 def _largest(comparer: Comparer) -> list[tuple[Footprint, Evidence]]:
@@ -110,7 +111,7 @@ def _is_by_group(row: Evidence) -> bool:
     return row.estimate.condition.get("accounting") == "cgroup"
 
 
-def _against_threads(comparer: Comparer) -> list[Finding]:
+def _against_threads(comparer: Comparer) -> Findings:
     """Compare processes with threads under the same condition, at the most tasks that both have."""
     book = comparer.book
     wholes = [footprint.whole for footprint in footprints_of(book) if footprint.whole is not None]
@@ -123,7 +124,6 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
         key = tuple(_others(comparer, process).items())
         if condition in threads and (key not in best or _tasks(process) > _tasks(best[key][0])):
             best[key] = (process, threads[condition])
-    findings = []
     by_group = [_others(comparer, process) for process, _ in best.values()]
     for process, thread in best.values():
         # What a group is charged for is no guess: where both accounts are there, the machine's need not be told.
@@ -143,8 +143,7 @@ def _against_threads(comparer: Comparer) -> list[Finding]:
             more, less = ("process", "thread") if compared.verdict == "longer" else ("thread", "process")
             text = f"an idle {more} takes {compared.times_text} times the memory of an idle {less}: a process {sizes}"
         name = ".".join(["footprint.process_thread", *map(str, changes.values())])
-        findings.append(Finding(name, sentence(text), compared.numbers))
-    return findings
+        yield Finding(name, sentence(text), compared.numbers)
 
 
 def _tasks(row: Evidence) -> int:

@@ -10,7 +10,7 @@ from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.growth import Growth, Trend, Words, growth_of, growth_texts, trend_of
 from clonometer.results.findings.wording import condition, sentence
 from clonometer.results.rows.evidence import Changes, Evidence
@@ -25,7 +25,7 @@ _OF_HUGE_PAGES = ("thp", "hugetlb")
 _STAGES = ("reaped", "call_returns")
 
 
-def memory(comparer: Comparer) -> list[Finding]:
+def memory(comparer: Comparer) -> Findings:
     """What memory in the parent does to launches, by kind of pages: ns per 4 KiB page, and ms per GiB.
 
     Fork and pthread under the default condition first, then whatever else was scanned.
@@ -37,10 +37,10 @@ def memory(comparer: Comparer) -> list[Finding]:
         entry = (row.estimate.workload, comparer.book.changes(row.estimate, "parent_bytes"))
         if entry not in asked:
             asked.append(entry)
-    return [finding for workload, changes in asked for finding in _memory_of(comparer, workload, changes)]
+    return (_memory_of(comparer, workload, changes) for workload, changes in asked)
 
 
-def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> list[Finding]:
+def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> Finding | None:
     for temperature in TEMPERATURES:
         entries: list[dict[str, Any]] = []
         growths: list[Growth] = []
@@ -60,8 +60,8 @@ def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> list[Find
             numbers["cells"] = entries[0]["cells"]
             text, headline = _texts(comparer, growths, temperature, changes)
             name = ".".join([workload.removeprefix("launch."), *map(str, changes.values())])
-            return [Finding(f"memory.{name}", text, numbers, headline)]
-    return []
+            return Finding(f"memory.{name}", text, numbers, headline)
+    return None
 
 
 def _texts(comparer: Comparer, growths: Sequence[Growth], temperature: str, changes: Changes) -> tuple[str, str]:

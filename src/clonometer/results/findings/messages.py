@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
 from clonometer.results.rows.evidence import Evidence
@@ -20,15 +20,11 @@ _QUANTITIES = {"latency_ns": "latency", "stream_ns": "a message of a stream"}
 Lines = dict[tuple[str, str], dict[int, Evidence]]
 
 
-def messages(comparer: Comparer) -> list[Finding]:
+def messages(comparer: Comparer) -> Findings:
     """Say of every way between processes how it compares with threads in shared memory as messages grow."""
-    findings = []
     for quantity, words in _QUANTITIES.items():
         for where, lines in _lines(comparer, quantity).items():
-            finding = _finding(comparer, quantity, words, where, lines)
-            if finding is not None:
-                findings.append(finding)
-    return findings
+            yield _finding(comparer, quantity, words, where, lines)
 
 
 def _lines(comparer: Comparer, quantity: str) -> dict[Where, Lines]:

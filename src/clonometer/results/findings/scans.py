@@ -8,7 +8,7 @@ from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.growth import Trend, Words, growth_of, growth_texts, trend_of
 from clonometer.results.findings.wording import condition
 from clonometer.results.rows.evidence import STAGES, Evidence
@@ -24,7 +24,7 @@ _SPOKEN = ("reaped", "call_returns")
 _STAGE_ORDER = (*reversed(STAGES), None)
 
 
-def scans(comparer: Comparer) -> list[Finding]:
+def scans(comparer: Comparer) -> Findings:
     """Say for every scanned numeric axis what one thing more adds, with its interval, as far as a line holds.
 
     One finding for each workload, axis and condition: at the last stage and when the call returns, warm where
@@ -46,8 +46,7 @@ def scans(comparer: Comparer) -> list[Finding]:
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, first.free_placement)
         groups.setdefault(key, []).append(scan)
-    findings = [_finding(comparer, _of_one_temperature(group)) for group in groups.values()]
-    return [finding for finding in findings if finding is not None]
+    return (_finding(comparer, _of_one_temperature(group)) for group in groups.values())
 
 
 def _of_one_temperature(group: list[Scan]) -> list[Scan]:

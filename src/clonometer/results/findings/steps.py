@@ -7,31 +7,26 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, SignedDifference
 from clonometer.results.findings.contests import TEMPERATURES
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, measured
 from clonometer.results.rows.evidence import STAGES
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name
 
 
-def steps(comparer: Comparer) -> list[Finding]:
+def steps(comparer: Comparer) -> Findings:
     """Say the difference of each rung to the one that it steps from (the catalogue's ``step_from``).
 
     Where the way of reaping differs, the ends of the two are not the same event: that stage is left out.
     """
     book = comparer.book
     workloads = dict.fromkeys(row.estimate.workload for row in book.rows)
-    findings = []
     for workload in workloads:
         base = book.fact(workload, "step_from")
         shared = book.conditions([workload, base]) if base in workloads else []
         for changes in sorted(shared, key=len):
-            for temperature in (*TEMPERATURES, None):
-                finding = _step(comparer, workload, base, changes, temperature)
-                if finding is not None:
-                    findings.append(finding)
-                    break
-    return findings
+            made = (_step(comparer, workload, base, changes, temperature) for temperature in (*TEMPERATURES, None))
+            yield next((finding for finding in made if finding is not None), None)
 
 
 def _step(

@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.ends import confidence_of
-from clonometer.results.findings.finder import Finder
+from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.kinds import KIND, pairs_of_kinds
@@ -63,9 +63,8 @@ def _pairs(book: Book) -> dict[Where, list[tuple[Evidence, Evidence]]]:
     return pairs
 
 
-def kinds(comparer: Comparer) -> list[Finding]:
+def kinds(comparer: Comparer) -> Findings:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
-    findings = []
     for where, pairs in _pairs(comparer.book).items():
         made = comparer.compare_all(pairs)
         if not made:
@@ -82,8 +81,7 @@ def kinds(comparer: Comparer) -> list[Finding]:
             "cells": cells_of(made),
         }
         name = ".".join(["switch.kinds", *(str(value) for _, value in where[0]), *filter(None, [where[1]])])
-        findings.append(Finding(name, text, numbers, headline))
-    return findings
+        yield Finding(name, text, numbers, headline)
 
 
 def _clauses(made: list[Comparison]) -> list[str]:
@@ -132,15 +130,13 @@ def below(most_ns: float) -> str:
     return f"< {format_duration(most_ns)}" if most_ns > 0 else "< 1 ns"
 
 
-def indirect(comparer: Comparer) -> list[Finding]:
+def indirect(comparer: Comparer) -> Findings:
     """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
-    findings = []
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
         if scan.axis == "working_set_bytes" and first.quantity == _SWITCH and first.condition[scan.axis] == 0:
             comparer.claim(scan.points, "working_set_bytes")
-            findings.append(_indirect(comparer, scan))
-    return findings
+            yield _indirect(comparer, scan)
 
 
 def _indirect(comparer: Comparer, scan: Scan) -> Finding:
