@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.dataset.history_types import (
     CANNOT_TELL,
@@ -24,9 +27,6 @@ from clonometer.dataset.types import RunEntry
 from clonometer.results.compare.differences import by_importance, differences
 from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Difference
 from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: The least step that is said, and the largest slow-down that is allowed, unless the caller says otherwise.
 MINIMUM_EFFECT, MAX_REGRESSION = 0.01, 0.05
@@ -109,8 +109,6 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
 
 def _series(dataset: Dataset, group_of_run: Sequence[int]) -> Iterator[_Series]:
     """Give each label of each group its runs in order of time; without what has no logarithm."""
-    import numpy as np
-
     rows = dataset.rows
     groups = np.array(group_of_run, np.int64)[rows["run"]]
     order = np.lexsort((rows["run"], rows["label"], groups))
@@ -123,8 +121,6 @@ def _series(dataset: Dataset, group_of_run: Sequence[int]) -> Iterator[_Series]:
 
 def _steps(listed: Sequence[_Series], limit: float) -> dict[int, list[Step]]:
     """Find the steps of all series; those of one length together."""
-    import numpy as np
-
     lengths: dict[int, list[int]] = {}
     for place, series in enumerate(listed):
         lengths.setdefault(series.logs.size, []).append(place)
@@ -138,8 +134,6 @@ def _steps(listed: Sequence[_Series], limit: float) -> dict[int, list[Step]]:
 def _row(
     dataset: Dataset, name: str, series: _Series, *, steps: Sequence[Step], limits: HistoryLimits, limit: float
 ) -> HistoryRow:
-    import numpy as np
-
     runs = [dataset.runs[place] for place in series.runs.tolist()]
     label = dataset.labels[series.label]
     large = [step for step in steps if abs(math.expm1(step.size)) >= limits.minimum_effect]

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from clonometer.dataset.load import Dataset
 from clonometer.dataset.point_types import Point, PointRun, Points
 from clonometer.dataset.types import FolderReading, Label, RunEntry
@@ -30,8 +32,6 @@ _TIMES_NS = 1e9
 
 def points_of(dataset: Dataset) -> Points:
     """Give all values of a dataset."""
-    import numpy as np
-
     runs = tuple(
         PointRun(
             datetime.fromisoformat(run.started).timestamp(),
@@ -70,8 +70,6 @@ def dataset_of(runs: Iterable[PointRun], values: Iterable[tuple[int, Label, floa
     InputError
         If there is no value.
     """
-    import numpy as np
-
     listed = list(runs)
     order = sorted(range(len(listed)), key=lambda place: listed[place].started_s)
     place_of = {old: new for new, old in enumerate(order)}

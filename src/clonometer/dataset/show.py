@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.dataset.load import Dataset, check_by
 from clonometer.dataset.types import FleetRow, FleetShown, HostValue, OddHost
@@ -13,9 +16,6 @@ from clonometer.results.types import LEAST_EFFECT
 from clonometer.stats.components import odd_limit, odd_scores, variance_components
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.stats.segments import segment_medians
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetShown:
@@ -44,8 +44,6 @@ def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetS
 
 
 def _host_values(dataset: Dataset, units: Units, odd: Sequence[OddHost]) -> list[HostValue]:
-    import numpy as np
-
     if not units.logs.size:
         return []
     names = dataset.hosts[0]
@@ -63,8 +61,6 @@ def _host_values(dataset: Dataset, units: Units, odd: Sequence[OddHost]) -> list
 def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:
     if not units.logs.size:
         return
-    import numpy as np
-
     parts = variance_components(units.values, units.first, units.families)
     edges = np.append(units.first, units.values.size)
     for place, (group, label, start, stop) in enumerate(units.spans()):
@@ -94,8 +90,6 @@ def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:
 
 def deviations(units: Units) -> NDArray[Any]:
     """How far each unit is from the median of its group and label, on the logarithm; shape (units,)."""
-    import numpy as np
-
     middles = segment_medians(units.logs, units.families)
     return np.asarray(units.logs - np.repeat(middles, np.diff(units.families, append=units.logs.size)))
 
@@ -106,8 +100,6 @@ def _odd_hosts(dataset: Dataset, units: Units) -> list[OddHost]:
     A host's distance is the median over its rows of how far each is from its group's; of all hosts of a group these
     distances have modified z-scores.
     """
-    import numpy as np
-
     if not units.logs.size:
         return []
     away = deviations(units)
@@ -145,8 +137,6 @@ def _odd_hosts(dataset: Dataset, units: Units) -> list[OddHost]:
 
 def _shifts(hosts: NDArray[Any], away: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Each host, the median of its distances, and how many there are."""
-    import numpy as np
-
     order = np.argsort(hosts, kind="stable")
     names, first, counts = np.unique(hosts[order], return_index=True, return_counts=True)
     return names, segment_medians(away[order], first), counts

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.dataset.load import Dataset
 from clonometer.dataset.types import HostGroup
 from clonometer.stats.components import unit_means
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,6 @@ def units_of(dataset: Dataset, by: str) -> Units:
     by
         As of `clonometer.dataset.load.group_of`. A host that is in several groups is a unit in each.
     """
-    import numpy as np
-
     rows = dataset.rows
     of_run = dataset.groups(by)
     names = list(dict.fromkeys(of_run))
@@ -92,8 +90,6 @@ def units_of(dataset: Dataset, by: str) -> Units:
 
 def _starts(codes: NDArray[Any]) -> NDArray[Any]:
     """Where runs of equal values start."""
-    import numpy as np
-
     return np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])) if codes.size else np.empty(0, np.intp)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from clonometer.results.audit.items import FINE, NOTE, AuditItem
 from clonometer.results.rows.source import RunSource
 from clonometer.results.startup import CPUID, STEPS, traps
@@ -36,8 +38,6 @@ def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost
 
     ``unavailable`` has the workloads that this machine does not have, each with the reason.
     """
-    import numpy as np
-
     planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
     figures: dict[str, Any] = {}
     for cell in run.cells():

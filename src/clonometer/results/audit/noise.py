@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.units import format_duration
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LOOP = "launch.none"
 LAUNCH = "launch.fork"
@@ -52,8 +51,6 @@ class MachineNoise:
 
 def noise_of(run: RunSource) -> MachineNoise:
     """Measure noise in a run that has `LOOP` and `LAUNCH` cells."""
-    import numpy as np
-
     planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
     gaps, watched_ns = [0.0], 0.0
     forks: list[NDArray[np.float64]] = []
@@ -77,8 +74,6 @@ def check_noise(noise: MachineNoise) -> list[AuditItem]:
 
 def _gaps(columns: Mapping[str, NDArray[Any]]) -> tuple[list[float], float]:
     """Largest distance between neighbouring starts of each block, and the time from first to last, in ns."""
-    import numpy as np
-
     largest, watched_ns = [], 0.0
     marks = columns["process"].astype(np.int64) * (1 << 32) + columns["block"]
     for mark in np.unique(marks):
@@ -90,15 +85,11 @@ def _gaps(columns: Mapping[str, NDArray[Any]]) -> tuple[list[float], float]:
 
 
 def _reaped(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-    import numpy as np
-
     launched = (columns["errno"] == 0) & ~null_mask(columns["reaped_ns"])
     return np.asarray(columns["reaped_ns"][launched], dtype=np.float64)
 
 
 def _scatter(values: NDArray[np.float64]) -> float | None:
-    import numpy as np
-
     if values.size < 20:
         return None
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])

@@ -8,18 +8,17 @@ statistic that a peer means; what is left between it and us then has a reason.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
 from clonometer.results.peers.rows import PeerRow
 from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from clonometer.stats.bootstrap import Processes
+from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.quantiles import quantile_interval
 
 ALIKE = (0.8, 1.25)
 
@@ -58,9 +57,6 @@ def _compare(
     absent: Mapping[str, tuple[str, str | None]],
     seed: int,
 ) -> PeerRow:
-    from clonometer.stats.bootstrap import Processes, ratio_of_medians
-    from clonometer.stats.quantiles import quantile_interval
-
     fields: dict[str, Any] = {}
     if ours is not None:
         our_median = quantile_interval(ours.values)
@@ -90,10 +86,6 @@ def _alike(low: float, high: float) -> bool | None:
 
 def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int, float]) -> Processes | None:
     """Our figure of each process, by the peer's statistic."""
-    import numpy as np
-
-    from clonometer.stats.bootstrap import Processes
-
     names = [configuration.column, "process", "block", "start_ns", "errno"]
     columns = run.columns(configuration.cell, [name for name in names if name in _columns_of(run)])
     values = columns[configuration.column]
@@ -124,8 +116,6 @@ def _statistic(
     blocks: Sequence[NDArray[np.bool_]],
 ) -> float | None:
     """One process's figure in ns: ``rate`` is the mean distance of starts within blocks."""
-    import numpy as np
-
     all_values = np.concatenate([values[block] for block in blocks])
     if name == "best batch":
         return min(float(values[block].mean()) for block in blocks)
