@@ -48,8 +48,8 @@ BASE = (
 
 
 _FOOTPRINTS = [
-    FootprintBar("process", "footprint.process", "footprint.process", {"kernel stack": 16e3, "own pages": 20e3}),
-    FootprintBar("thread", "footprint.thread", "footprint.thread", {"kernel stack": 16e3, "own pages": 4e3}),
+    FootprintBar("process", {"kernel stack": 16e3, "own pages": 20e3}),
+    FootprintBar("thread", {"kernel stack": 16e3, "own pages": 4e3}),
 ]
 
 
@@ -145,10 +145,7 @@ def _ecdf(row: Estimate, chance: random.Random, points: int) -> EcdfSeries:
     deviates = sorted(normal.inv_cdf(chance.uniform(0.001, 0.999)) for _ in range(count))
     times = sorted(row.median_ns * (1 + z if chance.random() < 0.95 else 1.5 + z) for z in deviates)
     fractions = [(rank + 1) / count for rank in range(count)]
-    label = f"{row.workload} {row.stage}"
-    return EcdfSeries(
-        label, row.cell, row.workload, row.family, row.stage, row.placement, row.temperature, times, fractions
-    )
+    return EcdfSeries(row.cell, row.workload, row.family, row.stage, row.placement, row.temperature, times, fractions)
 
 
 def _memory(cells: list[Estimate]) -> Iterator[ScanSeries]:

@@ -25,7 +25,7 @@ def with_tails(results: Results) -> Results:
     ladders = [ladder(name, size) for size in (GIB, 0) for name in names]
     ladders.append(ladder(names[0], 0, LADDER_STEPS[:1], other_process="gone"))
     rows = [
-        IsolationRow("segfault", "thread", "a", 3, 0, 0, False, 11, {"known": (9e4, 8e4, 1e5)}),
-        IsolationRow("overrun_neighbour", "process", "b", 3, 3, 0, True, 0, {}),
+        IsolationRow("segfault", "thread", 3, 0, 0, False, 11, {"known": (9e4, 8e4, 1e5)}),
+        IsolationRow("overrun_neighbour", "process", 3, 3, 0, True, 0, {}),
     ]
     return replace(results, series={**results.series, "ladders": ladders, "isolation": rows})

@@ -65,6 +65,6 @@ def test_the_report_has_both(tailed):
 
 
 def test_damage_that_nobody_sees_is_said():
-    row = IsolationRow("overrun_neighbour", "thread", "a", 3, 3, 1, True, 0, {})
+    row = IsolationRow("overrun_neighbour", "thread", 3, 3, 1, True, 0, {})
     assert said_fate(row) == "1 of 3 damaged, unseen"
     assert said_fate(replace(row, damaged=0, survivors=0)) == "all lost, unseen"

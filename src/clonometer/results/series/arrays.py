@@ -8,11 +8,10 @@ from dataclasses import replace
 from clonometer.families import axis as axis_of
 from clonometer.families import is_launch
 from clonometer.plan.qualifiers import QUALIFIES
-from clonometer.results.rows.evidence import STAGES, Book, Evidence
+from clonometer.results.rows.evidence import STAGES, Book
 from clonometer.results.series.scans import Scan, said_condition, scans_of
 from clonometer.results.series.types import EcdfSeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
-from clonometer.words import axis_words, mechanism_name, placement_name
 
 _MEMORY, _MESSAGES = "parent_bytes", "message_bytes"
 #: What a parent's memory is made of, and its state at each launch, with what is usual: each has a line of its own.
@@ -31,15 +30,14 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
     series = []
     for row in book.rows:
         estimate = row.estimate
-        changes = book.changes(estimate)
-        if not is_launch(estimate.family) or not all(axis_of(name).drawn_apart for name in changes):
+        drawn_apart = all(axis_of(name).drawn_apart for name in book.changes(estimate))
+        if not is_launch(estimate.family) or not drawn_apart:
             continue
         if estimate.stage is None or estimate.detail or row.group is None:
             continue
         x, fraction = thin_ecdf(row.group.ordered.round())
         series.append(
             EcdfSeries(
-                label=_label(row, changes),
                 cell=estimate.cell,
                 workload=estimate.workload,
                 family=estimate.family,
@@ -51,15 +49,6 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
             )
         )
     return tuple(series)
-
-
-def _label(row: Evidence, changes: dict[str, int | str]) -> str:
-    words = [mechanism_name(row.estimate.workload)]
-    if "linkage" in changes:
-        words.append(axis_words("linkage", changes["linkage"]))
-    if "placement" in changes:
-        words += [str(changes["placement"]), *filter(None, [placement_name(row.estimate.placement or "")])]
-    return ", ".join(words)
 
 
 def scan_series(book: Book) -> tuple[ScanSeries, ...]:

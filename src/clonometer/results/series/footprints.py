@@ -60,12 +60,7 @@ def _bar(book: Book, footprint: Footprint, kernel: Evidence) -> FootprintBar:
     parts["other kernel memory" if parts else "kernel"] = max((kernel.estimate.value or 0.0) - sum(parts.values()), 0.0)
     if footprint.user is not None:
         parts["own pages"] = _bytes(footprint.user)
-    return FootprintBar(
-        label=_label(book, kernel),
-        cell=kernel.estimate.cell,
-        workload=kernel.estimate.workload,
-        parts_bytes={name: size for name, size in parts.items() if size > 0},
-    )
+    return FootprintBar(_label(book, kernel), {name: size for name, size in parts.items() if size > 0})
 
 
 def _bytes(row: Evidence) -> float:

@@ -69,7 +69,6 @@ def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
         IsolationRow(
             fault=incident.fault,
             arrangement=incident.arrangement,
-            cell=incident.cell,
             siblings=incident.siblings,
             survivors=incident.count("survivors"),
             damaged=incident.count("damaged"),

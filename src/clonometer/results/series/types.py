@@ -19,7 +19,6 @@ class EcdfSeries:
     At most 400 points; the ends are kept.
     """
 
-    label: str
     cell: str
     workload: str
     family: str
@@ -140,8 +139,6 @@ class FootprintBar:
     """What one idle task holds, taken apart: the name of each part and its bytes, those of nothing left out."""
 
     label: str
-    cell: str
-    workload: str
     parts_bytes: Mapping[str, float]
 
 
@@ -190,8 +187,6 @@ class IsolationRow:
     ----------
     fault, arrangement
         The axis' value; ``thread``, ``process`` or ``pool``.
-    cell
-        The evidence.
     siblings, survivors, damaged
         How many others there were, live on, and go on with damaged data.
     parent_alive
@@ -204,7 +199,6 @@ class IsolationRow:
 
     fault: str
     arrangement: str
-    cell: str
     siblings: int
     survivors: int
     damaged: int
