@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.fakes.sample_run import write_raw, write_run
 
@@ -81,6 +81,7 @@ PLACES = list(_places(FROZEN_METADATA))
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.sampled_from(PLACES), wrong=st.sampled_from(VALUES), gone=st.integers(0, 9))
+@example(place=("columns", "reaped_ns", "unit"), wrong="x", gone=1)
 def test_any_value_anywhere_in_the_metadata(tmp_path: Path, place: tuple[Any, ...], wrong: Any, gone: int) -> None:
     value = copy.deepcopy(FROZEN_METADATA)
     holder = value

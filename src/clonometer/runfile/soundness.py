@@ -34,7 +34,7 @@ def check_soundness(metadata: Mapping[str, Any]) -> None:
     for key in ("catalogue", "blocks", "plan"):
         metadata[key]
     top = _SoundFields(metadata, "")
-    numeric = _check_catalogue(top.inner("catalogue"))
+    numeric = _check_catalogue(top.inner("catalogue"), top.inner_or_empty("columns"))
     for key in _CLOCK_NUMBERS:
         top.inner_or_empty("clock").number_or_none(key)
     for block in top.inners("blocks"):
@@ -54,13 +54,16 @@ def check_soundness(metadata: Mapping[str, Any]) -> None:
             raise plan.wrong("targets", "of an even number: each is of A or of B")
 
 
-def _check_catalogue(catalogue: _SoundFields) -> set[str]:
+def _check_catalogue(catalogue: _SoundFields, columns: _SoundFields) -> set[str]:
     """Give the axes whose values are numbers."""
     axes = catalogue.children("axes")
     for axis in axes.values():
         axis.value("default")
-    for quantity in catalogue.children("quantities").values():
-        quantity.text_or_none("stage")
+    for name, quantity in catalogue.children("quantities").items():
+        if quantity.text_or_none("stage") is not None and name in columns.content:
+            column = columns.inner(name)
+            if column.text("unit") != "ns":
+                raise column.wrong("unit", "ns, since a stage is a time")
     for workload in catalogue.inners("workloads"):
         for key in ("id", "family", "summary"):
             workload.text(key)
