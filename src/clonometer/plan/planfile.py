@@ -210,11 +210,12 @@ def _settings(table: Mapping[str, object], place: str) -> dict[str, tuple[object
 
 
 def _limits(table: Mapping[str, object], place: str) -> dict[str, int]:
+    place = f"{place}: limits"
+    limits = _table(table.get("limits", {}), place)
     try:
-        return read_limits(_table(table.get("limits", {}), f"{place}: limits"))
-    except UsageError as error:
-        prefix = "" if error.message.startswith(place) else f"{place}: limits: "
-        raise PlanError(f"{prefix}{error.message}", error.hint) from None
+        return read_limits(limits)
+    except PlanError as error:
+        raise PlanError(f"{place}: {error.message}", error.hint) from None
 
 
 def _known_keys(table: Mapping[str, object], known: tuple[str, ...], place: str) -> None:

@@ -38,16 +38,17 @@ class Driver:
     @property
     def family(self) -> str:
         """The name that it gives itself, the same in every linkage."""
-        about = self.description.get("driver")
-        name = about.get("name") if isinstance(about, dict) else None
-        return name if isinstance(name, str) else self.name
+        return self._says("name") or self.name
 
     @property
     def linkage(self) -> str | None:
         """How it was linked, as it says itself."""
+        return self._says("linkage")
+
+    def _says(self, key: str) -> str | None:
         about = self.description.get("driver")
-        linkage = about.get("linkage") if isinstance(about, dict) else None
-        return linkage if isinstance(linkage, str) else None
+        text = about.get(key) if isinstance(about, dict) else None
+        return text if isinstance(text, str) else None
 
     def has(self, workload: str) -> bool:
         """Whether it describes ``workload``, available here or not."""

@@ -7,20 +7,11 @@ from dataclasses import dataclass, field
 
 from clonometer.errors import UnavailableError
 from clonometer.plan.types import Catalogue, Plan, Target
+from clonometer.runfile.metadata import CellEntry
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.measure import ProcessResult
 
 FAILURES_UNTIL_GIVEN_UP = 2
-
-
-@dataclass(frozen=True)
-class CellEnd:
-    """How a cell ended (docs/runfile.md): ``ok``, ``skipped``, ``failed`` or ``missing``."""
-
-    cell: str
-    status: str
-    reason: str | None
-    stopped_by: str | None
 
 
 @dataclass
@@ -68,7 +59,7 @@ class Ledger:
             account.given_up = measured.hopeless or account.failures_in_a_row >= FAILURES_UNTIL_GIVEN_UP
         return account.skipped is None and not account.given_up
 
-    def ends(self, stopped_by: Callable[[int], str | None], why_missing: str) -> list[CellEnd]:
+    def ends(self, stopped_by: Callable[[int], str | None], why_missing: str) -> list[CellEntry]:
         """Say how each cell ended, in the order of the plan.
 
         ``stopped_by`` has the scheduler's word for why a target, by its index, got no more processes,
@@ -81,22 +72,22 @@ class Ledger:
         ]
 
     @staticmethod
-    def _end(cell: str, account: _Account, stopped_by: str | None, why_missing: str) -> CellEnd:
+    def _end(cell: str, account: _Account, stopped_by: str | None, why_missing: str) -> CellEntry:
         """How a cell ended: what was measured counts more than what failed, unless its target was given up."""
         failed = f"{account.failures} of {account.processes} processes failed: {account.last_failure}"
         if account.given_up:
-            return CellEnd(cell, "failed", f"given up: {failed}", None)
+            return CellEntry(cell, "failed", f"given up: {failed}", None)
         if cell in account.measured:
             if account.skipped is not None:
-                return CellEnd(cell, "ok", f"measured until this came: {account.skipped}", None)
-            return CellEnd(cell, "ok", failed if account.failures else None, stopped_by)
+                return CellEntry(cell, "ok", f"measured until this came: {account.skipped}", None)
+            return CellEntry(cell, "ok", failed if account.failures else None, stopped_by)
         if account.skipped is not None:
-            return CellEnd(cell, "skipped", account.skipped, None)
+            return CellEntry(cell, "skipped", account.skipped, None)
         if account.failures:
-            return CellEnd(cell, "failed", account.last_failure, None)
+            return CellEntry(cell, "failed", account.last_failure, None)
         # The scheduler has dropped it though nothing was wrong with it: the other side of its pair is not to be had.
         alone = "what it was to be compared with could not be measured"
-        return CellEnd(cell, "missing", alone if stopped_by is None else why_missing, None)
+        return CellEntry(cell, "missing", alone if stopped_by is None else why_missing, None)
 
 
 def why_unavailable(target: Target, catalogue: Catalogue, drivers: Drivers) -> str | None:

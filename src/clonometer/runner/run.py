@@ -28,10 +28,11 @@ from clonometer.plan.metadata import to_metadata
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
 from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
+from clonometer.runfile.metadata import CellEntry
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Start, Starts
 from clonometer.runner.interrupts import Interruption, interruption
-from clonometer.runner.ledger import CellEnd, Ledger, why_unavailable
+from clonometer.runner.ledger import Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
 
 OUT_OF_TIME = "the budget was over before its turn"
@@ -62,7 +63,7 @@ class RunOutcome:
     status: str
     reason: str | None
     exit_status: int
-    cells: tuple[CellEnd, ...]
+    cells: tuple[CellEntry, ...]
     processes: int
     samples: int
     previous: Path | None = None
@@ -377,7 +378,7 @@ class _Session:
             f"{first}clonometer recover {shlex.quote(str(self.raw.path))}",
         )
 
-    def _verdict(self, ends: Sequence[CellEnd], *, interrupted: bool) -> tuple[str, str | None, int]:
+    def _verdict(self, ends: Sequence[CellEntry], *, interrupted: bool) -> tuple[str, str | None, int]:
         """Status, reason and exit status: trouble with NAME.raw first, then an interruption, then failed cells."""
         count = {status: sum(end.status == status for end in ends) for status in ("ok", "failed", "missing")}
         if self._trouble is not None:
