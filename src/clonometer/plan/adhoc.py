@@ -8,7 +8,7 @@ from dataclasses import replace
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import Cell, make_cell
-from clonometer.plan.expand import Entry, axes_of, expand, meaningless, with_condition
+from clonometer.plan.expand import Entry, axes_of, expand, meaningful, with_condition
 from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
 from clonometer.plan.names import chosen_cells
 from clonometer.plan.planfile import checked_budget
@@ -148,20 +148,19 @@ def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue:
         axes = axes_of(catalogue.workloads[target.workload], catalogue)
         for value in values if axis in target.condition else [None]:
             condition = dict(target.condition) if value is None else {**target.condition, axis: value}
-            reasons = {cell.temperature: meaningless(condition, cell.temperature) for cell in target.cells}
-            reason = next(filter(None, reasons.values()), reason)
-            left = [temperature for temperature, why in reasons.items() if why is None]
+            left, why = meaningful(target, [condition])
+            reason = why or reason
             if left:
                 text = make_cell(target.workload, condition, None, axes).text
                 limits = target.limits if condition == target.condition else limits_for(condition, target.limits)
                 moved = with_condition(target, condition, left, catalogue, limits=limits)
-                scanned[text] = _united(scanned[text], moved) if text in scanned else moved
+                scanned[text] = _united(scanned[text], moved, catalogue) if text in scanned else moved
     if not scanned:
         raise PlanError(f"nothing is left to measure: {reason}")
     return tuple(scanned.values())
 
 
-def _united(first: Target, second: Target) -> Target:
-    cells = {cell.temperature: cell for cell in (*first.cells, *second.cells)}
-    ordered = tuple(cells[each] for each in (None, *TEMPERATURES) if each in cells)
-    return replace(first, cells=ordered, limits=sparing(first.limits, second.limits))
+def _united(first: Target, second: Target, catalogue: Catalogue) -> Target:
+    temperatures = {cell.temperature for cell in (*first.cells, *second.cells)}
+    limits = sparing(first.limits, second.limits)
+    return with_condition(first, first.condition, temperatures, catalogue, limits=limits)

@@ -139,6 +139,14 @@ def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> 
     return None
 
 
+def meaningful(target: Target, conditions: Iterable[Mapping[str, AxisValue]]) -> tuple[list[str | None], str | None]:
+    """The temperatures of a target in which all these conditions can be measured, and why another cannot."""
+    whys = [(cell.temperature, meaningless(each, cell.temperature)) for each in conditions for cell in target.cells]
+    refused = {temperature: why for temperature, why in whys if why is not None}
+    left = [cell.temperature for cell in target.cells if cell.temperature not in refused]
+    return left, next(iter(refused.values()), None)
+
+
 def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft]) -> None:
     """Cross an entry's workloads, values and temperatures into drafts, and leave out what nobody can measure."""
     used: set[str] = set()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.cell import AxisValue
-from clonometer.plan.expand import meaningless, with_condition
+from clonometer.plan.expand import meaningful, with_condition
 from clonometer.plan.limits import limits_for, sparing
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.plan.values import read_value
@@ -188,7 +188,7 @@ def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *,
                 had = ", ".join(sorted(target.condition))
                 raise PlanError(reason, f"the axes it has: {had or 'none'}")
             continue
-        left, why = _temperatures(target, sides)
+        left, why = meaningful(target, [{**target.condition, **side.axes} for side in sides])
         reason = why or reason
         if left:
             pair = _pair(target, sides, left, catalogue)
@@ -199,18 +199,6 @@ def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *,
     if not kept:
         raise UsageError("the two sides do not differ", "--b KEY=VALUE says in what B differs from A")
     return replace(plan, targets=tuple(target for pair in kept for target in pair))
-
-
-def _temperatures(target: Target, sides: Iterable[Side]) -> tuple[list[str | None], str | None]:
-    """The temperatures in which both sides can be measured, and why others cannot."""
-    left, reason = [], None
-    for cell in target.cells:
-        whys = [meaningless({**target.condition, **side.axes}, cell.temperature) for side in sides]
-        why = next(filter(None, whys), None)
-        reason = why or reason
-        if why is None:
-            left.append(cell.temperature)
-    return left, reason
 
 
 def _pair(
