@@ -107,12 +107,11 @@ def format_bytes_interval(value: float, low: float | None, high: float | None) -
     ('89.6 (89.6 to 89.6) KiB', '4.00 KiB')
     """
     unit = bytes_unit([value])
-    numbers = [None if size is None else size / bytes_in(unit) for size in (value, low, high)]
-    text = format_number(numbers[0] or 0.0, numbers[1], numbers[2])
-    if numbers[1] is None or numbers[2] is None or numbers[1] == numbers[2]:
-        return f"{text} {unit}"
-    decimals = _interval_decimals(numbers[0] or 0.0, numbers[1], numbers[2])
-    return f"{text} ({_rounded(numbers[1], decimals)} to {_rounded(numbers[2], decimals)}) {unit}"
+    factor = bytes_in(unit)
+    if low is None or high is None or low == high:
+        return f"{format_number(value / factor)} {unit}"
+    middle, left, right = number_figures(value / factor, low / factor, high / factor)
+    return f"{middle} ({left} to {right}) {unit}"
 
 
 def table_unit(times_ns: Iterable[float | None]) -> str:
@@ -290,9 +289,7 @@ def duration_figures(value_ns: float, low_ns: float, high_ns: float) -> tuple[st
     ('56.3', '55.9', '56.8', 'µs')
     """
     factor, name = _duration_unit(value_ns)
-    value, low, high = value_ns / factor, low_ns / factor, high_ns / factor
-    decimals = _interval_decimals(value, low, high)
-    return _rounded(value, decimals), _rounded(low, decimals), _rounded(high, decimals), name
+    return *number_figures(value_ns / factor, low_ns / factor, high_ns / factor), name
 
 
 def format_ratio(value: float, low: float | None = None, high: float | None = None) -> str:
