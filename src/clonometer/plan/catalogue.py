@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from clonometer.errors import CatalogueError
 from clonometer.fields import Fields
@@ -89,7 +89,7 @@ class _Merged:
         self.quantities: dict[str, Quantity] = {}
         self.workloads: dict[str, Workload] = {}
         self.lacks: list[dict[str, str]] = []
-        self._raw: dict[str, dict[str, object]] = {"axes": {}, "quantities": {}, "workloads": {}}
+        self._raw: dict[str, dict[str, dict[str, Any]]] = {"axes": {}, "quantities": {}, "workloads": {}}
         self._owner: dict[str, str] = {}
 
     def add(self, described: Mapping[str, object]) -> None:
@@ -120,7 +120,7 @@ class _Merged:
             # A value is out of reach only where no driver has it; a driver that lacks it answers so itself.
             both = {value: why for value, why in before.unavailable.items() if value in axis.unavailable}
             self.axes[name] = replace(before, unavailable=both)
-            self._raw["axes"][name] = {**_object(self._raw["axes"][name]), "unavailable": both}
+            self._raw["axes"][name] = {**self._raw["axes"][name], "unavailable": both}
             return
         self.axes[name] = axis
         self._raw["axes"][name] = dict(reader.content)
@@ -151,10 +151,6 @@ class _Merged:
             "workloads": list(self._raw["workloads"].values()),
             "lacks": self.lacks,
         }
-
-
-def _object(value: object) -> dict[str, object]:
-    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _read_axis(name: str, reader: _Reader) -> CatalogueAxis:

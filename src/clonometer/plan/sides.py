@@ -142,17 +142,14 @@ def _axis_value(key: str, value: str, catalogue: Catalogue, option: str) -> Axis
 def with_side_axis(catalogue: Catalogue) -> Catalogue:
     """The same catalogue in which each workload has the axis of its side."""
     raw = dict(catalogue.raw)
-    axes, workloads = raw["axes"], raw["workloads"]
-    assert isinstance(axes, Mapping)
-    assert isinstance(workloads, Sequence)
     about = {
         "type": "choice",
         "default": _NEITHER,
         "values": [_NEITHER, *SIDES],
         "summary": "which side of a comparison it is",
     }
-    raw["axes"] = {**axes, SIDE: about}
-    raw["workloads"] = [{**entry, "axes": [*entry["axes"], SIDE]} for entry in workloads]
+    raw["axes"] = {**raw["axes"], SIDE: about}
+    raw["workloads"] = [{**entry, "axes": [*entry["axes"], SIDE]} for entry in raw["workloads"]]
     return read_catalogue([raw])
 
 

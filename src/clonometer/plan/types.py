@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from clonometer.plan.cell import AxisValue, CatalogueAxis, Cell
 
@@ -44,7 +45,7 @@ class Catalogue:
     workloads: Mapping[str, Workload]
     quantities: Mapping[str, Quantity]
     lacks: tuple[Mapping[str, str], ...]
-    raw: Mapping[str, object]
+    raw: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

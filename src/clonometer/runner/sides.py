@@ -55,7 +55,6 @@ def _driver_of(side: Side) -> Driver:
 
 def _with_workloads(catalogue: Catalogue, driver: Driver) -> Catalogue:
     described = read_catalogue([driver.description]).raw["workloads"]
-    assert isinstance(described, list)
     further = [entry for entry in described if entry["id"] not in catalogue.workloads]
     if not further:
         return catalogue

@@ -34,12 +34,8 @@ _CONFIRMING = 1.25
 
 def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     """For each workload the times from zero up that are no mere details: those whose intervals can be aimed at."""
-    described = catalogue.raw.get("quantities")
-    left_out = {
-        name
-        for name, entry in (described.items() if isinstance(described, Mapping) else ())
-        if isinstance(entry, Mapping) and (entry.get("signed") or entry.get("detail"))
-    }
+    described = catalogue.raw["quantities"].items()
+    left_out = {name for name, entry in described if entry.get("signed") or entry.get("detail")}
     timed = {name for name, quantity in catalogue.quantities.items() if quantity.unit in ("ns", "us")} - left_out
     return {
         id_: tuple(name for name in workload.quantities if name in timed)
