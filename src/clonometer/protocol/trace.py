@@ -192,11 +192,10 @@ def _calls(fields: JsonFields) -> dict[int, str]:
 
 
 def _pairs(value: object, fields: JsonFields) -> tuple[tuple[int, int], tuple[int, int]]:
-    sound = isinstance(value, list) and len(value) == 2 and all(isinstance(pair, list) for pair in value)
-    numbers = [number for pair in value for number in pair] if isinstance(value, list) and sound else []
-    if len(numbers) != 4 or not all(isinstance(number, int) for number in numbers):
-        fields.refuse(f"pairs is {value!r}")
-    return (numbers[0], numbers[1]), (numbers[2], numbers[3])
+    match value:
+        case [[int(first_ticks), int(first_ns)], [int(last_ticks), int(last_ns)]]:
+            return (first_ticks, first_ns), (last_ticks, last_ns)
+    return fields.refuse(f"pairs is {value!r}")
 
 
 def _windows(value: object, fields: JsonFields) -> tuple[tuple[int, int, bool], ...]:
