@@ -40,7 +40,7 @@ def installed(place: Path) -> tuple[tuple[str, ...], dict[str, str]]:
     source = place / "installed"
     package = Path(str(clonometer.__file__)).parent
     shutil.copytree(package, source / "clonometer", ignore=shutil.ignore_patterns("__pycache__", "_bin"))
-    shutil.copytree(bin_folder({}), source / "clonometer" / "_bin")
+    shutil.copytree(bin_folder(), source / "clonometer" / "_bin")
     environment = {"PYTHONPATH": f"{source}:{sysconfig.get_path('platlib')}", "PYTHONDONTWRITEBYTECODE": "1"}
     # The interpreter of this session may be in a home folder; the system's takes the modules of its version.
     code = f"import sys, numpy, pyarrow, rich_click; assert sys.version_info[:2] == {tuple(sys.version_info[:2])}"
