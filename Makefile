@@ -86,7 +86,7 @@ golden: $(VENV)/.built
 
 # Breaks a file of the package for a moment at a time, and puts it back: run nothing else meanwhile.
 mutations: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python tools/mutations.py $(MUTATION)
+	@$(BIN)/python -m tools.mutations $(MUTATION)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built
@@ -112,7 +112,7 @@ coverage: $(VENV)/.built
 	@$(BIN)/python -m tools.coverage $(COVERAGE_ARGS)
 
 matrix: $(VENV)/.built
-	@$(BIN)/python tools/matrix.py $(MATRIX_ARGS)
+	@$(BIN)/python -m tools.matrix $(MATRIX_ARGS)
 
 # Tests on poorer machines that are made of this one: no tracefs, an ordinary user, one CPU and so on.
 variants: $(VENV)/.built $(VENV)/.dev
@@ -133,7 +133,7 @@ site: $(VENV)/.dev
 
 # A wheel with the probe inside, for machines without a compiler, and the archive of sources that it was made from.
 dist: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python tools/dist.py dist
+	@$(BIN)/python -m tools.dist dist
 
 # Locks carry hashes and no address, so that pip takes packages from wherever this machine's pip looks.
 # `make lock UPGRADE=` keeps every version that still fits.

@@ -138,14 +138,17 @@ class KernelTimes:
 def script(*words: str, cwd: str | None = None) -> Iterator[tuple[int, Fork]]:
     """Start a program that says its number, then forks whenever a line comes and waits for the child."""
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=cwd) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
 
         def fork() -> None:
-            process.stdin.write("fork\n")
-            process.stdin.flush()
-            process.stdout.readline()
+            asked.write("fork\n")
+            asked.flush()
+            answers.readline()
 
         try:
-            yield int(process.stdout.readline()), fork
+            yield int(answers.readline()), fork
         finally:
             process.kill()
 
@@ -175,7 +178,8 @@ def redis(server: str, gigabytes: float) -> Iterator[tuple[int, Fork]]:
             ask("BGSAVE")
             while "rdb_bgsave_in_progress:1" in ask("INFO", "persistence"):
                 time.sleep(0.05)
-            return 1000 * float(re.search(r"latest_fork_usec:(\d+)", ask("INFO", "stats"))[1])
+            (microseconds,) = re.findall(r"latest_fork_usec:(\d+)", ask("INFO", "stats"))
+            return 1000 * float(microseconds)
 
         with subprocess.Popen([*words, "--enable-debug-command", "yes"], stdout=subprocess.DEVNULL) as process:
             try:
@@ -190,7 +194,10 @@ def redis(server: str, gigabytes: float) -> Iterator[tuple[int, Fork]]:
 @contextmanager
 def postgres(*, huge_pages: bool) -> Iterator[tuple[int, Fork]]:
     """Start PostgreSQL with large shared buffers: its postmaster forks for each connection."""
-    programs = Path(os.path.realpath(shutil.which("postgres"))).parent
+    postgres_program = shutil.which("postgres")
+    if postgres_program is None:
+        raise FileNotFoundError("postgres")
+    programs = Path(os.path.realpath(postgres_program)).parent
     user = "postgres" if os.geteuid() == 0 else None
     words = [f"shared_buffers={SHARED_GB}GB", f"huge_pages={'on' if huge_pages else 'off'}", "autovacuum=off"]
     with ExitStack() as stack:

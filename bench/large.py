@@ -79,7 +79,7 @@ def cell_text(number: int) -> str:
 
 def generate(path: Path) -> None:
     writer = RunFileWriter(path)
-    processes = []
+    processes: list[dict[str, Any]] = []
     for cell in range(CELLS):
         for process in range(PROCESSES):
             number = process * CELLS + cell
@@ -106,7 +106,7 @@ def metadata() -> dict[str, Any]:
         {"cell": cell_text(cell), "workload": "launch.fork", "condition": {"parent_bytes": (cell + 1) << 20}}
         for cell in range(CELLS)
     ]
-    workload = {
+    workload: dict[str, Any] = {
         "id": "launch.fork",
         "family": "same_image",
         "summary": "generated",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 
 from bench.harness import Line, bare_loop_and_probe, clock, interleaved_ratio, real_time, say
 
@@ -26,8 +27,8 @@ def run() -> Iterator[Line]:
             yield say(
                 interleaved_ratio(
                     f"loop_10000.{kind}",
-                    lambda k=kind: sides.probe_ns(k, LAUNCHES, clock_words, *CONDITION[k]),
-                    lambda w=word: sides.loop_ns(w, LAUNCHES),
+                    partial(sides.probe_ns, kind, LAUNCHES, clock_words, *CONDITION[kind]),
+                    partial(sides.loop_ns, word, LAUNCHES),
                     limit,
                     f"probe / bare loop, class {scheduling}",
                     most_pairs=MOST_PAIRS[kind],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 
 from bench.harness import Line, ask_probe, bare_loop_and_probe, clock, interleaved_ratio, real_time, say
 from clonometer.stats.quantiles import quantile_interval
@@ -28,8 +29,8 @@ def run() -> Iterator[Line]:
             yield say(
                 interleaved_ratio(
                     f"overhead.{kind}.stages={stages}",
-                    lambda k=kind, s=stages: sides.probe_ns(k, LAUNCHES[k], clock_words, f"stages={s}"),
-                    lambda k=kind: sides.loop_ns(WORDS[k], LAUNCHES[k]),
+                    partial(sides.probe_ns, kind, LAUNCHES[kind], clock_words, f"stages={stages}"),
+                    partial(sides.loop_ns, WORDS[kind], LAUNCHES[kind]),
                     limit,
                     f"probe / bare loop, class {scheduling}",
                     half_width=HALF_WIDTH,

@@ -96,9 +96,9 @@ def cell_run(workload: str, out: Path, *options: str) -> tuple[Answer, list[floa
 
 def peers(program: Path) -> dict[str, PeerProgram]:
     """One answer each as a user takes it: hyperfine's defaults, a second of stress-ng, perf and lmbench as they are."""
-    programs = {}
+    programs: dict[str, PeerProgram] = {}
     for workload in WORKLOADS:
-        argv = ("hyperfine", "--style=none", "--export-json=/dev/stdout", f"{program} {workload}")
+        argv: tuple[str, ...] = ("hyperfine", "--style=none", "--export-json=/dev/stdout", f"{program} {workload}")
         programs[f"hyperfine.{workload}"] = PeerProgram("hyperfine", argv, ("hyperfine.true",), "", parse_hyperfine)
         argv = ("stress-ng", f"--{workload}", "1", "--timeout", "1", "--metrics")
         programs[f"stress-ng.{workload}"] = PeerProgram(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.harness import Line, say
 from clonometer.results.findings.comparing import Comparer
@@ -29,14 +30,14 @@ MOST_WRONG, MOST_MISSED = 0.05, 0.05
 LEVEL_NS = 50_000.0
 STAGES = ("call_returns", "task_runs", "reaped")
 MIB = 1 << 20
-_AXES = {
+_AXES: Mapping[str, Mapping[str, int | str]] = {
     "linkage": {"type": "choice", "default": "static"},
     "pages": {"type": "choice", "default": "rewritten"},
     "parent_bytes": {"type": "bytes", "default": 0},
     "placement": {"type": "choice", "default": "pinned"},
     "vmas": {"type": "count", "default": 0},
 }
-_CELLS: tuple[tuple[str, dict[str, int | str]], ...] = (
+_CELLS: tuple[tuple[str, Mapping[str, int | str]], ...] = (
     ("launch.fork", {}),
     ("launch.vfork", {}),
     ("launch.pthread", {}),
@@ -52,7 +53,7 @@ _CELLS: tuple[tuple[str, dict[str, int | str]], ...] = (
 _CATALOGUE = {"axes": _AXES, "workloads": [{"id": workload} for workload in dict.fromkeys(cell[0] for cell in _CELLS)]}
 
 Generator = np.random.Generator
-Floats = np.ndarray
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def report(random: Generator, machine: Machine) -> tuple[Finding, ...]:
         common = 0.8 * _scattered(random, machine)
         for stage in STAGES:
             logs = machine.drift * wander + common + 0.6 * _scattered(random, machine)
-            starts = np.arange(n) + place / len(_CELLS)
+            starts = np.arange(n, dtype=np.float64) + place / len(_CELLS)
             rows.append(_row(workload, changes, stage, Processes(level * np.exp(logs), starts)))
     return find_all(Comparer(Book(rows, {"catalogue": _CATALOGUE}), seed=1))
 

@@ -31,7 +31,7 @@ def oldest_library(executables: Iterable[Path]) -> tuple[int, int]:
     needed = {(2, 17)}
     for path in executables:
         if path.read_bytes()[:4] == _ELF:
-            command = ["readelf", "--version-info", "--wide", path]
+            command = ["readelf", "--version-info", "--wide", str(path)]
             needed |= asked(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return max(needed)
 
@@ -43,7 +43,7 @@ def build(source: Path, out: Path, *words: str) -> Path:
         "CMAKE_GENERATOR": "Ninja",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
     }
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, *words, source]
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), *words, str(source)]
     ended = subprocess.run(
         command, check=False, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -95,9 +95,11 @@ def timeline() -> str:
         clonometer(*_TIMELINE.split(), "--out", kept, "--picture", picture, "--force")
         _shorten_release(picture)
     from clonometer.explain.from_json import read_explanation
+    from clonometer.explain.types import Versus
     from clonometer.views.explain_texts import versus_sentence
 
     versus = read_explanation(kept.read_text(encoding="utf-8"))
+    assert isinstance(versus, Versus)
     return _written("Which part of a launch takes the time?", _TIMELINE, [versus_sentence(versus)], "timeline")
 
 

@@ -12,8 +12,10 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+from tools import prose
 
 MOST_LINES = 450
 MOST_FUNCTION_LINES = 60
@@ -106,7 +108,7 @@ def tables_of_names(path: Path, tree: ast.Module, names: list[set[str]]) -> Iter
 
 def columns_of(node: ast.Dict | ast.Tuple | ast.List | ast.Set) -> Iterator[list[str]]:
     """The texts of a literal table: its entries, or its keys and its values, or what each of its rows begins with."""
-    entries = [node.keys, node.values] if isinstance(node, ast.Dict) else [node.elts]
+    entries: list[Sequence[ast.expr | None]] = [node.keys, node.values] if isinstance(node, ast.Dict) else [node.elts]
     rows = [entry for entry in entries[0] if isinstance(entry, (ast.Tuple, ast.List)) and entry.elts]
     if len(rows) == len(entries[0]) > 1:
         entries.append([row.elts[0] for row in rows])
@@ -153,9 +155,6 @@ def faults(path: Path) -> list[str]:
 
 def main() -> int:
     """Print every fault; 1 if there is one."""
-    # A neighbour of this file: only where this is the program are its neighbours importable.
-    import prose
-
     paths = tracked()
     broken = [*(fault for path in paths for fault in faults(path)), *name_faults(paths), *prose.all_faults()]
     sys.stdout.writelines(f"{fault}\n" for fault in broken)

@@ -22,7 +22,7 @@ check() { # check NAME COMMAND...
 # clang-tidy takes all processors for the longest; what runs beside it is short and keeps to one.
 mkdir -p build
 began=$(date +%s)
-"$bin/python" tools/tidy.py >build/tidy.log 2>&1 &
+"$bin/python" -m tools.tidy >build/tidy.log 2>&1 &
 tidy=$!
 trap 'kill "$tidy" 2>/dev/null' INT TERM
 c_files=$(git ls-files --cached --others --exclude-standard 'core/*.c' 'core/*.h' 'drivers/*.cpp' 'drivers/*.hpp')
@@ -30,7 +30,7 @@ check ruff "$bin/ruff" check .
 check "ruff format" "$bin/ruff" format --check .
 check mypy "$bin/mypy"
 check "import walls" "$bin/lint-imports"
-check "house rules, plain English" "$bin/python" tools/house_rules.py
+check "house rules, plain English" "$bin/python" -m tools.house_rules
 check "links of the docs" sh tools/site.sh "$bin"
 pages=$(git ls-files '*.md')
 # shellcheck disable=SC2086 # a list of files

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.huge_pages import NotReservedError, reserved
+
 from clonometer.cli.answers import read_results
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.cell import AxisValue, CatalogueAxis, make_cell
@@ -62,15 +64,16 @@ class Verdict:
 
 def conditions(catalogue: Catalogue) -> Iterator[tuple[str, dict[str, AxisValue]]]:
     """Every workload once, then every value of each axis of the two main ones, and every kind of program."""
-    for workload in catalogue.workloads:
-        yield workload, {}
-    for workload in MAIN_WORKLOADS:
-        for name in catalogue.workloads[workload].axes:
+    for name in catalogue.workloads:
+        yield name, {}
+    for main in MAIN_WORKLOADS:
+        for name in catalogue.workloads[main].axes:
             for value in values_of(catalogue.axes[name]):
-                yield workload, {**COMPANIONS.get(name, {}), name: value}
+                yield main, {**COMPANIONS.get(name, {}), name: value}
     for name, texts in TEXTS.items():
         for workload in (candidate for candidate in catalogue.workloads.values() if name in candidate.axes):
-            yield from ((workload.id, {name: text}) for text in texts)
+            for text in texts:
+                yield workload.id, {name: text}
 
 
 def values_of(axis: CatalogueAxis) -> tuple[AxisValue, ...]:
@@ -153,9 +156,6 @@ def main() -> int:
     reader.add_argument("--huge-pages", action="store_true", help="reserve some huge pages while it lasts")
     if not reader.parse_args().huge_pages:
         return measure_all()
-    # Beside this file, which is started as a script.
-    from huge_pages import NotReservedError, reserved
-
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(reserved())

@@ -4,7 +4,7 @@ Reads every page of Markdown, the golden file of findings and warnings, and the 
 what `doctor` says, pages, the catalogue of the drivers, titles of plans. proselint
 (.proselintrc.json) looks for the rest.
 
-Usage: python tools/prose.py [FILE...]
+Usage: python -m tools.prose [FILE...]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 MOST_WORDS = 25
@@ -106,7 +107,7 @@ def texts_of_python(source: str) -> Iterator[tuple[int, str]]:
             case ast.Constant(value=str() as text) if node not in apart:
                 yield node.lineno, text
             case ast.JoinedStr(values=parts):
-                yield node.lineno, "".join(part.value if isinstance(part, ast.Constant) else "X" for part in parts)
+                yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in parts)
 
 
 def texts_of_c(source: str) -> Iterator[tuple[int, str]]:
@@ -117,6 +118,10 @@ def texts_of_c(source: str) -> Iterator[tuple[int, str]]:
         yield code[: match.start()].count("\n") + 1, text.replace("\\n", "\n")
 
 
+def _on_as_many_lines(instead: str, match: re.Match[str]) -> str:
+    return instead + "\n" * match[0].count("\n")
+
+
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Give what people read of a file, with the line at which each text begins."""
     source = path.read_text(encoding="utf-8")
@@ -125,7 +130,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     if path.suffix == ".j2":
         for pattern, instead in _TEMPLATE:
             # Lines keep their numbers.
-            source = pattern.sub(lambda match, put=instead: put + "\n" * match[0].count("\n"), source)
+            source = pattern.sub(partial(_on_as_many_lines, instead), source)
     return texts_of_c(source) if path.suffix in SOURCES else iter([(1, source)])
 
 

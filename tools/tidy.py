@@ -33,7 +33,8 @@ def configure() -> list[dict[str, str]]:
         stdout=subprocess.DEVNULL,
         env={**os.environ, "PATH": path},
     )
-    return json.loads((BUILD / "cmake" / "compile_commands.json").read_text())
+    commands: list[dict[str, str]] = json.loads((BUILD / "cmake" / "compile_commands.json").read_text())
+    return commands
 
 
 def sources() -> list[Path]:
@@ -46,7 +47,7 @@ def sources() -> list[Path]:
 
 def checked(path: Path) -> subprocess.CompletedProcess[str]:
     """What clang-tidy says of one file."""
-    command = [Path(sys.executable).with_name("clang-tidy"), "--quiet", "-p", BUILD, path]
+    command = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "-p", str(BUILD), str(path)]
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 

@@ -7,7 +7,6 @@ import json
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 from clonometer.errors import RunFileError
@@ -17,6 +16,7 @@ from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone
 from clonometer.fleet.types import FleetRun
 from clonometer.plan.cell import Cell
 from clonometer.plan.types import Limits, Plan, Target
+from clonometer.runner.interrupts import Interruption
 
 CELL = Cell("launch.fork", "launch.fork", {}, None)
 PLAN = Plan("small", "", 60.0, (Target("launch.fork", {}, (CELL,), Limits(processes=12)),))
@@ -146,7 +146,7 @@ def simulate(
     shelf, notes = shelf or Shelf(), Notes()
     order = Order(PLAN, rounds, seed, ["clonometer"], "there")
     conductor = Conductor(order, dispatch, hosts, shelf, notes, clock=lambda: hosts.now_s, check=check)
-    run = conductor.run(wish or SimpleNamespace(wanted=False, descriptor=None))
+    run = conductor.run(wish or Interruption(-1, lambda: None))
     return Simulation(hosts, shelf, notes, run, dispatch)
 
 

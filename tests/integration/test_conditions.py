@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import os
 import resource
 import stat
@@ -17,6 +16,8 @@ from typing import Any
 import pytest
 from tests import probe
 from tests.integration.started import happens
+
+from tools import huge_pages
 
 pytestmark = pytest.mark.real
 
@@ -52,14 +53,11 @@ CONDITIONS = [*NEEDS, *SIZES, "caches", "mlockall", "sched_class"]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def huge_pages() -> Iterator[None]:
+def some_huge_pages() -> Iterator[None]:
     """Some reserved huge pages where that is permitted; elsewhere their tests are skipped with the kernel's reason."""
-    spec = importlib.util.spec_from_file_location("huge_pages", Path(__file__).parents[2] / "tools" / "huge_pages.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(module.NotReservedError):
-            stack.enter_context(module.reserved())
+        with contextlib.suppress(huge_pages.NotReservedError):
+            stack.enter_context(huge_pages.reserved())
         yield
 
 

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "tools" / "house_rules.py"
-
-
-@pytest.fixture(scope="module")
-def rules():
-    spec = importlib.util.spec_from_file_location("house_rules", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tools import house_rules as rules
 
 
 @pytest.mark.parametrize(
@@ -32,16 +23,16 @@ def rules():
         "f(key=lambda one: one.x)",
     ],
 )
-def test_a_word_that_names_nothing_is_refused(rules, code):
+def test_a_word_that_names_nothing_is_refused(code):
     assert len(list(rules.empty_names(Path("a.py"), ast.parse(code)))) == 1
 
 
-def test_reading_a_name_and_words_within_names_are_free(rules):
+def test_reading_a_name_and_words_within_names_are_free():
     code = "alone = one\nf(found=alone)\nknown.one\ndef own_cells(): pass"
     assert list(rules.empty_names(Path("a.py"), ast.parse(code))) == []
 
 
-def test_two_public_classes_of_one_name_are_refused(rules):
+def test_two_public_classes_of_one_name_are_refused():
     trees = {
         Path("a.py"): ast.parse("class Row: pass\nclass _Book: pass"),
         Path("b.py"): ast.parse("class _Book: pass\nclass Row: pass"),
@@ -61,7 +52,7 @@ def test_two_public_classes_of_one_name_are_refused(rules):
         'OF_STAGE = {"first": "vmas", "then": "open_files"}',
     ],
 )
-def test_a_table_of_families_workloads_or_axes_is_refused(rules, code):
+def test_a_table_of_families_workloads_or_axes_is_refused(code):
     assert len(list(rules.tables_of_names(Path("x.py"), ast.parse(code), rules.described_names()))) == 1
 
 
@@ -74,11 +65,11 @@ def test_a_table_of_families_workloads_or_axes_is_refused(rules, code):
         'def f(): return {"program": 1}',
     ],
 )
-def test_single_names_and_other_tables_are_free(rules, code):
+def test_single_names_and_other_tables_are_free(code):
     assert list(rules.tables_of_names(Path("x.py"), ast.parse(code), rules.described_names())) == []
 
 
-def test_families_and_their_rooms_may_list_them(rules):
+def test_families_and_their_rooms_may_list_them():
     owners = {"families/cow.py", "results/findings/cow.py", "views/figures/messages.py", "studies/cells.py"}
     others = {"results/findings/scans.py", "views/scans.py", "plan/limits.py", "results/series/scans.py"}
     assert {name for name in owners | others if rules.may_list_names(Path(f"src/clonometer/{name}"))} == owners

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "tools" / "huge_pages.py"
-
-
-@pytest.fixture(scope="module")
-def huge_pages():
-    spec = importlib.util.spec_from_file_location("huge_pages", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["huge_pages"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["huge_pages"]
+from tools import huge_pages
 
 
 @pytest.fixture
@@ -38,13 +26,13 @@ def setting(root: Path) -> int:
     return int((root / "proc/sys/vm/nr_hugepages").read_text())
 
 
-def test_they_are_there_within_the_block_and_not_after_it(huge_pages, root: Path) -> None:
+def test_they_are_there_within_the_block_and_not_after_it(root: Path) -> None:
     with huge_pages.reserved(16, root) as free:
         assert (free, setting(root)) == (19, 19)
     assert setting(root) == 3
 
 
-def test_they_go_when_the_block_raises(huge_pages, root: Path) -> None:
+def test_they_go_when_the_block_raises(root: Path) -> None:
     with pytest.raises(KeyError), huge_pages.reserved(16, root):
         raise KeyError
     assert setting(root) == 3
@@ -54,16 +42,14 @@ def test_they_go_when_the_block_raises(huge_pages, root: Path) -> None:
     ("free", "kib", "words"),
     [(2, 2048, "only 2 of 16"), (19, 1 << 20, "too much"), (19, 0, "no reserved huge pages")],
 )
-def test_where_they_cannot_be_had_nothing_stays_changed(
-    huge_pages, root: Path, free: int, kib: int, words: str
-) -> None:
+def test_where_they_cannot_be_had_nothing_stays_changed(root: Path, free: int, kib: int, words: str) -> None:
     meminfo(root, free, kib)
     with pytest.raises(huge_pages.NotReservedError, match=words), huge_pages.reserved(16, root):
         pytest.fail("the block must not begin")
     assert setting(root) == 3
 
 
-def test_who_may_not_is_told(huge_pages, root: Path) -> None:
+def test_who_may_not_is_told(root: Path) -> None:
     (root / "proc/sys/vm/nr_hugepages").unlink()
     with pytest.raises(huge_pages.NotReservedError, match="nr_hugepages: No such file"), huge_pages.reserved(1, root):
         pytest.fail("the block must not begin")

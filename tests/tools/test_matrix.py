@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-import pytest
 from tests.views.sample_results import sample_results
 
 from clonometer.plan.catalogue import read_catalogue
@@ -13,23 +9,10 @@ from clonometer.plan.cell import Cell
 from clonometer.plan.types import Limits, Plan, Target
 from clonometer.results.types import CellStatus
 from clonometer.runner.drivers import find_drivers
-
-SOURCE = Path(__file__).parents[2] / "tools" / "matrix.py"
-
-
-@pytest.fixture(scope="module")
-def matrix():
-    import sys
-
-    spec = importlib.util.spec_from_file_location("matrix", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["matrix"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["matrix"]
+from tools import matrix
 
 
-def test_every_workload_and_every_choice_of_the_two_main_ones_is_asked_for(matrix):
+def test_every_workload_and_every_choice_of_the_two_main_ones_is_asked_for():
     catalogue = read_catalogue(find_drivers().descriptions)
     plan = matrix.make_plan(catalogue)
     assert {target.workload for target in plan.targets} == set(catalogue.workloads)
@@ -41,7 +24,7 @@ def test_every_workload_and_every_choice_of_the_two_main_ones_is_asked_for(matri
             assert axis.kind == "choice" or len(seen) > 1, name
 
 
-def verdicts(matrix, status, reason=None, **changes):
+def verdicts(status, reason=None, **changes):
     results = sample_results()
     row = results.cells[0]
     cell = Cell(row.cell, row.workload, row.condition, row.temperature)
@@ -49,13 +32,13 @@ def verdicts(matrix, status, reason=None, **changes):
     return matrix.judge(plan, sample_results(cell_statuses=[CellStatus(row.cell, status, reason)], **changes))[0]
 
 
-def test_each_end_has_its_word(matrix):
-    assert verdicts(matrix, "ok").word == "ok"
-    assert verdicts(matrix, "skipped", "no musl").word == "unavailable"
-    assert verdicts(matrix, "skipped", "no musl").text == "no musl"
-    assert verdicts(matrix, "failed", "it died").word == "failed"
-    assert verdicts(matrix, "missing").word == "failed"
+def test_each_end_has_its_word():
+    assert verdicts("ok").word == "ok"
+    assert verdicts("skipped", "no musl").word == "unavailable"
+    assert verdicts("skipped", "no musl").text == "no musl"
+    assert verdicts("failed", "it died").word == "failed"
+    assert verdicts("missing").word == "failed"
 
 
-def test_a_cell_without_a_sample_has_failed_whatever_its_driver_says(matrix):
-    assert verdicts(matrix, "ok", cells=[]).word == "failed"
+def test_a_cell_without_a_sample_has_failed_whatever_its_driver_says():
+    assert verdicts("ok", cells=[]).word == "failed"

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "tools" / "prose.py"
+from tools import prose
+
 LONGEST = " ".join(["word"] * 25)
 
 
-@pytest.fixture(scope="module")
-def prose():
-    spec = importlib.util.spec_from_file_location("prose", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def faults(prose, tmp_path):
+def faults(tmp_path):
     def of(text: str, name: str = "page.md") -> list[str]:
         path = tmp_path / name
         path.write_text(text)

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "tools" / "tidy.py"
-
-
-@pytest.fixture(scope="module")
-def tidy():
-    spec = importlib.util.spec_from_file_location("tidy", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tools import tidy
 
 
 def command(folder: Path, name: str, words: str) -> dict[str, str]:
     return {"directory": str(folder), "file": name, "command": words}
 
 
-def test_a_source_of_several_linkages_is_checked_once(tidy, tmp_path: Path) -> None:
+def test_a_source_of_several_linkages_is_checked_once(tmp_path: Path) -> None:
     commands = [command(tmp_path, "a.c", "static"), command(tmp_path, "b.c", "static")]
     commands += [command(tmp_path / "core", "../a.c", "dynamic"), command(tmp_path, str(tmp_path / "b.c"), "dynamic")]
     chosen = tidy.once(commands)
     assert {path.name: entry["command"] for path, entry in chosen.items()} == {"a.c": "static", "b.c": "static"}
 
 
-def test_the_longest_come_first_and_all_come(tidy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_come_first_and_all_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
     for name, length in (("short.c", 1), ("long.c", 100), ("deep/middle.c", 10)):
@@ -40,7 +31,7 @@ def test_the_longest_come_first_and_all_come(tidy, tmp_path: Path, monkeypatch: 
     assert [path.name for path in tidy.sources()] == ["long.c", "middle.c", "short.c"]
 
 
-def test_a_source_that_nothing_compiles_is_said(tidy, monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:
+def test_a_source_that_nothing_compiles_is_said(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lonely.c").write_text("")
     (tmp_path / tidy.BUILD).mkdir(parents=True)

@@ -158,8 +158,16 @@ def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, cla
         medians, warned, unsaid = medians + covered, warned + is_warned, unsaid + (not covered and not is_warned)
         sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)
         ratios += ratio_of_medians(*sides, seed=place).contains(TRUE_RATIO)
-    shares = [count / sets for count in (medians, ratios, warned, unsaid)]
-    return Row(name, processes, *shares, claimed, warns)
+    return Row(
+        name,
+        processes,
+        median=medians / sets,
+        ratio=ratios / sets,
+        warned=warned / sets,
+        unsaid=unsaid / sets,
+        must_cover=claimed,
+        must_warn=warns,
+    )
 
 
 def _truth(draw: Draw, processes: int, seed: int) -> float:

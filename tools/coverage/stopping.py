@@ -105,8 +105,17 @@ def simulate(name: str, draw: Levels, sets: int, seed: int, *, independent: bool
         unsaid += not covered and not is_warned
     mean = float(np.mean(counts))
     fixed = _fixed(random, draw, round(mean), truth, sets)
-    shares = [count / sets for count in (medians, ended, warned, unsaid)]
-    return Row(name, sets, mean, shares[0], fixed, *shares[1:], independent)
+    return Row(
+        name,
+        sets,
+        mean,
+        median=medians / sets,
+        fixed=fixed,
+        narrow=ended / sets,
+        warned=warned / sets,
+        unsaid=unsaid / sets,
+        independent=independent,
+    )
 
 
 def _fixed(random: Generator, draw: Levels, processes: int, truth: float, sets: int) -> float:

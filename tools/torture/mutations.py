@@ -190,13 +190,13 @@ def _raw(sandbox: Sandbox, draw: random.Random) -> list[str]:
 def _metadata(sandbox: Sandbox, draw: random.Random) -> list[str]:
     sound = _files(sandbox)["run"]
     table = pq.read_table(sound, use_threads=False)
-    metadata = json.loads(pq.read_metadata(sound).metadata[METADATA_KEY])
+    metadata = json.loads((pq.read_metadata(sound).metadata or {})[METADATA_KEY])
     # The plan, the catalogue and the processes are most of it; what stands beside must have its turn too.
     for _ in range(draw.choice((1, 1, 2, 5))):
         sandbox.note(twist(metadata[draw.choice(sorted(metadata))] if draw.random() < 0.5 else metadata, draw))
     with pq.ParquetWriter(sandbox.folder / "m.parquet", table.schema) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({METADATA_KEY: json.dumps(metadata).encode()})
+        writer.add_key_value_metadata({METADATA_KEY.decode(): json.dumps(metadata)})
     return _read(sandbox, draw, "m.parquet", sound)
 
 

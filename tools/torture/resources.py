@@ -61,7 +61,7 @@ Attempt = Callable[[Sandbox, random.Random], list[str]]
 def _measured(
     sandbox: Sandbox,
     *words: str,
-    before: Callable[[], None] | None = None,
+    before: Callable[[], object] | None = None,
     bound_s: float = 90.0,
     allowed: frozenset[int] | set[int] = MEASURES,
     user: bool = False,
@@ -134,7 +134,7 @@ def _limits() -> Iterator[tuple[str, Attempt]]:
     )
     yield (
         "limit/nice",
-        lambda sandbox, draw: _measured(sandbox, *SOME, "--budget", "2", before=lambda: os.nice(19) and None),
+        lambda sandbox, draw: _measured(sandbox, *SOME, "--budget", "2", before=lambda: os.nice(19)),
     )
 
 

@@ -132,7 +132,7 @@ class Sandbox:
     def start(
         self,
         *words: str,
-        before: Callable[[], None] | None = None,
+        before: Callable[[], object] | None = None,
         command: Sequence[str] = COMMAND,
         environment: Mapping[str, str] | None = None,
     ) -> Command:
@@ -143,7 +143,7 @@ class Sandbox:
     def run(
         self,
         *words: str,
-        before: Callable[[], None] | None = None,
+        before: Callable[[], object] | None = None,
         bound_s: float = BOUND_S,
         command: Sequence[str] = COMMAND,
         environment: Mapping[str, str] | None = None,
@@ -190,7 +190,7 @@ class Command:
         self,
         sandbox: Sandbox,
         words: tuple[str, ...],
-        before: Callable[[], None] | None,
+        before: Callable[[], object] | None,
         more: Mapping[str, str],
     ) -> None:
         self.words = words
