@@ -55,11 +55,11 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
             def listen() -> ProbeTracer:
                 return ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
 
-            make_answer = look_closely(wanted, catalogue, listen, cpus=cpus, quick=quick)
+            answer = look_closely(wanted, catalogue, listen, cpus=cpus, quick=quick)
             if wish_to_stop.wanted:
                 raise KeyboardInterrupt
     except ClonometerError as error:
         click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
         return Refused(error.message)
     click.echo(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s", err=True)
-    return make_answer()
+    return answer

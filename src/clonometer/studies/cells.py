@@ -38,11 +38,11 @@ def parent_bytes(text: str) -> int:
     return parse_bytes(axes_of(text)[1].get("parent_bytes", "0"))
 
 
-def with_memory(text: str, memory: str | None) -> str:
-    """The same cell with another amount of memory in the parent; None: with none."""
+def without_memory(text: str) -> str:
+    """The same cell with no memory in the parent."""
     workload, axes = axes_of(text)
     axes.pop("parent_bytes", None)
-    return cell(workload, **axes, **({} if memory is None else {"parent_bytes": memory}))
+    return cell(workload, **axes)
 
 
 # The studies' own conditions.

@@ -11,7 +11,7 @@ from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import ladder_of_differences
 from clonometer.studies.cells import axes_of
-from clonometer.studies.explained import EXPLANATIONS, WORK
+from clonometer.studies.explained import EXPLANATIONS, WORK, WorkAnswer
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
@@ -216,15 +216,15 @@ def u10(judge: Judge) -> Verdict:
         scatter.status, "Nobody can tell whether they are"
     )
     worked = judge.measured.worked
-    delayed = "" if worked is None else f" {worked.delayed or worked.text}"
-    reason = f"{premise}: {scatter.reason}{delayed} {ablation}; {_counters(judge, beyond)}."
+    delayed = worked.delayed if isinstance(worked, WorkAnswer) else ""
+    looked = f" {delayed or worked.text}" if worked is not None else ""
+    reason = f"{premise}: {scatter.reason}{looked} {ablation}; {_counters(judge, beyond)}."
     return replace(scatter, reason=reason, evidence=(*cells, *_pieces(judge)))
 
 
 def _pieces(judge: Judge) -> tuple[str, ...]:
     """The explanation as evidence, if there is one."""
-    worked = judge.measured.worked
-    return (EXPLANATIONS[WORK].evidence,) if worked is not None and worked.answer is not None else ()
+    return (EXPLANATIONS[WORK].evidence,) if isinstance(judge.measured.worked, WorkAnswer) else ()
 
 
 @claim("U11", "2% at every number of workers just beyond the CPUs, against each up to them")

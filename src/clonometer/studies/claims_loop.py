@@ -49,14 +49,13 @@ def l9(judge: Judge) -> Verdict:
         f"A process takes {ratios[0]} times as long as a thread in the loop, and its bare clone call {ratios[1]} times."
     )
     cells = (LOOP_FORK, LOOP_THREAD, RAW_FORK, RAW_THREAD)
-    seen = judge.measured.explained.get(LOOP)
-    closely = None if seen is None else seen.closely
-    if closely is not None:
-        return _taken_to_pieces(closely, both, cells)
+    seen = judge.measured.loops
+    if seen.closely is not None:
+        return _taken_to_pieces(seen.closely, both, cells)
     status = certain(met=loop.value.low > call.value.high, missed=call.value.low > loop.value.high)
     whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(*whole.ends)
-    why = "" if seen is None else f" The kernel's own events could not be seen here ({seen.refused})."
+    why = f" The kernel's own events could not be seen here ({seen.refused})." if seen.refused else ""
     reason = (
         f"{both} Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Besides the call it is "
         "the child's own start, with the page faults of its copied memory. It is also the tear-down of that memory "
@@ -96,10 +95,9 @@ def _by_stages(judge: Judge, whole: float) -> str:
 def l8(judge: Judge) -> Verdict:
     """System calls of parent and task for one launch, as the kernel's events count them, or ptrace."""
     seen = judge.measured.observed.get("flags")
-    traced = judge.measured.explained.get(LOOP)
-    counts = None if traced is None else (traced.count(1), traced.count(0))
-    if counts is not None and None not in counts and traced is not None:
-        thread, fork = counts
+    traced = judge.measured.loops
+    thread, fork = traced.count(1), traced.count(0)
+    if thread is not None and fork is not None:
         names = [say_calls(traced.calls(side)) for side in (1, 0)]
         counted = f"{names[0]} against {names[1]}; by {traced.means}"
         evidence: tuple[str, ...] = (EXPLANATIONS[LOOP].evidence,)
@@ -108,8 +106,6 @@ def l8(judge: Judge) -> Verdict:
         counted, evidence = "by ptrace", ()
     else:
         raise MissingEvidenceError("explain and demo flags: neither could be run, or tracing is not permitted here")
-    assert thread is not None
-    assert fork
     reason = (
         f"Create, end and reap take {thread:.3g} system calls with a thread and {fork:.3g} with a process ({counted})."
     )

@@ -30,6 +30,9 @@ _QUICK_SAMPLES = 6
 _LIMITS = {"samples": 100, "blocks": 2, "warmup": 20}
 #: The probe's own means to say when its new task ran; no program of the study makes it.
 _OURS = ("pwrite64",)
+# What is named by itself: of a difference at least this share, of calls those made so often a launch.
+_NAMED_SHARE = 0.02
+_NAMED_COUNT = 0.05
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class Refused:
 
     refused: str
 
+    @property
+    def text(self) -> str:
+        """What it says in the place of an answer about workers."""
+        return f"The workers could not be looked at closely here ({self.refused}): the ablation alone answers."
+
 
 @dataclass(frozen=True)
 class NamedDelay:
@@ -91,31 +99,46 @@ class WorkAnswer:
     tier: WorkTier
     delays: tuple[tuple[NamedDelay, ...], tuple[NamedDelay, ...]]
 
+    @property
+    def text(self) -> str:
+        """The answer to why the gap is there."""
+        closely = self.tier.name == _TRACEPOINTS
+        less = "" if closely else f" A closer look is not permitted here ({_refusals(self.tier)})."
+        return f"Taken to pieces ({self.tier.how}): {self.conclusion}{less}"
+
+    @property
+    def delayed(self) -> str:
+        """What slow executions are slow by; empty where there were too few."""
+        sides = [
+            f"those of {side}: {', '.join(f'{delay.label} {delay.share:.0%}' for delay in delays[:3])}"
+            for side, delays in zip(("threads", "processes"), self.delays, strict=True)
+            if delays
+        ]
+        how = self.tier.how
+        return f"What the slowest quarter of executions is slow by ({how}), {'; '.join(sides)}." if sides else ""
+
 
 Answer = Versus | WorkAnswer | Refused
 
 
 def look_closely(
     wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, cpus: int, quick: bool
-) -> Callable[[], Answer]:
+) -> Answer:
     """Explain what the ledger uses.
 
     Each mechanism takes those of the conditions that it has an axis for; ``listen`` makes what starts the probe.
-
-    What it gives makes the answer of what was seen; not to be called where somebody wished to stop meanwhile.
     """
     if wanted.mechanisms == ("work.factor",):
         sides = work_sides(wanted.settings, catalogue)
         if quick:
             sides = (_shorter(sides[0]), _shorter(sides[1]))
-        worked = explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
-        return lambda: answer_of_work(worked)
+        return answer_of_work(explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus))
     targets = [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]
     explained = []
     for target in targets:
         admit(target, catalogue)
         explained.append(explain(listen(), target, Wish(_PROCESSES[quick])))
-    return lambda: set_beside(explained[0], explained[1])
+    return set_beside(explained[0], explained[1])
 
 
 def _shorter(target: Target) -> Target:
@@ -160,10 +183,10 @@ def _refusals(tier: Tier) -> str:
 
 
 @dataclass(frozen=True)
-class Explained:
-    """One mechanism beside another; None with the reason where nothing could be looked at."""
+class Loops:
+    """The two loops side by side; None where they were not to be explained, or with the reason why they could not."""
 
-    versus: Versus | None
+    versus: Versus | None = None
     why_none: str = ""
 
     @property
@@ -218,57 +241,23 @@ def share_of(versus: Versus, part: str) -> Bounded:
     return Bounded(reason.share, min(ends), max(ends))
 
 
-@dataclass(frozen=True)
-class ExplainedWork:
-    """Workers that are threads beside workers that are processes; None with the reason where nothing was seen."""
-
-    answer: WorkAnswer | None
-    why_none: str = ""
-
-    @property
-    def text(self) -> str:
-        """The answer to why the gap is there."""
-        if self.answer is None:
-            return f"The workers could not be looked at closely here ({self.why_none}): the ablation alone answers."
-        tier = self.answer.tier
-        closely = tier.name == _TRACEPOINTS
-        less = "" if closely else f" A closer look is not permitted here ({_refusals(tier)})."
-        return f"Taken to pieces ({tier.how}): {self.answer.conclusion}{less}"
-
-    @property
-    def delayed(self) -> str:
-        """What slow executions are slow by; empty where there were too few."""
-        if self.answer is None:
-            return ""
-        sides = [
-            f"those of {side}: {', '.join(f'{delay.label} {delay.share:.0%}' for delay in delays[:3])}"
-            for side, delays in zip(("threads", "processes"), self.answer.delays, strict=True)
-            if delays
-        ]
-        how = self.answer.tier.how
-        return f"What the slowest quarter of executions is slow by ({how}), {'; '.join(sides)}." if sides else ""
+def loops_of(answers: Mapping[str, Answer]) -> Loops:
+    """What was found of the loops."""
+    answer = answers.get(LOOP)
+    if isinstance(answer, Refused):
+        return Loops(why_none=answer.refused)
+    return Loops(answer if isinstance(answer, Versus) else None)
 
 
-def explained_of(answers: Mapping[str, Answer]) -> dict[str, Explained]:
-    """Each pair of mechanisms that was to be explained, by its name."""
-    return {
-        name: Explained(None, answer.refused) if isinstance(answer, Refused) else Explained(answer)
-        for name, answer in answers.items()
-        if name != WORK and not isinstance(answer, WorkAnswer)
-    }
-
-
-def worked_of(answers: Mapping[str, Answer]) -> ExplainedWork | None:
+def worked_of(answers: Mapping[str, Answer]) -> WorkAnswer | Refused | None:
     """What was found of workers; None where they were not to be explained."""
     answer = answers.get(WORK)
-    if isinstance(answer, WorkAnswer):
-        return ExplainedWork(answer)
-    return ExplainedWork(None, answer.refused) if isinstance(answer, Refused) else None
+    return answer if isinstance(answer, WorkAnswer | Refused) else None
 
 
-def say_reasons(versus: Versus, *, least: float = 0.02) -> str:
-    """Say the parts of a difference that are at least a share of it, and what the rest comes to."""
-    named = [reason for reason in versus.against.reasons if abs(reason.share) >= least]
+def say_reasons(versus: Versus) -> str:
+    """Say the parts of a difference that are worth a word, and what the rest comes to."""
+    named = [reason for reason in versus.against.reasons if abs(reason.share) >= _NAMED_SHARE]
     rest = sum(reason.share for reason in versus.against.reasons) - sum(reason.share for reason in named)
     words = [_reason(versus, reason) for reason in named]
     return ", ".join([*words, *([f"all else {rest:.0%}"] if abs(rest) >= 0.005 else [])])
@@ -283,13 +272,13 @@ def _time(mean_ns: Bounded) -> str:
     return format_duration(*mean_ns.ends) if mean_ns.value > 0 else "none"
 
 
-def say_calls(calls: Iterable[CallUse], *, least: float = 0.05) -> str:
+def say_calls(calls: Iterable[CallUse]) -> str:
     """Name system calls with how often they are made, the parent's first; what few launches make is summed up."""
     ordered = sorted((call for call in calls if call.name not in _OURS), key=lambda call: call.who != "parent")
     words = [
         f"{call.name}{f' {call.count:.3g} times' if round(call.count, 2) != 1 else ''}"
         for call in ordered
-        if call.count >= least
+        if call.count >= _NAMED_COUNT
     ]
-    rare = sum(call.count for call in ordered if call.count < least)
+    rare = sum(call.count for call in ordered if call.count < _NAMED_COUNT)
     return ", ".join([*words, *([f"rare others {rare:.2g} times"] if rare >= 0.005 else [])])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.serial import median_in_time
-from clonometer.studies.cells import parent_bytes, with_memory
+from clonometer.studies.cells import parent_bytes, without_memory
 from clonometer.studies.figures_burian import computed
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
@@ -72,11 +72,10 @@ def _row(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:
 
 def _inside(value: PublishedValue, measured: Measurements) -> str:
     """How long the launching call took as the kernel's own events have it, which is what strace looks at."""
-    seen = measured.explained.get(value.explained or "")
-    call = None if seen is None else seen.making(value.side)
-    if call is None or seen is None:
+    call = None if value.side is None else measured.loops.making(value.side)
+    if call is None:
         return ""
-    means = "under ptrace" if seen.means == "ptrace" else "by the kernel's events"
+    means = "under ptrace" if measured.loops.means == "ptrace" else "by the kernel's events"
     return f"{call.name} {means} {format_duration(call.each_ns)}"
 
 
@@ -101,7 +100,7 @@ def _extrapolated(id_: str, value: PublishedValue, measured: Measurements) -> Fi
     """A straight line through no memory and as much as was measured, on to what the study had."""
     assert value.cell is not None
     assert value.quantity is not None
-    bare = with_memory(value.cell, None)
+    bare = without_memory(value.cell)
     most = measured.largest(value.cell)
     small, large = (measured.find(text, value.quantity) if text else None for text in (bare, most))
     if small is None or large is None or most is None:

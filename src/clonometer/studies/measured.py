@@ -17,8 +17,8 @@ from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
-from clonometer.studies.cells import axes_of, parent_bytes, with_memory
-from clonometer.studies.explained import Answer, explained_of, worked_of
+from clonometer.studies.cells import axes_of, parent_bytes, without_memory
+from clonometer.studies.explained import Answer, loops_of, worked_of
 
 #: Quantities that are facts of blocks (docs/protocol.md), for one launch each, and their units.
 FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%", "vm_pte_bytes": "bytes"}
@@ -67,7 +67,7 @@ class Measurements:
         self.host = dict(host or {})
         self.started = started
         self.observed = dict(observed or {})
-        self.explained = explained_of(explained or {})
+        self.loops = loops_of(explained or {})
         self.worked = worked_of(explained or {})
 
     @property
@@ -99,8 +99,8 @@ class Measurements:
 
     def scans(self, cell: str) -> list[tuple[int, str]]:
         """Cells that differ from it in the parent's memory alone, with that memory, rising."""
-        bare = with_memory(cell, None)
-        return sorted((parent_bytes(other), other) for other in self.cells if with_memory(other, None) == bare)
+        bare = without_memory(cell)
+        return sorted((parent_bytes(other), other) for other in self.cells if without_memory(other) == bare)
 
     def largest(self, cell: str) -> str | None:
         """Of those the one with the most memory that was measured; None where none has any."""

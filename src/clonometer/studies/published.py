@@ -55,8 +55,8 @@ class PublishedValue:
         An axis of the cell that may be made smaller where the machine has too little, the result being extrapolated.
     times
         Ours is for one launch and is multiplied by this.
-    explained, side
-        The explanation, and which of its two mechanisms, whose launching call is told beside ours.
+    side
+        Which of the two loops it is of whose launching call, taken to pieces, is told beside ours; None: of neither.
     """
 
     what: str
@@ -71,8 +71,7 @@ class PublishedValue:
     quantity: str | None = None
     scales: str | None = None
     times: int = 1
-    explained: str | None = None
-    side: int = 0
+    side: int | None = None
 
     @property
     def middle(self) -> float | None:
