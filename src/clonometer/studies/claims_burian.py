@@ -106,7 +106,7 @@ def u9(judge: Judge) -> Verdict:
 def u12(judge: Judge) -> Verdict:
     """The intercepts of the lines, as the study reads them."""
     line = by_workers(judge.measured).between(*LINE)
-    ratio = coefficients(judge, line, 0, 1)
+    ratio = coefficients(judge, line, 0)
     # Nor is there a ratio of one above zero to one below.
     if ratio is None or ratio.low <= 0:
         both = [fit(judge, line, kind, 1).coefficients[0] for kind in (THREAD, PROCESS)]

@@ -11,13 +11,10 @@ from clonometer.studies.cells import parent_bytes, without_memory
 from clonometer.studies.figures_burian import computed
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
-from clonometer.studies.published import Item, PublishedValue
+from clonometer.studies.published import UNITS, Item, PublishedValue
 from clonometer.studies.types import MEASURED, NOT_MEASURABLE, FigureRow, Verdict
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import PLACEMENT_NAMES
-
-#: How many of a row's unit (ns, bytes, %) make one of the published unit.
-_SCALE = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "R2": 1.0, "day": 86400e9}
 
 
 def figure_rows(item: Item, measured: Measurements, judge: Judge | None = None) -> list[FigureRow]:
@@ -81,7 +78,7 @@ def _inside(value: PublishedValue, measured: Measurements) -> str:
 
 def _scaled(row: Evidence, value: PublishedValue) -> tuple[float, float | None, float | None]:
     interval = median_in_time(row.processes.values)
-    factor = value.times / _SCALE[value.unit]
+    factor = value.times / UNITS[value.unit]
     low, high = interval_ends(interval, factor) or (None, None)
     return interval.value * factor, low, high
 

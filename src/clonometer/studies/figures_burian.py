@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from clonometer.stats.interval import Interval
 from clonometer.studies.judge import Judge, MissingEvidenceError
+from clonometer.studies.published import UNITS
 from clonometer.studies.workers import (
     DENSE,
     LINE,
@@ -20,7 +21,6 @@ from clonometer.studies.workers import (
     gap,
 )
 
-NS_PER_DAY = 86400e9
 Computed = tuple[Interval | None, tuple[str, ...]]
 
 
@@ -55,7 +55,7 @@ def _u2(judge: Judge) -> list[Computed]:
     figures: list[Computed] = []
     for kind in (THREAD, PROCESS):
         line = fit(judge, whole, kind, 2)
-        figures += [(line.coefficients[power].over(NS_PER_DAY), whole.cells) for power in (2, 1, 0)]
+        figures += [(line.coefficients[power].over(UNITS["day"]), whole.cells) for power in (2, 1, 0)]
         figures.append((line.r_squared, whole.cells))
     return figures
 
@@ -69,7 +69,7 @@ def _u3(judge: Judge) -> list[Computed]:
 
 def _u4(judge: Judge) -> list[Computed]:
     line = by_workers(judge.measured).between(*LINE)
-    slopes = [coefficients(judge, line, power, 1) for power in (1, 0)]
+    slopes = [coefficients(judge, line, power) for power in (1, 0)]
     return [
         *((slope, line.cells) for slope in slopes),
         *((fit(judge, line, kind, 1).r_squared, line.cells) for kind in (PROCESS, THREAD)[::-1]),

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
-from clonometer.plan.cell import make_cell
-from clonometer.plan.expand import axes_of
+from clonometer.plan.expand import with_condition
 from clonometer.plan.planfile import load_plan, plan_names
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
 from clonometer.results.schedule.scheduler import RoundsScheduler
@@ -113,9 +112,9 @@ def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> 
     while size * 2 <= most:
         size *= 2
     condition = {**target.condition, "parent_bytes": size}
-    axes = axes_of(catalogue.workloads[target.workload], catalogue)
-    cells = tuple(make_cell(target.workload, condition, cell.temperature, axes) for cell in target.cells)
-    return replace(target, condition=cells[0].condition, cells=cells), Shrunk(planned, size, why)
+    temperatures = {cell.temperature for cell in target.cells}
+    fitted = with_condition(target, condition, temperatures, catalogue, limits=target.limits)
+    return fitted, Shrunk(planned, size, why)
 
 
 def _quick_processes(target: Target) -> int:

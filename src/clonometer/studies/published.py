@@ -13,7 +13,8 @@ from clonometer.errors import UsageError, unknown
 from clonometer.records import Key, Known, Pattern
 
 KINDS = ("figure", "claim", "question")
-UNITS = ("us", "s", "KiB", "%", "ratio", "day", "R2")
+#: How many of what a run has (ns, bytes, %) make one of each published unit.
+UNITS = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "day": 86400e9, "R2": 1.0}
 
 
 @dataclass(frozen=True)

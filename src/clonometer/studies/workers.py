@@ -52,9 +52,9 @@ class Experiment:
         return dict(self.points[THREAD])[x], dict(self.points[PROCESS])[x]
 
 
-def by_numbers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
+def by_numbers(measured: Measurements) -> Experiment:
     """Experiment 1: the numbers are varied, the workers held; MissingEvidenceError where it was not measured."""
-    return _experiment(measured, quantity, vary=0)
+    return _experiment(measured, WHOLE, vary=0)
 
 
 def by_workers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
@@ -105,6 +105,7 @@ def fit(judge: Judge, experiment: Experiment, kind: str, degree: int) -> Polynom
     )
 
 
-def coefficients(judge: Judge, experiment: Experiment, power: int, degree: int) -> Interval | None:
-    """One coefficient of the threads' fit over the same of the processes'; None where one may be zero."""
-    return ratio_of_coefficients(fit(judge, experiment, THREAD, degree), fit(judge, experiment, PROCESS, degree), power)
+def coefficients(judge: Judge, experiment: Experiment, power: int) -> Interval | None:
+    """One coefficient of the line of the threads over the same of the processes'; None where one may be zero."""
+    threads, processes = (fit(judge, experiment, kind, 1) for kind in (THREAD, PROCESS))
+    return ratio_of_coefficients(threads, processes, power)
