@@ -66,9 +66,9 @@ def test_the_shares_of_mappings_add_up_to_all_but_the_base() -> None:
     )  # fmt: skip
     whole = replace(add_features([heap, rest]), open_files=50, threads=4)
     assert whole == PROCESS
-    divided = shares({"heap": heap, "rest": rest}, whole, calibration())
-    assert sum(share.first_ns for share in divided.values()) == pytest.approx(FIRST_NS - 50_000 - 450 - 300 - 5000)
-    assert divided["heap"].later_ns == pytest.approx(0.8 * divided["heap"].first_ns)
+    divided = shares([heap, rest], whole, calibration())
+    assert sum(first_ns for first_ns, _ in divided) == pytest.approx(FIRST_NS - 50_000 - 450 - 300 - 5000)
+    assert divided[0][1] == pytest.approx(0.8 * divided[0][0])
 
 
 def test_what_was_not_measured_is_named() -> None:
@@ -93,5 +93,5 @@ def test_a_mapping_without_seen_frames_is_scattered_like_the_process() -> None:
     seen = Features(anon_areas=1, anon_pages=1000, anon_tables=2, placed_pages=100, scattered_pages=100)
     unseen = Features(anon_areas=1, anon_pages=1000, anon_tables=2)
     whole = add_features([seen, unseen])
-    costs = shares({"seen": seen, "unseen": unseen}, whole, calibration())
-    assert costs["seen"] == costs["unseen"]
+    costs = shares([seen, unseen], whole, calibration())
+    assert costs[0] == costs[1]

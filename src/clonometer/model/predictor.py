@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -28,7 +28,6 @@ from clonometer.model.types import (
     CostRange,
     CowCost,
     ForkCost,
-    MappingShare,
     Prediction,
     Scale,
 )
@@ -139,37 +138,38 @@ def _contributors(features: Features, calibration: Calibration, scale: Scale) ->
 
 
 def shares(
-    mappings: Mapping[str, Features], whole: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT
-) -> dict[str, MappingShare]:
+    mappings: Sequence[Features], whole: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT
+) -> list[tuple[float, float]]:
     """Divide the cost of a fork among the mappings of a process.
 
     Parameters
     ----------
     mappings
-        What each mapping, or group of mappings, has; by any key.
+        What each mapping, or group of mappings, has.
     whole
         What the process has: the time of a scattered page is that of all that it touches.
 
     Returns
     -------
-    dict
-        In the order of the keys. The base, files and threads belong to none of them.
+    list
+        What each adds to the medians of fork.first and fork.later, in ns. The base, files and threads belong to none.
     """
-    first = _part_costs(mappings, whole, calibration.models[names.FORK_FIRST], scale)
-    later = _part_costs(mappings, whole, calibration.models[names.FORK_LATER], scale)
-    return {key: MappingShare(first[key], later[key]) for key in mappings}
+    first, later = (
+        _part_costs(mappings, whole, calibration.models[name], scale) for name in (names.FORK_FIRST, names.FORK_LATER)
+    )
+    return list(zip(first, later, strict=True))
 
 
-def _part_costs(mappings: Mapping[str, Features], whole: Features, model: CostModel, scale: Scale) -> dict[str, float]:
+def _part_costs(mappings: Sequence[Features], whole: Features, model: CostModel, scale: Scale) -> list[float]:
     scattered_ns = _scattered_ns(whole, model) * scale.factor
     # In a mapping of which no frame was looked at, as many are scattered as in all.
     part = scattered_pages(whole) / max(1, small_pages(whole))
-    parts = {}
-    for key, features in mappings.items():
+    parts = []
+    for features in mappings:
         costs = term_costs(features, model, scale)
         scattered = scattered_pages(features) if features.placed_pages else part * small_pages(features)
         linear = sum(ns for term, ns in costs.items() if term not in ("base", SCATTERED))
-        parts[key] = linear + scattered * scattered_ns
+        parts.append(linear + scattered * scattered_ns)
     return parts
 
 

@@ -10,42 +10,37 @@ from typing import Protocol
 from clonometer.model import calibration as names
 
 #: How long a process sleeps before a fork with cold caches, besides the time in which they are emptied.
-IDLE_MS = 5
+_IDLE_MS = 5
+#: So many forks of a tight loop count in a turn.
+_HOT_FORKS = 2
 #: The next turn is drawn among the fifth who had least time: a fixed order would let neighbours warm each other.
 _DRAWN_PART = 5
 
 
 @dataclass(frozen=True)
 class ForkState:
-    """In which state a process forks: whether its pages were written since the last fork, and how cold caches are.
+    """In which state a process forks: whether its pages were written since the last fork, and in a tight loop or not.
 
-    Attributes
-    ----------
-    forks
-        In a turn; where caches are hot, one more goes before them that is not counted.
-    share
-        Of the time, against the others.
+    In a tight loop caches are hot.
     """
 
     writes: bool
-    idle_ms: int
-    forks: int
-    share: float
+    is_hot: bool
 
     @property
-    def is_hot(self) -> bool:
-        """Whether it forks in a tight loop."""
-        return self.idle_ms == 0
+    def share(self) -> float:
+        """Of the time, against the others."""
+        return 1.0 if self.is_hot else 3.0
 
 
 STATES = {
-    names.FORK_FIRST: ForkState(True, IDLE_MS, 1, 3.0),
-    names.FORK_LATER: ForkState(False, IDLE_MS, 1, 3.0),
-    names.FORK_FIRST_HOT: ForkState(True, 0, 2, 1.0),
-    names.FORK_LATER_HOT: ForkState(False, 0, 2, 1.0),
+    names.FORK_FIRST: ForkState(writes=True, is_hot=False),
+    names.FORK_LATER: ForkState(writes=False, is_hot=False),
+    names.FORK_FIRST_HOT: ForkState(writes=True, is_hot=True),
+    names.FORK_LATER_HOT: ForkState(writes=False, is_hot=True),
 }
 #: What a server does that forks now and then.
-COLD_STATES = {name: STATES[name] for name in (names.FORK_FIRST, names.FORK_LATER)}
+COLD_STATES = {name: state for name, state in STATES.items() if not state.is_hot}
 
 
 class ForkingProcess(Protocol):
@@ -75,12 +70,13 @@ def ask(process: ForkingProcess, name: str, state: str, empty_caches: Callable[[
     """
     asked = STATES[state]
     if asked.is_hot:
-        times = process.fork(writes=asked.writes, idle_ms=0, forks=1 + asked.forks)[1:]
+        # The first of a loop meets caches that are not hot yet.
+        times = process.fork(writes=asked.writes, idle_ms=0, forks=1 + _HOT_FORKS)[1:]
     else:
         if asked.writes:
             process.fork(writes=True, idle_ms=0, forks=0)
         empty_caches()
-        times = process.fork(writes=False, idle_ms=asked.idle_ms, forks=asked.forks)
+        times = process.fork(writes=False, idle_ms=_IDLE_MS, forks=1)
     return Turn(name, state, [call for call, _ in times], [end for _, end in times])
 
 

@@ -81,14 +81,6 @@ class Contributor:
 
 
 @dataclass(frozen=True)
-class MappingShare:
-    """What a mapping adds to the medians of a process's fork."""
-
-    first_ns: Ns
-    later_ns: Ns
-
-
-@dataclass(frozen=True)
 class Prediction:
     """What fork and its kin cost one process; ranges hold nine in ten."""
 

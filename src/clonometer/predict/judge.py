@@ -139,9 +139,8 @@ def _stall(fork: ForkSpans, threads: int) -> Stall:
 
 
 def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingPart]:
-    # Two groups may have one label, as a file that is mapped shared and private.
-    by_number = {str(number): group.features for number, group in enumerate(profile.groups)}
-    divided = shares(by_number, profile.features, machine.calibration, scale=machine.scale_now).values()
+    features = [group.features for group in profile.groups]
+    divided = shares(features, profile.features, machine.calibration, scale=machine.scale_now)
     whole = now.fork.first.median_ns
     parts = [
         MappingPart(
@@ -150,11 +149,11 @@ def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingP
             group.areas,
             group.size_bytes,
             group.rss_bytes,
-            share.first_ns,
-            share.later_ns,
-            share.first_ns / whole if whole else 0.0,
+            first_ns,
+            later_ns,
+            first_ns / whole if whole else 0.0,
         )
-        for group, share in zip(profile.groups, divided, strict=True)
+        for group, (first_ns, later_ns) in zip(profile.groups, divided, strict=True)
     ]
     return sorted(parts, key=lambda part: -part.first_ns)[:_MOST_PARTS]
 
