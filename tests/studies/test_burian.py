@@ -195,4 +195,4 @@ def test_on_one_cpu_there_is_no_number_between():
 def test_without_workers_every_item_says_so():
     reproduction = answer(measured({}), ["burian-2015"])
     assert {verdict.status for verdict in reproduction.verdicts.values()} == {"not_measurable"}
-    assert Judge(measured({})).measured.cells == ()
+    assert not Judge(measured({})).measured.cells

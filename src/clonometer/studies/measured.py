@@ -29,8 +29,8 @@ MIGRATED, CALL_MOVED, CALL_STAYED = "migrated_share", "call_returns_moved_ns", "
 _CALL = "call_returns_ns"
 
 
-class Measurements:
-    """All that was measured, by cell and quantity.
+class Measurements(Book):
+    """All that was measured, by cell and quantity; of one machine, from any number of runs.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class Measurements:
         for row in rows:
             place = (row.cell, row.key)
             joined[place] = _joined(joined[place], row) if place in joined else row
-        self._book = Book(joined.values())
-        self.missing = {cell: why for cell, why in (missing or {}).items() if not self.has(cell)}
+        super().__init__(joined.values())
+        self.missing = {cell: why for cell, why in (missing or {}).items() if cell not in self.cells}
         self.host = dict(host or {})
         self.started = started
         self.observed = dict(observed or {})
@@ -71,31 +71,9 @@ class Measurements:
         self.worked = worked_of(explained or {})
 
     @property
-    def rows(self) -> tuple[Evidence, ...]:
-        """All rows."""
-        return self._book.all_rows
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """All cells with a value."""
-        return tuple(self._book.cells)
-
-    @property
     def cpus(self) -> int:
         """How many CPUs may be used."""
         return int(self.host.get("cpu.allowed") or self.host.get("cpu.online") or 1)
-
-    def has(self, cell: str) -> bool:
-        """Whether anything was measured of a cell."""
-        return cell in self._book.cells
-
-    def placements(self, cell: str, quantity: str) -> dict[str | None, Evidence]:
-        """The rows of a cell by observed placement."""
-        return self._book.placements(cell, quantity)
-
-    def find(self, cell: str, quantity: str) -> Evidence | None:
-        """The row at the placement that has most samples; None where there is none."""
-        return self._book.find(cell, quantity)
 
     def scans(self, cell: str) -> list[tuple[int, str]]:
         """Cells that differ from it in the parent's memory alone, with that memory, rising."""
@@ -186,7 +164,7 @@ def merge(
     """Join what several runs of one machine measured, what demos observed and what was explained there."""
     missing = {cell: why for part in parts for cell, why in part.missing.items()}
     return Measurements(
-        [row for part in parts for row in part.rows],
+        [row for part in parts for row in part.all_rows],
         missing,
         parts[-1].host if parts else None,
         observed,
