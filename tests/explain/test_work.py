@@ -17,12 +17,13 @@ from tests.fakes.fake_work import FakeWorkTracer, explained, work_block, work_tr
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.types import Bounded
-from clonometer.explain.work import WorkExplanation, work_sides
 from clonometer.explain.work.ablation import ablate
 from clonometer.explain.work.budget import Account, Process, delays_of, user_reasons_of
 from clonometer.explain.work.life import MOST_PIECES, Piece, thinned
+from clonometer.explain.work.measure import work_sides
 from clonometer.explain.work.notes import conclusion, notes_of
 from clonometer.explain.work.read import executions, follow, futex_place, parts_recorded
+from clonometer.explain.work.types import WorkExplanation
 from clonometer.records import to_json
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
@@ -90,9 +91,9 @@ def test_without_mmap_lock_tracepoints_that_is_said() -> None:
 
 def test_workers_are_the_last_tasks_that_were_made() -> None:
     trace = work_trace("fast", workers=3, each=50, blocked=0)
-    seen = follow(trace)
-    assert [lives.whole_ns for lives in seen.lives if lives] == [180] * 4
-    for lives, execution in zip(seen.lives, seen.executions, strict=True):
+    seen = list(follow(trace))
+    assert [lives.whole_ns for _, lives in seen if lives] == [180] * 4
+    for execution, lives in seen:
         assert lives is not None
         assert [life.task for life in lives.workers] == [
             execution.begin_ns,

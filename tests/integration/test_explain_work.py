@@ -11,9 +11,9 @@ from statistics import median
 import pytest
 from tests import probe
 
-from clonometer.explain.work import WorkWish, explain_work, work_sides
-from clonometer.explain.work.measure import _EVENTS
-from clonometer.explain.work.read import Seen, follow
+from clonometer.explain.work.life import Lives
+from clonometer.explain.work.measure import _EVENTS, WorkWish, explain_work, work_sides
+from clonometer.explain.work.read import Execution, follow
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
 from clonometer.protocol.trace import TraceAnswer
@@ -33,19 +33,21 @@ def sides(drivers: Drivers, *settings: str) -> tuple[Target, Target]:
     return work_sides(settings, read_catalogue(drivers.descriptions))
 
 
-def followed(drivers: Drivers, target: Target, how: str = "fast") -> tuple[TraceAnswer, Seen]:
+def followed(
+    drivers: Drivers, target: Target, how: str = "fast"
+) -> tuple[TraceAnswer, list[tuple[Execution, Lives | None]]]:
     trace = ProbeTracer(drivers, drivers.calibrate()).trace(target, how, _EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)
-    return trace, follow(trace)
+    return trace, list(follow(trace))
 
 
 @pytest.mark.parametrize("how", ["fast", "tracepoints"])
 @pytest.mark.parametrize("side", [0, 1], ids=["threads", "processes"])
 def test_every_workers_parts_sum_to_the_whole(drivers: Drivers, how: str, side: int) -> None:
     trace, seen = followed(drivers, sides(drivers, *SHARED)[side], how)
-    assert len(seen.lives) == len(seen.executions) == 20
-    for lives, execution in zip(seen.lives, seen.executions, strict=True):
+    assert len(seen) == 20
+    for execution, lives in seen:
         assert lives is not None
         assert lives.whole_ns == execution.whole_ns
         assert len(lives.workers) == len({life.task for life in lives.workers}) == 4
@@ -59,8 +61,8 @@ def test_every_workers_parts_sum_to_the_whole(drivers: Drivers, how: str, side: 
 
 def test_processes_never_wait_for_the_stream_that_threads_share(drivers: Drivers) -> None:
     def futex_calls(side: Target) -> int:
-        lives = followed(drivers, side)[1].lives
-        return sum(life.counts["futex_calls"] for each in lives if each for life in each.workers)
+        seen = followed(drivers, side)[1]
+        return sum(life.counts["futex_calls"] for _, lives in seen if lives for life in lives.workers)
 
     threads, processes = sides(drivers, *SHARED)
     assert futex_calls(processes) == 0
@@ -74,7 +76,7 @@ def test_the_kernels_own_accounts_agree(drivers: Drivers) -> None:
     if trace.lost:
         pytest.skip(f"{trace.lost} events were lost")
     apart: dict[str, list[float]] = {"cpu": [], "run queue": []}
-    for lives, execution in zip(seen.lives, seen.executions, strict=True):
+    for execution, lives in seen:
         assert lives is not None
         for life, row in zip(lives.workers, execution.rows, strict=True):
             # What it reads before it ends is less than what is seen of it, but not by much.
@@ -117,7 +119,7 @@ def test_threads_and_processes_are_explained(drivers: Drivers) -> None:
 
 def test_workers_that_are_released_together_are_followed_from_their_release(drivers: Drivers) -> None:
     _, seen = followed(drivers, sides(drivers, "workers=3", "numbers=300", "release=together")[0])
-    for lives in seen.lives:
+    for _, lives in seen:
         assert lives is not None
         for life in lives.workers:
             assert "not_launched" not in life.spent
@@ -131,7 +133,7 @@ def test_where_there_is_no_room_more_is_taken(drivers: Drivers) -> None:
         pytest.skip(trace.refused)
     assert tracer.grown > 0
     assert trace.lost == trace.missed
-    assert all(lives is not None for lives in follow(trace).lives)
+    assert all(lives is not None for _, lives in follow(trace))
 
 
 @pytest.mark.parametrize(
@@ -140,8 +142,8 @@ def test_where_there_is_no_room_more_is_taken(drivers: Drivers) -> None:
 def test_any_condition_of_workers_is_followed(drivers: Drivers, setting: str) -> None:
     for side in sides(drivers, "numbers=50", setting):
         _, seen = followed(drivers, side)
-        assert len(seen.lives) == 20
-        for lives in seen.lives:
+        assert len(seen) == 20
+        for _, lives in seen:
             assert lives is not None
             assert all(sum(life.spent.values()) == lives.whole_ns for life in lives.workers)
             assert sum(life.spent.get("unexplained", 0) for life in lives.workers) <= 0.05 * 8 * lives.whole_ns

@@ -10,7 +10,7 @@ from tests.fakes.fake_work import FakeWorkTracer, explained
 
 from clonometer.errors import UsageError
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED
-from clonometer.explain.work import WorkExplanation
+from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.explain_picture import explain_picture
 from clonometer.views.html.explained import render_explain_page
 from clonometer.views.terminal.work import render_work

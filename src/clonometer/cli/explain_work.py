@@ -12,7 +12,7 @@ from clonometer.cli.explain_files import Files, watcher
 from clonometer.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from clonometer.explain.work import WorkExplanation
+    from clonometer.explain.work.types import WorkExplanation
 
 _PAIRS = 12
 
@@ -45,8 +45,8 @@ def explain_work_factor(
 
 def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation: bool) -> WorkExplanation:
     from clonometer.cli.measuring import find_catalogue
-    from clonometer.explain.work import WorkWish, explain_work, work_sides
     from clonometer.explain.work.ablation import ablate
+    from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
     from clonometer.runner.interrupts import interruption
     from clonometer.runner.tracing import ProbeTracer
 

@@ -115,7 +115,7 @@ class Group:
     running: int = 0
     cost_ns: int = 0
     times: dict[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _TIMES})
-    programs: dict[str, int] = field(default_factory=dict)
+    programs: Counter[str] = field(default_factory=Counter)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Add a task."""
@@ -133,7 +133,7 @@ class Group:
             and program is not None
             and (program in self.programs or len(self.programs) < _MOST_PROGRAMS)
         ):
-            self.programs[program] = self.programs.get(program, 0) + 1
+            self.programs[program] += 1
 
     def median_ns(self, name: str) -> float | None:
         """The median of a time; None where it was seen of no task."""
@@ -291,5 +291,5 @@ def _group_to_json(group: Group) -> dict[str, Any]:
         "cost_ns": group.cost_ns if timed else None,
         "cpu_wait_ns": group.cpu_wait_ns if group.times["cpu_wait_ns"] else None,
         **{f"{name.removesuffix('_ns')}_median_ns": group.median_ns(name) for name in _TIMES},
-        "programs": dict(sorted(group.programs.items(), key=lambda item: -item[1])),
+        "programs": dict(group.programs.most_common()),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -42,9 +43,9 @@ class TracedLaunch:
 
     def totals(self) -> dict[str, int]:
         """How many ns each part took; their sum is ``launch.reaped_ns``."""
-        sums: dict[str, int] = {}
+        sums: Counter[str] = Counter()
         for segment in self.segments:
-            sums[segment.part] = sums.get(segment.part, 0) + segment.end_ns - segment.start_ns
+            sums[segment.part] += segment.end_ns - segment.start_ns
         return sums
 
 

@@ -11,8 +11,8 @@ from clonometer.explain.budget import set_beside
 from clonometer.explain.parts import MAKES_TASK, part_of
 from clonometer.explain.source import Tracer
 from clonometer.explain.types import Bounded, CallUse, Explanation, RatioPart, Tier, Versus
-from clonometer.explain.work import WorkExplanation, WorkWish, explain_work, work_sides
-from clonometer.explain.work.types import WorkSide, WorkTier
+from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
+from clonometer.explain.work.types import WorkExplanation, WorkSide, WorkTier
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.types import Catalogue, Target
 from clonometer.records import from_json

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,19 +50,11 @@ def account_of(lives: Lives, cpus: int) -> Account:
         lives.parts(),
         lives.cpu_parts(cpus),
         lives.counts(),
-        _added(life.futex_ns for life in lives.workers),
-        _added(life.futex_sleeps for life in lives.workers),
-        tuple(life.spent.get("user", 0) for life in lives.workers),
+        sum((life.futex_ns for life in lives.workers), Counter()),
+        sum((life.futex_sleeps for life in lives.workers), Counter()),
+        tuple(life.spent["user"] for life in lives.workers),
         tuple(life.counts["migrations"] for life in lives.workers),
     )
-
-
-def _added(tables: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    sums: dict[int, int] = {}
-    for table in tables:
-        for address, number in table.items():
-            sums[address] = sums.get(address, 0) + number
-    return sums
 
 
 @dataclass(frozen=True)

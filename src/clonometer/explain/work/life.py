@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -38,10 +39,10 @@ class Life:
     cpu: int | None = None
     futex_address: int = 0
     since_ns: int = 0
-    spent: dict[str, int] = field(default_factory=dict)
-    on_cpu_ns: dict[str, int] = field(default_factory=dict)
-    futex_ns: dict[int, int] = field(default_factory=dict)
-    futex_sleeps: dict[int, int] = field(default_factory=dict)
+    spent: Counter[str] = field(default_factory=Counter)
+    on_cpu_ns: Counter[str] = field(default_factory=Counter)
+    futex_ns: Counter[int] = field(default_factory=Counter)
+    futex_sleeps: Counter[int] = field(default_factory=Counter)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     pieces: list[Piece] = field(default_factory=list)
 
@@ -84,11 +85,11 @@ class Life:
         if lasts <= 0:
             return
         part = self.part()
-        self.spent[part] = self.spent.get(part, 0) + lasts
+        self.spent[part] += lasts
         if self.running and not self.gone and self.made:
-            self.on_cpu_ns[part] = self.on_cpu_ns.get(part, 0) + lasts
+            self.on_cpu_ns[part] += lasts
         if part == "futex_wait":
-            self.futex_ns[self.futex_address] = self.futex_ns.get(self.futex_address, 0) + lasts
+            self.futex_ns[self.futex_address] += lasts
         if self.pieces and self.pieces[-1][2] == part:
             self.pieces[-1] = (self.pieces[-1][0], time_ns, part)
         else:
@@ -103,15 +104,15 @@ class Life:
         self.gone = self.gone or bool(state & GONE)
         if self.gone:
             return
-        self._count("preemptions" if self.ready else "sleeps")
+        self.counts["preemptions" if self.ready else "sleeps"] += 1
         if not self.ready and self.call is not None and _kind(self.call) == "futex" and not self.in_fault:
-            self._count("futex_sleeps")
-            self.futex_sleeps[self.futex_address] = self.futex_sleeps.get(self.futex_address, 0) + 1
+            self.counts["futex_sleeps"] += 1
+            self.futex_sleeps[self.futex_address] += 1
 
     def come(self, cpu: int) -> None:
         """Get the CPU."""
         if self.cpu is not None and self.cpu != cpu:
-            self._count("migrations")
+            self.counts["migrations"] += 1
         self.running = self.ready = self.made = True
         self.cpu = cpu
 
@@ -123,7 +124,7 @@ class Life:
             self.in_fault = True
         elif event.kind in ("minor_fault", "major_fault"):
             self.in_fault = False
-            self._count("faults")
+            self.counts["faults"] += 1
         elif event.kind == "futex":
             self.futex_address = event.values[0]
         elif event.kind == "lock_wanted":
@@ -134,14 +135,11 @@ class Life:
             self.call, self.in_fault, self.in_lock, self.started = event.name, False, False, True
             kind = _kind(event.name)
             if kind in ("futex", "write"):
-                self._count(f"{kind}_calls")
+                self.counts[f"{kind}_calls"] += 1
         elif event.kind == "call_exit":
             self.call, self.in_fault, self.in_lock, self.started = None, False, False, True
         elif event.kind == "exit":
             self.leaving, self.in_fault = True, False
-
-    def _count(self, what: str) -> None:
-        self.counts[what] += 1
 
 
 def _kind(call: str) -> str:
@@ -212,14 +210,14 @@ def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence
     begins = min([0, *(event.time_ns for event in events[:1])])
     first = Life(starter, is_starter=True, made=True, started=True, running=True, ready=True, since_ns=begins)
     tasks = {starter: first, **{task: Life(task, since_ns=begins) for task in workers}}
-    load_ns: dict[tuple[int, int], int] = {}
+    load_ns: Counter[tuple[int, int]] = Counter()
     load, since_ns, begun = (1, 0), begins, False
     for event in [*events, None]:
         time_ns = whole_ns if event is None else min(event.time_ns, whole_ns)
         if not begun and time_ns >= 0:
             _begin(tasks)
-            load_ns, since_ns, begun = {}, 0, True
-        load_ns[load] = load_ns.get(load, 0) + time_ns - since_ns
+            load_ns, since_ns, begun = Counter(), 0, True
+        load_ns[load] += time_ns - since_ns
         since_ns = time_ns
         if event is None or event.time_ns >= whole_ns:
             break
@@ -239,9 +237,9 @@ def _begin(tasks: Mapping[int, Life]) -> None:
     """Forget what was spent before the execution began."""
     for life in tasks.values():
         life.since_ns = 0
-        life.spent, life.on_cpu_ns, life.futex_ns, life.futex_sleeps = {}, {}, {}, {}
         life.counts = dict.fromkeys(COUNTS, 0)
-        life.pieces = []
+        for kept in (life.spent, life.on_cpu_ns, life.futex_ns, life.futex_sleeps, life.pieces):
+            kept.clear()
 
 
 def _move(tasks: Mapping[int, Life], event: Event) -> bool:
@@ -277,10 +275,10 @@ def thinned(pieces: Sequence[Piece], whole_ns: int) -> tuple[Piece, ...]:
     at = 0
     for span in range(MOST_PIECES):
         start_ns, end_ns = span * whole_ns // MOST_PIECES, (span + 1) * whole_ns // MOST_PIECES
-        inside: dict[str, int] = {}
+        inside: Counter[str] = Counter()
         while True:
             first, last, part = pieces[at]
-            inside[part] = inside.get(part, 0) + min(last, end_ns) - max(first, start_ns)
+            inside[part] += min(last, end_ns) - max(first, start_ns)
             if last >= end_ns or at + 1 == len(pieces):
                 break
             at += 1

@@ -165,13 +165,13 @@ def _hear(heard: _Heard, trace: Trace, *, listening: bool, proc: bool, cpus: int
             heard.traced.append(Process(tuple(accounts), executions[0].frequency_hz))
         return
     heard.lost += trace.lost
-    seen = read.follow(trace)
-    lives = [life for life in seen.lives if life is not None]
-    heard.missing += len(seen.lives) - len(lives)
+    followed = list(read.follow(trace))
+    lives = [life for _, life in followed if life is not None]
+    heard.missing += len(followed) - len(lives)
     if not lives:
         return
     heard.saw_locks = heard.saw_locks or bool((trace.events["kind"] == trace.kinds.index("lock_wanted")).any())
-    process = Process(tuple(budget.account_of(life, cpus) for life in lives), seen.executions[0].frequency_hz)
+    process = Process(tuple(budget.account_of(life, cpus) for life in lives), followed[0][0].frequency_hz)
     heard.traced.append(process)
     _note_places(heard, process, trace.maps)
     if heard.typical is None:

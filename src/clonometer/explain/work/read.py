@@ -74,25 +74,15 @@ def frequency(block: LaunchBlock) -> float | None:
     return sum(frequencies_hz) / len(frequencies_hz) if frequencies_hz else None
 
 
-@dataclass(frozen=True)
-class Seen:
-    """The executions of a trace, those of them whose tasks were all seen with their lives."""
-
-    executions: tuple[Execution, ...]
-    lives: tuple[Lives | None, ...]
-
-
-def follow(trace: Trace) -> Seen:
-    """Follow the tasks of every execution of a trace.
+def follow(trace: Trace) -> Iterator[tuple[Execution, Lives | None]]:
+    """Follow the tasks of every execution of a trace: their lives, or None where not all of them were seen.
 
     An execution's workers are the last tasks that the program made until its end, in the order of their launch.
     """
-    all_executions = tuple(executions(trace))
-    lives: list[Lives | None] = []
     times = trace.events["time_ns"]
     new_task = trace.kinds.index("new_task")
     before_ns = int(times[0]) if times.size else 0
-    for execution in all_executions:
+    for execution in executions(trace):
         first = int(times.searchsorted(before_ns, "left"))
         last = int(times.searchsorted(execution.begin_ns + execution.whole_ns, "right"))
         rows = trace.events[first:last]
@@ -100,9 +90,8 @@ def follow(trace: Trace) -> Seen:
         workers = [int(task) for task in made[-len(execution.rows) :]]
         whole = len(workers) == len(execution.rows)
         events = list(read_events(trace, rows, execution.begin_ns)) if whole else []
-        lives.append(live(events, execution.whole_ns, trace.task, workers) if whole else None)
+        yield execution, live(events, execution.whole_ns, trace.task, workers) if whole else None
         before_ns = execution.begin_ns + execution.whole_ns
-    return Seen(all_executions, tuple(lives))
 
 
 def parts_recorded(execution: Execution) -> dict[str, float]:
