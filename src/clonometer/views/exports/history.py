@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 
 from clonometer.dataset.point_types import Point, Points
 from clonometer.views.exports.bencher import Benchmarks, add_metric
-from clonometer.views.exports.openmetrics import labelled, metric_head
+from clonometer.views.exports.openmetrics import metric_family
 
 _HEAD = (
     ("clonometer_median_seconds", "seconds", "Median of a row of a run."),
@@ -27,30 +26,17 @@ def openmetrics_text(points: Points) -> str:
 
 def _lines(points: Points) -> Iterator[str]:
     for name, unit, about in _HEAD:
-        chosen = [point for point in points.points if point.label.is_time == bool(unit)]
-        if not chosen:
-            continue
-        yield metric_head(name, "gauge", about, unit)
-        yield from _series(
-            (labelled(name, _labels(point, run.host)), point.value / 1e9 if unit else point.value, run.started_s)
-            for point in chosen
+        samples = (
+            (_labels(point, run.host), point.value / 1e9 if unit else point.value, run.started_s)
+            for point in points.points
             for run in [points.runs[point.run]]
+            if point.label.is_time == bool(unit)
         )
-    yield metric_head("clonometer_run", "info", "The host of a run.", "")
+        yield from metric_family(name, "gauge", about, unit, samples)
     facts = [{key.replace(".", "_"): value for key, value in run.facts.items()} for run in points.runs]
-    yield from _series(
-        (labelled("clonometer_run_info", {"host": run.host, **of_run}), 1, run.started_s)
-        for run, of_run in zip(points.runs, facts, strict=True)
-    )
+    hosts = [({"host": run.host, **of_run}, 1, run.started_s) for run, of_run in zip(points.runs, facts, strict=True)]
+    yield from metric_family("clonometer_run", "info", "The host of a run.", "", hosts)
     yield "# EOF\n"
-
-
-def _series(samples: Iterable[tuple[str, float, float]]) -> Iterator[str]:
-    """Write samples with their times; all of a series stand together, in order of time."""
-    series: dict[str, list[str]] = {}
-    for key, value, started_s in samples:
-        series.setdefault(key, []).append(f"{key} {value!r} {started_s!r}\n")
-    return chain.from_iterable(series.values())
 
 
 def _labels(point: Point, host: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clonometer.views import statistics
@@ -55,27 +55,24 @@ def _run(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def metric_family(
-    name: str, kind: str, text: str, unit: str, samples: Sequence[tuple[Mapping[str, str], float]]
+    name: str, kind: str, text: str, unit: str, samples: Iterable[tuple[Mapping[str, str], *tuple[float, ...]]]
 ) -> Iterator[str]:
-    """Write the samples of a metric, each with its labels, below what says what it is; nothing where there are none."""
-    if not samples:
+    """Write the samples of a metric below what says what it is; nothing where there are none.
+
+    A sample is its labels, its number and, where a program keeps series, its time in seconds. Those of the same labels
+    stand together, in their order, as the format demands.
+    """
+    series: dict[str, list[str]] = {}
+    for names, *numbers in samples:
+        inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in names.items())
+        series.setdefault(inside, []).append(" ".join(map(repr, numbers)))
+    if not series:
         return
-    yield metric_head(name, kind, text, unit)
-    suffix = "_info" if kind == "info" else ""
-    for names, number in samples:
-        yield f"{labelled(f'{name}{suffix}', names)} {number!r}\n"
-
-
-def metric_head(name: str, kind: str, text: str, unit: str) -> str:
-    """What stands above the samples of a metric and says what it is."""
     written_unit = f"# UNIT {name} {unit}\n" if unit else ""
-    return f"# TYPE {name} {kind}\n{written_unit}# HELP {name} {text}\n"
-
-
-def labelled(name: str, names: Mapping[str, str]) -> str:
-    """A metric with its labels."""
-    inside = ",".join(f'{label}="{_escaped(value)}"' for label, value in names.items())
-    return f"{name}{{{inside}}}"
+    yield f"# TYPE {name} {kind}\n{written_unit}# HELP {name} {text}\n"
+    suffix = "_info" if kind == "info" else ""
+    for inside, lines in series.items():
+        yield from (f"{name}{suffix}{{{inside}}} {numbers}\n" for numbers in lines)
 
 
 def _escaped(value: str) -> str:
