@@ -11,7 +11,7 @@ from clonometer.views.specs import TIP, Spec, colour, dots, frame, interval_mark
 _EQUATION_LETTERS = 56
 
 
-def scan_panel(panel: ScanPanel, *, title: str | None = None, width: int | str = 300, height: int = 260) -> Spec:
+def scan_panel(panel: ScanPanel) -> Spec:
     """Draw a quantity against a number, with 95% intervals as bars; where it has curves, these instead of lines."""
     shared = {"x": panel.x.encode("x_at"), "color": colour(panel.labels)}
     ends = {**shared, "y": panel.y.encode("low"), "y2": {"field": "high"}}
@@ -26,12 +26,12 @@ def scan_panel(panel: ScanPanel, *, title: str | None = None, width: int | str =
         {**point, **{name: panel.y.place(point[name]) for name in ("low", "median", "high")}} for point in panel.points
     ]
     spec = {
-        **frame(points, title, width, height, described),
-        "layer": [*layers, *panel.x.break_marks(height), *panel.y.break_marks()],
+        **frame(points, 300, 260, described),
+        "layer": [*layers, *panel.x.break_marks("height"), *panel.y.break_marks()],
     }
     if panel.equations:
         lines = [line for equation in panel.equations for line in wrap(equation, _EQUATION_LETTERS)]
-        spec["title"] = {"text": title or "", "subtitle": lines, "subtitleFontSize": 10}
+        spec["title"] = {"text": "", "subtitle": lines, "subtitleFontSize": 10}
     return spec
 
 

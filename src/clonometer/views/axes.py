@@ -92,10 +92,11 @@ class NumberAxis:
             },
         }
 
-    def break_marks(self, height: int | None = None) -> list[Spec]:
+    def break_marks(self, height: int | str | None = None) -> list[Spec]:
         """A layer that breaks the axis between zero and the least number above it; none where it has no zero.
 
-        ``height`` is the panel's, for an axis along its foot; None where the axis stands upright.
+        ``height`` is the panel's, for an axis along its foot: a number, or "height" for whatever it is; None where the
+        axis stands upright.
         """
         if self.cut is None:
             return []

@@ -83,7 +83,8 @@ def _panel(pair: ComparedPair) -> Spec | None:
         title["subtitle"] = "Grey tick: how much all other conditions changed."
     described = "Ratios of medians with their intervals; the line is at 1: no change."
     return {
-        **frame(points, title, 420, _ROW_HEIGHT * len(rows), described),
+        **frame(points, 420, _ROW_HEIGHT * len(rows), described),
+        "title": title,
         "layer": [
             {
                 "data": {"values": [{"same": 1}]},

@@ -129,7 +129,7 @@ def ablation_title(ablation: AblationSeries) -> str:
     return f"{ablation.workload}: {first} against {second}, as shared things are taken away"
 
 
-def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width: int | str = 460) -> Spec:
+def ablation_panel(ablation: AblationSeries) -> Spec:
     """Draw the gap on each rung with its 95% interval, downwards in the order of taking away; 1× is no gap."""
     data = ablation_points(ablation)
     first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
@@ -137,9 +137,8 @@ def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width:
     axis = number_axis([1.0, *ends], f"time of {first} over time of {second}", TIMES_LABEL)
     y = names_axis("label", [point["label"] for point in data], labelLimit=220)
     placed = [{**point, **{name: axis.place(point[name]) for name in ("low", "times", "high")}} for point in data]
-    height = _RUNG_HEIGHT * max(len(data), 1)
     return {
-        **frame(placed, title, width, height, "The gap left after each thing was taken away."),
+        **frame(placed, 460, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
         "layer": [
             {
                 "data": {"values": [{"same": 1}]},
@@ -148,6 +147,6 @@ def ablation_panel(ablation: AblationSeries, *, title: str | None = None, width:
             },
             rule({"x": axis.encode("low"), "x2": {"field": "high"}, "y": y}, color=PALETTE[0]),
             dots({"x": axis.encode("times"), "y": y, "tooltip": TIP}, 70, color=PALETTE[0]),
-            *axis.break_marks(height),
+            *axis.break_marks("height"),
         ],
     }

@@ -15,7 +15,7 @@ from clonometer.views.history import drawn_rows, event_text, step_text, verdict_
 from clonometer.views.labels import label_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.rows import median_text
-from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame
+from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed
 
 MOST_PANELS = 12
 _PER_ROW = 2
@@ -33,7 +33,7 @@ def history_spec(history: History) -> Spec:
     panels = history_panels(history, MOST_PANELS)
     if not panels:
         raise InputError("nothing to draw: no row has 12 runs or more")
-    drawn = [panel.draw(title=panel.title) for panel in panels]
+    drawn = [headed(panel.draw(), panel.title) for panel in panels]
     beside: Spec = {"concat": drawn, "columns": _PER_ROW, "spacing": 24}
     return titled(
         [beside], verdict_text(history), [reading_text(history.reading), *map(event_text, history.events[:2])]
@@ -55,7 +55,7 @@ def history_panels(history: History, most: int) -> list[Panel]:
     ]
 
 
-def _panel(row: HistoryRow, *, title: str | None = None, width: int | str = 420, height: int = 150) -> Spec:
+def _panel(row: HistoryRow) -> Spec:
     """Draw a row's values against time, its levels, and its steps with what changed."""
     unit = table_unit(row.values) if row.label.is_time else row.unit
     scale = _UNITS.get(unit, 1.0) if row.label.is_time else 1.0
@@ -100,8 +100,10 @@ def _panel(row: HistoryRow, *, title: str | None = None, width: int | str = 420,
         if any(step["late"] == late for step in steps)
     ]
     points = dots({"x": time, "y": value, "tooltip": TIP}, 18, color=PALETTE[0], opacity=0.8)
-    drawn = frame(_points(row, scale, unit), title, width, height, _alt(row))
-    return {**drawn, "layer": [points, *([rule, *texts] if steps else [])]}
+    return {
+        **frame(_points(row, scale, unit), 420, 150, _alt(row)),
+        "layer": [points, *([rule, *texts] if steps else [])],
+    }
 
 
 def _alt(row: HistoryRow) -> str:

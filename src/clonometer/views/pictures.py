@@ -14,7 +14,7 @@ from clonometer.views.figures import figures
 from clonometer.views.figures.scanned import drawn_kind
 from clonometer.views.figures.types import Figure, Row
 from clonometer.views.labels import cpu_name
-from clonometer.views.specs import DARK, LIGHT, Spec, theme
+from clonometer.views.specs import DARK, LIGHT, Spec, headed, theme
 
 _BY_KIND = {figure.kind: figure for figure in figures()}
 KINDS = tuple(sorted(_BY_KIND))
@@ -122,7 +122,7 @@ def titled(panels: Sequence[Spec], title: str, texts: Sequence[str], *, one_lege
 
 def _beside(row: Row) -> Spec:
     """The panels of a row, in lines of equal length, with one legend."""
-    drawn = [panel.draw(title=panel.short or panel.title) for panel in row.panels]
+    drawn = [headed(panel.draw(), panel.short or panel.title) for panel in row.panels]
     if len(drawn) == 1 and not row.title:
         return drawn[0]
     lines = -(-len(drawn) // row.columns)

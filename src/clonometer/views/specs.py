@@ -88,15 +88,7 @@ def theme(ink: str, ground: str) -> Spec:
     }
 
 
-def ecdf_panel(
-    data: Sequence[Datum],
-    *,
-    labels: Sequence[str],
-    axis: NumberAxis,
-    title: str | None = None,
-    width: int | str = 300,
-    height: int = 220,
-) -> Spec:
+def ecdf_panel(data: Sequence[Datum], *, labels: Sequence[str], axis: NumberAxis) -> Spec:
     """Draw distributions: the share of launches that were done within a time, on a log axis.
 
     Each point has ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature``.
@@ -104,7 +96,7 @@ def ecdf_panel(
     # A legend of nothing has no end: a panel whose points come later names all.
     present = [name for name in _DASHES if any(point["temperature"] == name for point in data)] or list(_DASHES)
     return {
-        **frame(data, title, width, height, "Share of launches done within a time, a line for each mechanism."),
+        **frame(data, 300, 220, "Share of launches done within a time, a line for each mechanism."),
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
         "encoding": {
             "x": axis.encode("time_ns"),
@@ -122,14 +114,7 @@ def ecdf_panel(
 
 
 def overview_panel(
-    data: Sequence[Datum],
-    *,
-    mechanisms: Sequence[str],
-    stages: Sequence[str],
-    axis: NumberAxis,
-    label_letters: int = 0,
-    title: str | None = None,
-    width: int | str = 520,
+    data: Sequence[Datum], *, mechanisms: Sequence[str], stages: Sequence[str], axis: NumberAxis, label_letters: int
 ) -> Spec:
     """Draw medians with their intervals: a line a mechanism, a colour a stage, hollow where cold.
 
@@ -146,7 +131,7 @@ def overview_panel(
     medians = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
     height = LINE_HEIGHT * max(len(mechanisms), 1)
     return {
-        **frame(data, title, width, height, "Medians and intervals of each mechanism and stage."),
+        **frame(data, 520, height, "Medians and intervals of each mechanism and stage."),
         "layer": [
             rule({**shared, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}}),
             {"transform": [{"filter": "datum.temperature !== 'cold'"}], **dots(medians, 70, strokeWidth=2)},
@@ -158,17 +143,20 @@ def overview_panel(
     }
 
 
-def frame(data: Sequence[Datum], title: str | Spec | None, width: int | str, height: Any, description: str) -> Spec:
-    """Begin a panel: its points, its size, its title."""
-    panel: Spec = {
+def frame(data: Sequence[Datum], width: int, height: int, description: str) -> Spec:
+    """Begin a panel: its points, and its size in a picture."""
+    return {
         "description": description,
         "data": {"values": [dict(point) for point in data]},
         "width": width,
         "height": height,
     }
-    if title:
-        panel["title"] = title
-    return panel
+
+
+def headed(panel: Spec, title: str) -> Spec:
+    """A panel under a title; what it says there itself stands below."""
+    below = panel.get("title")
+    return {**panel, "title": {**below, "text": title} if below else title}
 
 
 def names_axis(field: str, names: Iterable[str], **axis: Any) -> Spec:

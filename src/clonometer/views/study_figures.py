@@ -63,7 +63,8 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     height = 26 * len({datum["label"] for datum in data})
     of_then, of_now = ([{"filter": f"datum.kind === '{kind}'"}] for kind in (_THEN, _HERE))
     return {
-        **frame(placed, title, _WIDTH, height, "Published ranges and ours."),
+        **frame(placed, _WIDTH, height, "Published ranges and ours."),
+        "title": title,
         "layer": [
             {"transform": of_then, "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
             {"transform": of_now, **rule(ranges)},
@@ -84,7 +85,8 @@ def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
         )
     ]
     return {
-        **frame(data, title, _WIDTH, 220, "Published seconds and ours, side by side."),
+        **frame(data, _WIDTH, 220, "Published seconds and ours, side by side."),
+        "title": title,
         "mark": {"type": "bar"},
         "encoding": {
             "x": {
@@ -154,7 +156,7 @@ def curve_figure(curve: Curve) -> Spec:
         then = [{"filter": "datum.what === 'published'"}]
         hollow = dots({**shared, "y": y, **_SAID}, 130, shape="diamond", strokeWidth=2, filled=False)
         layers.append({"transform": then, **hollow})
-    return {**frame(data, curve.title, _WIDTH, 280, curve.caption), "layer": layers}
+    return {**frame(data, _WIDTH, 280, curve.caption), "title": curve.title, "layer": layers}
 
 
 def _said(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) -> str:

@@ -49,14 +49,14 @@ def _longest(data: Sequence[Datum]) -> float:
     return max((sum(point["size_bytes"] for point in data if point["task"] == task) for task in tasks), default=0.0)
 
 
-def parts_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 520) -> Spec:
+def parts_panel(data: Sequence[Datum]) -> Spec:
     """Draw bars on a common axis of bytes, a colour for each part.
 
     Each part has ``task``, ``part``, ``place``, ``size_bytes`` and ``tip``.
     """
     tasks = list(dict.fromkeys(point["task"] for point in data))
     parts = list(dict.fromkeys(point["part"] for point in data))
-    panel = frame(data, title, width, LINE_HEIGHT * max(len(tasks), 1), "Memory of each idle task, by its parts.")
+    panel = frame(data, 520, LINE_HEIGHT * max(len(tasks), 1), "Memory of each idle task, by its parts.")
     return {
         **panel,
         "mark": {"type": "bar", "height": {"band": 0.65}},

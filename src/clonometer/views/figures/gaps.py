@@ -78,14 +78,7 @@ def _points(ladder: LadderSeries, label: str) -> list[dict[str, Any]]:
     ]
 
 
-def ladder_panel(
-    data: Sequence[Datum],
-    chart: LadderChart,
-    *,
-    title: str | None = None,
-    width: int | str = 300,
-    height: int = 260,
-) -> Spec:
+def ladder_panel(data: Sequence[Datum], chart: LadderChart) -> Spec:
     """Draw how large a share of values is longer than a time, both on log axes, with 95% intervals of the times.
 
     Each point has ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip``.
@@ -99,8 +92,8 @@ def ladder_panel(
         along={"order": {"field": "longer", "type": "quantitative"}},
         size=40,
     )
-    panel = frame(placed, title, width, height, "Share of values that is longer than a time.")
-    return {**panel, "layer": [*layer, *chart.times.break_marks(height)]}
+    panel = frame(placed, 300, 260, "Share of values that is longer than a time.")
+    return {**panel, "layer": [*layer, *chart.times.break_marks("height")]}
 
 
 def ladder_tables(series: Sequence[LadderSeries]) -> list[Table]:

@@ -58,7 +58,7 @@ def said_fate(row: IsolationRow) -> str:
     return f"{row.survivors} of {row.siblings} survive{unseen}"
 
 
-def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: int | str = 560) -> Spec:
+def isolation_panel(data: Sequence[Datum]) -> Spec:
     """Draw a line for each fault and arrangement: at its left who survives, then when it is known and mended."""
     rows = list(dict.fromkeys(point["row"] for point in data))
     timed = [point for point in data if point["kind"] != "fate"]
@@ -69,7 +69,7 @@ def isolation_panel(data: Sequence[Datum], *, title: str | None = None, width: i
     kinds = choice("kind", _TIMES, [PALETTE[0], PALETTE[3], PALETTE[6]], symbolOpacity=1)
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
     words = {"field": "fate", "type": "nominal", "scale": None}
-    panel = frame(data, title, width, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
+    panel = frame(data, 560, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
     only_times = {"transform": [{"filter": "datum.kind !== 'fate'"}]}
     medians = {"y": y, "x": axis.encode("median_ns"), "color": kinds}
     return {

@@ -24,7 +24,7 @@ class Panel:
     alt
         What it shows, in words, for those who cannot see it.
     draw
-        Makes the specification; takes ``title``, ``width`` and, where ``tall``, ``height``.
+        Makes the specification, in the size that it has in a picture and without its heading.
     short
         Its heading in a picture, where the row has a title; None: as ``title``.
     tall
@@ -34,7 +34,7 @@ class Panel:
     id: str
     title: str
     alt: str
-    draw: Callable[..., Spec]
+    draw: Callable[[], Spec]
     short: str | None = None
     tall: bool = True
 

@@ -21,7 +21,9 @@ MOST_SERIES = 600
 MOST_POINTS = 400
 EVERY = "all"
 PLAIN = "plain"
-_HEIGHT = 300
+#: The size of a chart on the page: as wide as there is room.
+_WIDE = {"width": "container"}
+_TALL = {**_WIDE, "height": 300}
 
 
 def figure_content(results: Results) -> dict[str, Any]:
@@ -55,8 +57,8 @@ def _panels(figure: Figure, results: Results) -> list[Panel]:
 
 def chart_of(kind: str, panel: Panel) -> dict[str, Any]:
     """A panel as the page draws it."""
-    size = {"width": "container", **({"height": _HEIGHT} if panel.tall else {})}
-    return {"id": panel.id, "kind": kind, "title": panel.title, "alt": panel.alt, "spec": panel.draw(**size)}
+    spec = {**panel.draw(), **(_TALL if panel.tall else _WIDE)}
+    return {"id": panel.id, "kind": kind, "title": panel.title, "alt": panel.alt, "spec": spec}
 
 
 def _ecdf(results: Results) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def _ecdf(results: Results) -> dict[str, Any]:
         "choices": choices,
         "chosen": chosen,
         "left_out": len(results.ecdfs) - len(kept),
-        "spec": ecdf_panel([], labels=[], axis=ecdf_axis(index), width="container", height=300),
+        "spec": {**ecdf_panel([], labels=[], axis=ecdf_axis(index)), **_TALL},
         "axes": {
             family: {condition: _ecdf_x(index, family, condition) for condition, _ in choices["condition"]}
             for family, _ in choices["family"]

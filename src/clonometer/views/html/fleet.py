@@ -85,9 +85,7 @@ def _group_table(shown: FleetShown, name: str) -> Table:
     return replace(table, title=f"{name}. {table.title}")
 
 
-def _multiple(
-    values: Sequence[HostValue], label: Label, *, width: int | str = 320, height: int = 120, title: str | None = None
-) -> Spec:
+def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
     unit = table_unit([value.value for value in values]) if label.is_time else label.unit
     scale = _UNITS[unit] if label.is_time else 1.0
     points = [
@@ -100,7 +98,7 @@ def _multiple(
         for value in values
     ]
     return {
-        **frame(points, title, width, height, f"{label_text(label)} by group."),
+        **frame(points, 320, 120, f"{label_text(label)} by group."),
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65},
         "encoding": {
             "y": {"field": "group", "type": "nominal", "axis": {"title": None, "labelLimit": 140}},
@@ -139,17 +137,10 @@ def _map_panel(shown: FleetShown) -> Panel:
     return Panel("map-all", "Times as long as the median host", "A map of rows by hosts.", draw, tall=False)
 
 
-def _map(
-    points: Sequence[Datum],
-    rows: Sequence[str],
-    hosts: Sequence[str],
-    *,
-    width: int | str = 600,
-    title: str | None = None,
-) -> Spec:
+def _map(points: Sequence[Datum], rows: Sequence[str], hosts: Sequence[str]) -> Spec:
     described = "Each field is a row of a host, coloured by how far it is from the median host of its group."
     return {
-        **frame(points, title, width, 18 * len(rows), described),
+        **frame(points, 600, 18 * len(rows), described),
         "mark": {"type": "rect"},
         "encoding": {
             "y": {"field": "row", "type": "nominal", "sort": list(rows), "axis": {"title": None, "labelLimit": 260}},

@@ -9,6 +9,7 @@ from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_title
 from clonometer.views.gaps import ablation_table
+from clonometer.views.specs import headed
 from clonometer.views.work_picture import bars_panel, timeline_panel
 from clonometer.views.work_texts import (
     about,
@@ -29,7 +30,7 @@ def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str,
     if explanation.cpu_reasons:
         charts.append({"id": f"cpus{mark}", "spec": bars_panel(explanation.cpu_reasons, "What the CPUs do meanwhile")})
     if explanation.ablation is not None:
-        spec = ablation_panel(explanation.ablation, title=ablation_title(explanation.ablation))
+        spec = headed(ablation_panel(explanation.ablation), ablation_title(explanation.ablation))
         charts.append({"id": f"ablation-chart{mark}", "spec": spec})
     timelines = _timelines(explanation, mark, charts)
     links = {
