@@ -10,7 +10,7 @@ from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.comparison import change_text, row_parts, stage_text
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule
+from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule, where
 
 _COLOURS = {
     SLOWER: "#d6455d",
@@ -73,11 +73,8 @@ def _panel(pair: ComparedPair) -> Spec | None:
     ends = [point[name] for point in points for name in ("low", "ratio", "high", "rest") if point[name] is not None]
     axis = number_axis([1.0, *ends], f"times as long as in {pair.base}", TIMES_LABEL)
     has_rest = any(point["rest"] is not None for point in points)
-    rest: Spec = {
-        "transform": [{"filter": "isValid(datum.rest)"}],
-        "mark": {"type": "tick", "thickness": 3, "size": 12, "color": "#7d8790", "opacity": 0.45},
-        "encoding": {"y": shared["y"], "x": axis.encode("rest")},
-    }
+    tick = {"type": "tick", "thickness": 3, "size": 12, "color": "#7d8790", "opacity": 0.45}
+    rest = where("isValid(datum.rest)", {"mark": tick, "encoding": {"y": shared["y"], "x": axis.encode("rest")}})
     title: Spec = {"text": f"{pair.other} against {pair.base}"}
     if has_rest:
         title["subtitle"] = "Grey tick: how much all other conditions changed."

@@ -19,7 +19,7 @@ from clonometer.views.explain_panels import (
 )
 from clonometer.views.explain_texts import TIMELINES, versus_sentence
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import PALETTE, Spec
+from clonometer.views.specs import PALETTE, Spec, rule
 from clonometer.views.thinning import marked
 from clonometer.views.work_picture import work_panels
 
@@ -136,10 +136,7 @@ def budget_panel(explained: Explanation) -> Spec:
                     "tooltip": tooltip("label", "lasts", "share", "meaning"),
                 },
             },
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.5, "color": "#7d8790"},
-                "encoding": {"x": {**axis_x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": axis_y},
-            },
+            rule({"x": {**axis_x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": axis_y}, 1.5, color=PALETTE[-1]),
         ],
     )
 

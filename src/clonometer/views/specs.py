@@ -134,11 +134,8 @@ def overview_panel(
         **frame(data, 520, height, "Medians and intervals of each mechanism and stage."),
         "layer": [
             rule({**shared, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}}),
-            {"transform": [{"filter": "datum.temperature !== 'cold'"}], **dots(medians, 70, strokeWidth=2)},
-            {
-                "transform": [{"filter": "datum.temperature === 'cold'"}],
-                **dots(medians, 70, strokeWidth=2, filled=False),
-            },
+            where("datum.temperature !== 'cold'", dots(medians, 70, strokeWidth=2)),
+            where("datum.temperature === 'cold'", dots(medians, 70, strokeWidth=2, filled=False)),
         ],
     }
 
@@ -181,6 +178,11 @@ def dots(encoding: Spec, size: int, **mark: Any) -> Spec:
     return {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1, **mark}, "encoding": encoding}
 
 
+def where(test: str, layer: Spec) -> Spec:
+    """A layer of those points alone for which a Vega expression holds."""
+    return {"transform": [{"filter": test}], **layer}
+
+
 def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size: int = 50) -> list[Spec]:
     """Draw intervals as bars, with their middles on a line where their points are ``joined``.
 
@@ -197,11 +199,10 @@ def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size:
     """
     pointed = {**middle, "tooltip": TIP}
     return [
-        {
-            "transform": [{"filter": "datum.joined"}],
-            "mark": {"type": "line", "strokeWidth": 1.5},
-            "encoding": {**pointed, **(along or {})},
-        },
+        where(
+            "datum.joined",
+            {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {**pointed, **(along or {})}},
+        ),
         rule(ends),
         dots(pointed, size),
     ]

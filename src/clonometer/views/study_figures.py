@@ -9,7 +9,7 @@ from clonometer.studies.types import Curve, FigureRow, Reproduction
 from clonometer.units import format_number
 from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
 from clonometer.views.pictures import FORMATS, provenance, rendered, titled
-from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, palette, rule
+from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, palette, rule, where
 from clonometer.views.studies import ours_text, published_text
 
 _HERE, _THEN = "here", "published"
@@ -61,14 +61,14 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]), symbolOpacity=1)
     ranges = {"y": y, "color": colours, "x": axis.encode("x"), "x2": {"field": "x2"}, **_SAID}
     height = 26 * len({datum["label"] for datum in data})
-    of_then, of_now = ([{"filter": f"datum.kind === '{kind}'"}] for kind in (_THEN, _HERE))
+    of_then, of_now = (f"datum.kind === '{kind}'" for kind in (_THEN, _HERE))
     return {
         **frame(placed, _WIDTH, height, "Published ranges and ours."),
         "title": title,
         "layer": [
-            {"transform": of_then, "mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges},
-            {"transform": of_now, **rule(ranges)},
-            {"transform": of_now, **dots({"y": y, "color": colours, "x": axis.encode("value"), **_SAID}, 60)},
+            where(of_then, {"mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges}),
+            where(of_now, rule(ranges)),
+            where(of_now, dots({"y": y, "color": colours, "x": axis.encode("value"), **_SAID}, 60)),
             *axis.break_marks(height),
         ],
     }
@@ -129,33 +129,27 @@ def curve_figure(curve: Curve) -> Spec:
     x_axis = number_axis(
         [point["x"] for point in data], curve.x_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.x_zero
     )
-    ends = [point[name] for point in data for name in ("low", "y", "high") if name in point]
-    y_axis = number_axis(ends, curve.y_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.y_zero)
+    values = [point[name] for point in data for name in ("low", "y", "high") if name in point]
+    y_axis = number_axis(values, curve.y_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.y_zero)
     shared: Spec = {
         "x": x_axis.encode("x"),
         "color": choice("line", labels, palette(len(labels)), symbolOpacity=1),
     }
     y = y_axis.encode("y")
-    ours = [{"filter": "datum.what === 'here'"}]
-    layers: list[Spec] = [
-        {
-            "transform": ours,
-            **rule({**shared, "y": y_axis.encode("low"), "y2": {"field": "high"}, **_SAID}, 1.5, opacity=0.6),
-        },
-    ]
+    ours, fitted, then = (f"datum.what === '{what}'" for what in ("here", "fit", "published"))
+    ends = {**shared, "y": y_axis.encode("low"), "y2": {"field": "high"}, **_SAID}
+    layers = [where(ours, rule(ends, 1.5, opacity=0.6))]
     # Lines say nothing, and lie below the points, which do.
     if curve.joined:
         joining = {"type": "line", "strokeWidth": 2, "aria": False}
-        layers.append({"transform": ours, "mark": joining, "encoding": {**shared, "y": y}})
+        layers.append(where(ours, {"mark": joining, "encoding": {**shared, "y": y}}))
     if any(line.fit for line in curve.lines):
         dashed = {"type": "line", "strokeDash": [5, 3], "aria": False}
-        fit = [{"filter": "datum.what === 'fit'"}]
-        layers.append({"transform": fit, "mark": dashed, "encoding": {**shared, "y": y}})
-    layers.append({"transform": ours, **dots({**shared, "y": y, **_SAID}, 40)})
+        layers.append(where(fitted, {"mark": dashed, "encoding": {**shared, "y": y}}))
+    layers.append(where(ours, dots({**shared, "y": y, **_SAID}, 40)))
     if any(line.published for line in curve.lines):
-        then = [{"filter": "datum.what === 'published'"}]
         hollow = dots({**shared, "y": y, **_SAID}, 130, shape="diamond", strokeWidth=2, filled=False)
-        layers.append({"transform": then, **hollow})
+        layers.append(where(then, hollow))
     return {**frame(data, _WIDTH, 280, curve.caption), "title": curve.title, "layer": layers}
 
 

@@ -13,7 +13,7 @@ from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
 from clonometer.views.axes import number_axis
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, names_axis, rule
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, names_axis, rule, where
 from clonometer.words import axis_words
 
 _LINE = 26
@@ -70,18 +70,19 @@ def isolation_panel(data: Sequence[Datum]) -> Spec:
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
     words = {"field": "fate", "type": "nominal", "scale": None}
     panel = frame(data, 560, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
-    only_times = {"transform": [{"filter": "datum.kind !== 'fate'"}]}
     medians = {"y": y, "x": axis.encode("median_ns"), "color": kinds}
     return {
         **panel,
         "layer": [
-            {
-                "transform": [{"filter": "datum.kind === 'fate'"}],
-                "mark": {"type": "text", "align": "left", "fontSize": 12, "fontWeight": 600},
-                "encoding": {"y": y, "x": {"value": 4}, "text": {"field": "said"}, "color": words, "tooltip": TIP},
-            },
-            {**only_times, **rule({**medians, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}})},
-            {**only_times, **dots({**medians, "shape": shapes, "tooltip": TIP}, 60)},
+            where(
+                "datum.kind === 'fate'",
+                {
+                    "mark": {"type": "text", "align": "left", "fontSize": 12, "fontWeight": 600},
+                    "encoding": {"y": y, "x": {"value": 4}, "text": {"field": "said"}, "color": words, "tooltip": TIP},
+                },
+            ),
+            where("datum.kind !== 'fate'", rule({**medians, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}})),
+            where("datum.kind !== 'fate'", dots({**medians, "shape": shapes, "tooltip": TIP}, 60)),
         ],
     }
 
