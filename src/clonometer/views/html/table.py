@@ -21,14 +21,14 @@ class PageCell:
 
     Attributes
     ----------
+    column
+        Where it stands.
     text
         What it says.
     names_row
         Whether it is in the first column, which names the rows.
     kind
         Its class.
-    code
-        Whether it is code.
     padding
         Digits that are set invisibly after it, so that decimal points are below each other.
     span
@@ -37,19 +37,16 @@ class PageCell:
         What it says on hover.
     sort_by
         The number that it is sorted by; empty where it has none.
-    head
-        The heading of its column, which stands before it where there is no room for columns.
     """
 
+    column: Column
     text: str
     names_row: bool
     kind: str
-    code: bool
     padding: str
     span: int
     tip: str
     sort_by: str
-    head: str
 
 
 def css_class(column: Column) -> str:
@@ -91,15 +88,14 @@ def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
     for place, text in enumerate(column.texts):
         number = column.numbers[place] if column.numbers else None
         yield PageCell(
+            column,
             text.replace(BREAK, ", "),
             names_row,
             kind,
-            column.code,
             longest[len(decimals[place]) :],
             spans[place],
             column.tips[place] if column.tips else "",
             "" if number is None else str(number),
-            column.head,
         )
 
 
