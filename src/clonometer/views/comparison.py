@@ -19,7 +19,7 @@ from clonometer.results.compare.types import (
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import fact_text, median_text
+from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import counted, stage_name
 
@@ -133,18 +133,14 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
 
     The order of the plan is kept.
     """
-    if len(rows) <= room:
-        return list(rows)
 
     def rank(row: ComparedRow) -> tuple[int, float]:
         ratio = row.ratio or 1.0
         changed = row.verdict not in (SAME, UNDECIDED)
-        whole = row.other.stage in ("reaped", None)
-        group = 0 if changed else 1 if row.like_rest else 2 if whole else 3
+        group = 0 if changed else 1 if row.like_rest else 3 if is_part(row.other.stage) else 2
         return (group, -max(ratio, 1 / ratio) if changed else 0.0)
 
-    chosen = sorted(range(len(rows)), key=lambda place: rank(rows[place]))[:room]
-    return [rows[place] for place in sorted(chosen)]
+    return first_ranked(rows, rank, room)
 
 
 def summary(compared: Compared) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.dataset.types import FleetRow, FleetShown, FolderReading, HostGroup, Label, LeftOutFile, OddHost
+from clonometer.dataset.types import FleetRow, FleetShown, FolderReading, HostGroup, LeftOutFile, OddHost
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
 from clonometer.views.labels import label_parts
@@ -48,18 +48,6 @@ def group_text(group: HostGroup) -> str:
     """Name a group, with its hosts, its runs and when they were made."""
     days = group.first[:10] if group.first[:10] == group.last[:10] else f"{group.first[:10]} to {group.last[:10]}"
     return f"{group.name}: {counted(group.n_hosts, 'host')}, {counted(group.n_runs, 'run')}, {days}"
-
-
-def pick_labels(labels: Sequence[Label], room: int) -> list[int]:
-    """Choose at most ``room`` labels for a short table: whole launches and what has no stages first.
-
-    Returns
-    -------
-    list of int
-        Places, in their order.
-    """
-    ranked = sorted(range(len(labels)), key=lambda place: labels[place].stage not in ("reaped", None))
-    return sorted(ranked[:room])
 
 
 def fleet_table(rows: Sequence[FleetRow]) -> Table:

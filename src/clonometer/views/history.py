@@ -10,7 +10,7 @@ from clonometer.units import format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.comparison import differences_text
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import median_text
+from clonometer.views.rows import first_ranked, is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.words import stage_name
 
@@ -125,7 +125,6 @@ def drawn_rows(history: History, most: int) -> list[HistoryRow]:
     def rank(row: HistoryRow) -> tuple[bool, bool, float]:
         evidence = max((step.evidence for step in row.steps), default=0.0)
         regresses = any(step.is_regression for step in row.steps)
-        return (not regresses, row.stage not in ("reaped", None) and not row.steps, -evidence)
+        return (not regresses, is_part(row.stage) and not row.steps, -evidence)
 
-    chosen = {id(row) for row in sorted(history.rows, key=rank)[:most]}
-    return [row for row in history.rows if id(row) in chosen]
+    return first_ranked(history.rows, rank, most)

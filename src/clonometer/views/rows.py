@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from clonometer.families import family as family_of
 from clonometer.results.ended import CellStatus
@@ -29,6 +30,7 @@ _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgrou
 _LONGEST_UNGROUPED = 4
 # Units that people read otherwise, and how many of the column's unit one of them is.
 _SHOWN_AS = {"bytes/s": ("MB/s", 1e6)}
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,17 @@ def pick_rows(rows: Sequence[EstimateRow], room: int) -> list[EstimateRow]:
             chosen.add(group)
             taken += size
     return [row for row in launches if row.group in chosen]
+
+
+def first_ranked(rows: Sequence[_Row], rank: Callable[[_Row], Any], room: int) -> list[_Row]:
+    """Choose the rows that rank first, as many as there is ``room`` for, in the order that they have."""
+    ranked = sorted(range(len(rows)), key=lambda place: rank(rows[place]))
+    return [rows[place] for place in sorted(ranked[:room])]
+
+
+def is_part(stage: str | None) -> bool:
+    """Whether a stage is before the end of a launch, which contains it; None is what has no stages."""
+    return stage not in ("reaped", None)
 
 
 def families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:

@@ -14,12 +14,12 @@ from clonometer.views.fleet import (
     group_text,
     odd_heading,
     odd_text,
-    pick_labels,
     reading_notes,
     reading_text,
 )
 from clonometer.views.html.plain import PageSection, render_plain_page
 from clonometer.views.labels import label_text
+from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame
 from clonometer.views.table import Table
 
@@ -75,8 +75,7 @@ def render_fleet_page(shown: FleetShown) -> str:
 def _chosen(shown: FleetShown, most: int) -> dict[int, Label]:
     """The labels to draw, by their places, in the order of the hosts' values."""
     labels = {value.label_place: value.label for value in shown.hosts}
-    places = list(labels)
-    return {places[number]: labels[places[number]] for number in pick_labels(list(labels.values()), most)}
+    return dict(first_ranked(list(labels.items()), lambda item: is_part(item[1].stage), most))
 
 
 def _group_table(shown: FleetShown, name: str) -> Table:

@@ -9,7 +9,7 @@ from clonometer.results.ab.types import CONFIRMED, FASTER, HIGHER, LOWER, NONE, 
 from clonometer.results.ab.wording import percentages
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import median_text
+from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
@@ -50,7 +50,7 @@ def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
     """The rows of the short table: all if they fit, else the last stage of each launch and what changed."""
     if len(rows) <= SHORT_ROWS:
         return rows
-    return [row for row in rows if row.b.stage in ("reaped", None) or row.verdict in _STYLES][:SHORT_ROWS]
+    return [row for row in rows if not is_part(row.b.stage) or row.verdict in _STYLES][:SHORT_ROWS]
 
 
 def _table(rows: Sequence[AbRow]) -> Table:

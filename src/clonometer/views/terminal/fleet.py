@@ -8,10 +8,10 @@ from clonometer.views.fleet import (
     group_text,
     odd_heading,
     odd_text,
-    pick_labels,
     reading_notes,
     reading_text,
 )
+from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.terminal.comparison import comparison_lines
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import paint, painted, rendered, wide_adds, wrap, wrap_each
@@ -29,11 +29,12 @@ def render_fleet(shown: FleetShown, *, width: int, colour: bool, wide: bool = Fa
     hidden_rows = 0
     for group in groups:
         rows = [row for row in shown.rows if row.group == group.name]
-        chosen = range(len(rows)) if wide else pick_labels([row.label for row in rows], SHORT_ROWS)
+        # Whole launches, and what has no stages, before parts of launches.
+        chosen = rows if wide else first_ranked(rows, lambda row: is_part(row.stage), SHORT_ROWS)
         hidden_rows += len(rows) - len(chosen)
         lines += ["", *painted(wrap(group_text(group), width), "bold", colour)]
         if rows:
-            lines += draw_table(fleet_table([rows[place] for place in chosen]), width, colour)
+            lines += draw_table(fleet_table(chosen), width, colour)
         else:
             lines += ["Nothing was measured there."]
     odd = shown.odd_hosts if wide else shown.odd_hosts[:SHORT_ODD]

@@ -8,7 +8,7 @@ from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import median_text, share_text
+from clonometer.views.rows import is_part, median_text, share_text
 from clonometer.views.table import Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.views.terminal.table import draw_table
@@ -22,7 +22,7 @@ def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) 
 
     ``wide``: every row; by default the last stage of each launch, which contains the others, and what is no launch.
     """
-    shown = [row for row in noise.rows if wide or row.estimate.stage in ("reaped", None)] or list(noise.rows)
+    shown = [row for row in noise.rows if wide or not is_part(row.estimate.stage)] or list(noise.rows)
     drawn = [*draw_table(_table(shown), width, colour), ""] if shown else []
     if len(shown) < len(noise.rows):
         drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
