@@ -41,6 +41,11 @@ class Polynomial:
         """The highest power."""
         return len(self.coefficients) - 1
 
+    @property
+    def slope(self) -> Interval:
+        """By how much it rises per unit of x at 0, and of a line everywhere."""
+        return self.coefficients[1]
+
     def at(self, x: float) -> float:
         """The polynomial's value at ``x``."""
         return float(sum(coefficient.value * x**power for power, coefficient in enumerate(self.coefficients)))

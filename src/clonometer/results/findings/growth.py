@@ -9,7 +9,8 @@ from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.wording import listed, measured, median_with_ends, no_difference, sentences
 from clonometer.results.rows.evidence import Evidence
-from clonometer.stats.fit import Line, line_through_medians
+from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
+from clonometer.stats.quantiles import median
 
 #: A line misses a median that is further from it than this share, and whose interval does not reach it.
 MOST_MISS = 0.1
@@ -22,11 +23,12 @@ class Trend:
     """The line through all points, and the longest one from the first point on that misses none of its points.
 
     ``straight`` is None where even the first three do not lie on a line; ``upto`` is the place of the last point that
-    lies on it.
+    lies on it. ``largest_miss`` is the largest distance of a median from ``line``, as a share of that median.
     """
 
-    line: Line
-    straight: Line | None
+    line: Polynomial
+    largest_miss: float
+    straight: Polynomial | None
     upto: int
 
     @property
@@ -90,7 +92,7 @@ class Words:
         """The condition as it ends a sentence."""
         return f", {self.where}" if self.where else ""
 
-    def slope(self, line: Line) -> str:
+    def slope(self, line: Polynomial) -> str:
         """A slope with its interval."""
         factor = 1 / self.of_x
         return duration_words(line.slope.value * factor, interval_ends(line.slope, factor))
@@ -99,14 +101,15 @@ class Words:
 def trend_of(comparer: Comparer, points: Sequence[Evidence], x: Sequence[float], *names: str | None) -> Trend:
     """Fit lines through the medians of at least two points at ``x``, rising; ``names`` derive the seed."""
     line = _line(comparer, points, x, names)
+    largest_miss = _largest_miss(line, points, x)
     held = line
     for last in range(len(points) - 1, 0, -1):
         if not any(_misses(held, row, at) for row, at in zip(points[: last + 1], x, strict=False)):
-            return Trend(line, held, last)
+            return Trend(line, largest_miss, held, last)
         if last < _LEAST_POINTS:
             break
         held = _line(comparer, points[:last], x[:last], names)
-    return Trend(line, None, 0)
+    return Trend(line, largest_miss, None, 0)
 
 
 def growth_of(comparer: Comparer, points: Sequence[Evidence], trend: Trend) -> Growth | None:
@@ -174,14 +177,21 @@ def _to(growth: Growth, first: Growth, words: Words) -> str:
     return f"to {words.name} {growth.what}" if growth is first else growth.what
 
 
-def _line(comparer: Comparer, points: Sequence[Evidence], x: Sequence[float], names: Sequence[str | None]) -> Line:
+def _line(
+    comparer: Comparer, points: Sequence[Evidence], x: Sequence[float], names: Sequence[str | None]
+) -> Polynomial:
+    values = [row.processes.values for row in points]
     return comparer.keep(
-        ("line", *map(id, points)),
-        lambda: line_through_medians(x, [row.processes.values for row in points], seed=comparer.seed_for(*names)),
+        ("line", *map(id, points)), lambda: polynomial_through_medians(x, values, 1, seed=comparer.seed_for(*names))
     )
 
 
-def _misses(line: Line, row: Evidence, x: float) -> bool:
+def _largest_miss(line: Polynomial, points: Sequence[Evidence], x: Sequence[float]) -> float:
+    medians = [median(row.processes.values) for row in points]
+    return max((abs(each - line.at(at)) / abs(each) for each, at in zip(medians, x, strict=True) if each), default=0.0)
+
+
+def _misses(line: Polynomial, row: Evidence, x: float) -> bool:
     median_ns, low, high = row.estimate.median_with_ends
-    on_line = line.intercept.value + line.slope.value * x
+    on_line = line.at(x)
     return abs(on_line - median_ns) > MOST_MISS * abs(median_ns) and not low <= on_line <= high
