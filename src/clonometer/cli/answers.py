@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.plan.names import chosen_cells
 
 if TYPE_CHECKING:
@@ -35,14 +35,9 @@ SCREEN_LINES = 24
 
 def print_answer(results: Results, *, as_json: bool, wide: bool, lines: int = SCREEN_LINES) -> None:
     """Print the answer on standard output: for people, in so many lines but for ``wide``, or as one JSON object."""
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(results))
-        return
     from clonometer.views.terminal import render_answer
 
-    print_drawn(render_answer, results, characters="µ×…│▁±–", wide=wide, lines=lines)
+    print_record(results, render_answer, as_json=as_json, characters="µ×…│▁±–", wide=wide, lines=lines)
 
 
 def keep_cells(results: Results, globs: Sequence[str]) -> Results:

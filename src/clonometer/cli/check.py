@@ -81,8 +81,9 @@ def command(
     bases, runs = ([open_side(path) for path in paths] for paths in (baselines, run_files))
     checked = check_runs(bases, runs, max_regression=max_regression, moments=moments)
     if rerun and checked.flagged:
-        again = _measure_again(checked, runs[0])
-        if again is None:
+        try:
+            again = _measure_again(checked, runs[0])
+        except KeyboardInterrupt:
             click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
             return EXIT_INTERRUPTED
         checked = check_again(checked, bases, again, moments)
@@ -90,14 +91,12 @@ def command(
     return {NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL)
 
 
-def _measure_again(checked: Checked, run: Book) -> Book | None:
-    """Measure the cells of flagged rows, interleaved in random order; None if that was interrupted."""
-    from clonometer.cli.measuring import draw_seed, find_catalogue
-    from clonometer.cli.progress import make_progress
+def _measure_again(checked: Checked, run: Book) -> Book:
+    """Measure the cells of flagged rows, interleaved in random order; KeyboardInterrupt if the user has had enough."""
+    from clonometer.cli.measuring import briefly_measured, draw_seed, find_catalogue
     from clonometer.errors import unknown
+    from clonometer.results.compare.sides import read_side
     from clonometer.results.schedule.scheduler import RoundsScheduler
-    from clonometer.runner.folder import temporary_folder
-    from clonometer.runner.run import run as measure
 
     drivers, catalogue = find_catalogue()
     plan = _plan_again(checked, run)
@@ -105,21 +104,10 @@ def _measure_again(checked: Checked, run: Book) -> Book | None:
         if target.workload not in catalogue.workloads:
             raise unknown("workload", target.workload, catalogue.workloads)
     seed = draw_seed()
-    with temporary_folder() as folder:
-        outcome = measure(
-            plan,
-            catalogue,
-            drivers,
-            out=folder / "again.parquet",
-            seed=seed,
-            # Without a budget: every target gets the processes that it needs, and no more.
-            scheduler=RoundsScheduler(seed, None),
-            progress=make_progress(),
-            command=["clonometer", "check", "--rerun"],
-        )
-        if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
-            return None
-        return open_side(outcome.path)
+    # Without a budget: every target gets the processes that it needs, and no more.
+    scheduler = RoundsScheduler(seed, None)
+    with briefly_measured(plan, catalogue, drivers, seed=seed, scheduler=scheduler, name="again") as (again, outcome):
+        return read_side(again, str(outcome.path))
 
 
 def _plan_again(checked: Checked, run: Book) -> Plan:

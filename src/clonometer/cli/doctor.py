@@ -73,19 +73,17 @@ def examine(pid: int | None = None) -> dict[str, Any]:
 
     With a process, it says too what a fork would cost that one.
     """
+    from clonometer.cli.measuring import drivers_to_json, find_catalogue
     from clonometer.cli.predicting import any_machine, document_of
     from clonometer.host.facts import collect
-    from clonometer.plan.catalogue import read_catalogue
     from clonometer.results.audit.all import audit
     from clonometer.results.audit.cpuid import check_cpuid
     from clonometer.results.audit.noise import check_noise
-    from clonometer.runner.drivers import find_drivers
 
     process = None if pid is None else document_of(pid, any_machine())
     # Before anything of ours is load.
     facts = collect()
-    drivers = find_drivers()
-    catalogue = read_catalogue(drivers.descriptions)
+    drivers, catalogue = find_catalogue(quiet=True)
     clock = drivers.calibrate()
     noise, reason = _measure_noise(drivers, catalogue)
     cpuid = _measure_cpuid(drivers, catalogue)
@@ -98,10 +96,7 @@ def examine(pid: int | None = None) -> dict[str, Any]:
         "noise_reason": reason,
         "cpuid": asdict(cpuid),
         "clock": clock,
-        "drivers": [
-            *({"name": driver.name, "linkage": driver.linkage, "reason": None} for driver in drivers.usable),
-            *({"name": name, "linkage": None, "reason": reason} for name, reason in drivers.broken.items()),
-        ],
+        "drivers": drivers_to_json(drivers),
         "lacks": [dict(lack) for lack in catalogue.lacks],
         **({} if process is None else {"process": process}),
     }

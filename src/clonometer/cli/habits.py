@@ -57,13 +57,12 @@ def command_is_meant(word: str) -> str | None:
 
 
 def _is_workload(word: str) -> bool:
+    from clonometer.cli.measuring import find_catalogue
     from clonometer.errors import ClonometerError
-    from clonometer.plan.catalogue import read_catalogue
     from clonometer.plan.names import full_name
-    from clonometer.runner.drivers import find_drivers
 
     try:
-        full_name(word, read_catalogue(find_drivers().descriptions).workloads)
+        full_name(word, find_catalogue(quiet=True)[1].workloads)
     except ClonometerError:
         return False
     return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import plain_width, print_json
+from clonometer.cli.measuring import drivers_to_json, find_catalogue
 from clonometer.cli.options import examples, json_option
 
 if TYPE_CHECKING:
@@ -39,13 +40,9 @@ def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
     is, what it takes, what it defaults to, where it comes from, and shows a command that works.
     """
     from clonometer.errors import UsageError
-    from clonometer.plan.catalogue import read_catalogue
-    from clonometer.runner.drivers import find_drivers
-
-    drivers = find_drivers()
     from clonometer.views.terminal.listing import render_about, render_all, render_screen
 
-    catalogue = read_catalogue(drivers.descriptions)
+    drivers, catalogue = find_catalogue(quiet=True)
     if names:
         from clonometer.plan.about import Names
 
@@ -95,10 +92,7 @@ def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
         ],
         "axes": [_axis(axis, drivers) for axis in catalogue.axes.values()],
         "plans": _plans(catalogue, drivers),
-        "drivers": [
-            *({"name": driver.name, "linkage": driver.linkage, "reason": None} for driver in drivers.usable),
-            *({"name": name, "linkage": None, "reason": reason} for name, reason in drivers.broken.items()),
-        ],
+        "drivers": drivers_to_json(drivers),
         "lacks": [dict(lack) for lack in catalogue.lacks],
     }
 

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runfile import Run
     from clonometer.runner.drivers import Drivers
+    from clonometer.runner.interfaces import Scheduler
     from clonometer.runner.run import RunOutcome
 
 
-def find_catalogue() -> tuple[Drivers, Catalogue]:
-    """Find the drivers and what they can measure; those that are left out are said on standard error.
+def find_catalogue(*, quiet: bool = False) -> tuple[Drivers, Catalogue]:
+    """Find the drivers and what they can measure; unless ``quiet`` those that are left out are said on standard error.
 
     Raises
     ------
@@ -29,16 +30,33 @@ def find_catalogue() -> tuple[Drivers, Catalogue]:
     from clonometer.runner.drivers import find_drivers
 
     drivers = find_drivers()
-    for name, reason in drivers.broken.items():
+    for name, reason in () if quiet else drivers.broken.items():
         click.echo(f"clonometer: driver {name} is left out: {reason}", err=True)
     return drivers, read_catalogue(drivers.descriptions)
 
 
+def drivers_to_json(drivers: Drivers) -> list[dict[str, str | None]]:
+    """Say as JSON which drivers there are, and of those that cannot be used why."""
+    return [
+        *({"name": driver.name, "linkage": driver.linkage, "reason": None} for driver in drivers.usable),
+        *({"name": name, "linkage": None, "reason": reason} for name, reason in drivers.broken.items()),
+    ]
+
+
 @contextmanager
 def briefly_measured(
-    plan: Plan, catalogue: Catalogue, drivers: Drivers, *, seed: int, quiet: bool = False
+    plan: Plan,
+    catalogue: Catalogue,
+    drivers: Drivers,
+    *,
+    seed: int,
+    scheduler: Scheduler | None = None,
+    name: str = "brief",
+    quiet: bool = False,
 ) -> Iterator[tuple[Run, RunOutcome]]:
-    """Measure a plan in rounds, into a file that is gone afterwards, with progress on standard error unless ``quiet``.
+    """Measure a plan into a file ``name`` that is gone afterwards, with progress on standard error unless ``quiet``.
+
+    Without a ``scheduler`` it is measured in rounds.
 
     Yields
     ------
@@ -61,9 +79,9 @@ def briefly_measured(
             plan,
             catalogue,
             drivers,
-            out=folder / "brief.parquet",
+            out=folder / f"{name}.parquet",
             seed=seed,
-            scheduler=RoundsScheduler(seed, plan.budget_seconds),
+            scheduler=scheduler or RoundsScheduler(seed, plan.budget_seconds),
             progress=None if quiet else make_progress(),
         )
         if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:

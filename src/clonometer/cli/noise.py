@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_record
 from clonometer.cli.options import drawn_seed_option, examples, json_option, only_option, share_option
 from clonometer.errors import EXIT_INTERRUPTED
@@ -73,38 +72,31 @@ def command(
 
 def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Book], str, int]:
     """Measure the rounds; give what each brings, the plan's name and the exit status."""
-    from clonometer.cli.measuring import find_catalogue
-    from clonometer.cli.progress import make_progress
+    from clonometer.cli.measuring import briefly_measured, find_catalogue
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
+    from clonometer.results.compare.sides import read_side
     from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
-    from clonometer.runner.folder import temporary_folder
-    from clonometer.runner.run import run
 
     drivers, catalogue = find_catalogue()
     plan = apply_only(load_plan(plan_name, catalogue), globs)
     doubled = _doubled(plan)
     sides: list[Book] = []
     status = 0
-    with temporary_folder() as folder:
-        for number in range(rounds):
-            scheduler = TargetScheduler(
-                seed + number, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
-            )
-            outcome = run(
-                doubled,
-                catalogue,
-                drivers,
-                out=folder / f"round-{number}.parquet",
-                seed=seed + number,
-                scheduler=scheduler,
-                progress=make_progress(),
-                command=["clonometer", "noise", "--plan", plan_name],
-            )
-            if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
-                return sides, plan.name, EXIT_INTERRUPTED
-            status = max(status, outcome.exit_status)
-            sides.append(open_side(outcome.path))
+    for number in range(rounds):
+        order = seed + number
+        scheduler = TargetScheduler(
+            order, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
+        )
+        measured = briefly_measured(
+            doubled, catalogue, drivers, seed=order, scheduler=scheduler, name=f"round-{number}"
+        )
+        try:
+            with measured as (run, outcome):
+                status = max(status, outcome.exit_status)
+                sides.append(read_side(run, str(outcome.path)))
+        except KeyboardInterrupt:
+            return sides, plan.name, EXIT_INTERRUPTED
     return sides, plan.name, status
 
 

@@ -71,18 +71,16 @@ def _place(out: Path | None) -> Iterator[Path]:
 def _measure(
     out: Path, budget_s: float | None, seed: int, *, force: bool
 ) -> tuple[Interleaved, RunOutcome, list[PeerRow]]:
+    from clonometer.cli.measuring import find_catalogue
     from clonometer.cli.progress import make_progress
-    from clonometer.plan.catalogue import read_catalogue
     from clonometer.plan.planfile import load_plan
     from clonometer.results.peers.comparison import compare_peers
     from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
-    from clonometer.runner.drivers import find_drivers
     from clonometer.runner.peers import PROGRAMS, Interleaved
     from clonometer.runner.run import run
 
-    drivers = find_drivers()
-    catalogue = read_catalogue(drivers.descriptions)
+    drivers, catalogue = find_catalogue(quiet=True)
     plan = load_plan(PLAN, catalogue)
     plan = plan if budget_s is None else replace(plan, budget_seconds=budget_s)
     peers = Interleaved(PROGRAMS, len(plan.targets))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_record
 from clonometer.cli.options import FILE, examples, json_option, seed_option
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
@@ -69,6 +69,7 @@ def command(
     stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command goes on where it ended.
     """
     from clonometer.studies.published import load_published
+    from clonometer.views.terminal.studies import render_studies
 
     chosen = load_published().choose(studies)
     _check_outputs(report, force=force)
@@ -81,12 +82,7 @@ def command(
     except KeyboardInterrupt:
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
         return EXIT_INTERRUPTED
-    if as_json:
-        from clonometer.records import to_json
-
-        print_json(to_json(reproduction))
-    else:
-        _print(reproduction, wide=wide)
+    print_record(reproduction, render_studies, as_json=as_json, characters="µ×²–", wide=wide)
     _write(reproduction, report, pictures, force=force)
     click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
     return 0
@@ -129,12 +125,6 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
         if wanted.study in studies
     }
     return answer(merge(parts, observe_demos(), explained), studies, notes=notes, quick=quick, seed=seed)
-
-
-def _print(reproduction: Reproduction, *, wide: bool) -> None:
-    from clonometer.views.terminal.studies import render_studies
-
-    print_drawn(render_studies, reproduction, characters="µ×²–", wide=wide)
 
 
 def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:

@@ -26,13 +26,11 @@ EXIT_WRONG = 1
 
 def self_test(rounds: int, *, as_json: bool) -> int:
     """Measure with known delays, print what came of it, and give the exit status."""
-    from clonometer.plan.catalogue import read_catalogue
+    from clonometer.cli.measuring import find_catalogue
     from clonometer.results.self_test import check_moves, check_walls, passed
-    from clonometer.runner.drivers import find_drivers
     from clonometer.views.terminal.self_test import render_self_test
 
-    drivers = find_drivers()
-    catalogue = read_catalogue(drivers.descriptions)
+    drivers, catalogue = find_catalogue(quiet=True)
     measured, failures, busy = _measure_known(drivers, catalogue, drivers.calibrate(), rounds)
     for failure in failures:
         click.echo(f"clonometer: {failure}", err=True)
