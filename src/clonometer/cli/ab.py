@@ -131,7 +131,7 @@ def command(
         _say_nothing_was_measured(outcome)
         return outcome.exit_status
     result = _judge(outcome.path)
-    print_record(result, render_ab, as_json=as_json, characters="µ–…", wide=wide)
+    print_record(result, render_ab, as_json=as_json, wide=wide)
     for line in _closing_lines(outcome, wish):
         click.echo(line, err=as_json)
     return _exit_status(outcome, result)

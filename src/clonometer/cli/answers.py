@@ -37,7 +37,7 @@ def print_answer(results: Results, *, as_json: bool, wide: bool, lines: int = SC
     """Print the answer on standard output: for people, in so many lines but for ``wide``, or as one JSON object."""
     from clonometer.views.terminal import render_answer
 
-    print_record(results, render_answer, as_json=as_json, characters="µ×…│▁±–", wide=wide, lines=lines)
+    print_record(results, render_answer, as_json=as_json, wide=wide, lines=lines)
 
 
 def keep_cells(results: Results, globs: Sequence[str]) -> Results:

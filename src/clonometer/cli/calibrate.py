@@ -57,7 +57,7 @@ def command(
         from clonometer.views.calibration_picture import calibration_picture
 
         write_and_say(plot, calibration_picture(made, plot.suffix.removeprefix(".").lower()))
-    print_record(made, render_calibration, as_json=as_json, characters="µ±")
+    print_record(made, render_calibration, as_json=as_json)
     return status
 
 

@@ -193,11 +193,11 @@ def _answer(
     from clonometer.views.terminal.census import render_census
 
     name = Path(words[0]).name if words else f"Process {pid}"
-    print_drawn(render_census, census, name, worth, characters="µ…", wide=wide)
+    print_drawn(render_census, census, name, worth, wide=wide)
     if predictions:
         from clonometer.views.terminal.predict import render_beside
 
-        print_drawn(render_beside, predictions, characters="µ")
+        print_drawn(render_beside, predictions)
     if out is not None:
         click.echo(f"\nWrote {out}.")
 

@@ -87,7 +87,7 @@ def command(
             click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
             return EXIT_INTERRUPTED
         checked = check_again(checked, bases, again, moments)
-    print_record(checked, render_check, as_json=as_json, characters="µ–→…", wide=wide)
+    print_record(checked, render_check, as_json=as_json, wide=wide)
     return {NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL)
 
 

@@ -88,7 +88,7 @@ def command(
         raise UsageError("--noise is about two runs: the cells of one run share their moments", "leave --noise out")
     image_format = _checked_plot(plot, force)
     compared = _compare(groups, cells, minimum_effect, noise)
-    print_record(compared, render_comparison, as_json=as_json, characters="µ–→…", wide=wide)
+    print_record(compared, render_comparison, as_json=as_json, wide=wide)
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
 

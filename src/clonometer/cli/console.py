@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TextIO
 
 import rich_click as click
@@ -25,9 +26,9 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def can_write(stream: TextIO, characters: str) -> bool:
-    """Whether the stream's encoding has all of the characters."""
+    """Whether the stream's encoding has all of the characters; bytes of names that are no text do not count."""
     try:
-        characters.encode(stream.encoding or "ascii")
+        characters.encode(stream.encoding or "ascii", "surrogateescape")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -38,8 +39,8 @@ def print_json(document: Mapping[str, Any]) -> None:
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-def print_drawn(render: Callable[..., str], *answer: Any, characters: str, **options: Any) -> None:
-    """Print an answer for people.
+def print_drawn(render: Callable[..., str], *answer: Any, **options: Any) -> None:
+    """Print an answer for people; where the console lacks a character of it, in ASCII alone.
 
     Parameters
     ----------
@@ -47,22 +48,21 @@ def print_drawn(render: Callable[..., str], *answer: Any, characters: str, **opt
         Draws it: takes ``answer``, then ``width``, ``colour`` and ``ascii_only`` by name.
     answer
         What is drawn.
-    characters
-        Those beyond ASCII that the drawing may have; where the console lacks one it is drawn without any.
     options
         Whatever else ``render`` takes by name.
     """
     colour = wants_colour(sys.stdout)
-    plain = not can_write(sys.stdout, characters)
+    draw = partial(render, *answer, width=plain_width(), colour=colour, **options)
+    text = draw()
     # click strips colour from what is no terminal; the choice has been made above.
-    click.echo(render(*answer, width=plain_width(), colour=colour, ascii_only=plain, **options), nl=False, color=colour)
+    click.echo(text if can_write(sys.stdout, text) else draw(ascii_only=True), nl=False, color=colour)
 
 
-def print_record(record: object, render: Callable[..., str], *, as_json: bool, characters: str, **options: Any) -> None:
+def print_record(record: object, render: Callable[..., str], *, as_json: bool, **options: Any) -> None:
     """Print a record as the JSON object that it declares (a mapping is one already), or as `print_drawn` does."""
     from clonometer.records import to_json
 
     if as_json:
         print_json(record if isinstance(record, Mapping) else to_json(record))
     else:
-        print_drawn(render, record, characters=characters, **options)
+        print_drawn(render, record, **options)

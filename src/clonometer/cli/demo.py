@@ -52,7 +52,7 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
     from clonometer.views.terminal.demo import render_demo
 
     print_drawn(
-        render_demo, demo.title, demo.question, characters="µ", shown=demo.shown, output=output,
+        render_demo, demo.title, demo.question, shown=demo.shown, output=output,
         explanation=demo.explain(values), build=demo.build, name=demo.name,
     )  # fmt: skip
 

@@ -64,7 +64,7 @@ def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) 
         return self_test(rounds, as_json=as_json)
     from clonometer.views.terminal.doctor import render_doctor
 
-    print_record(examine(pid), render_doctor, as_json=as_json, characters="µ…")
+    print_record(examine(pid), render_doctor, as_json=as_json)
     return 0
 
 

@@ -21,7 +21,6 @@ WORK = "work.factor"
 _COUNTERS = ("hardware", "software", "none")
 _PROCESSES = 6
 _COLD_PROCESSES = 30
-_CHARACTERS = "µ×…█–"
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 
 
@@ -144,10 +143,10 @@ def _print(explanation: Explanation | Versus, *, timeline: bool, calls: bool) ->
     from clonometer.views.terminal.explain import render_explanation, render_versus
 
     if isinstance(explanation, Versus):
-        print_drawn(render_versus, explanation, characters=_CHARACTERS)
+        print_drawn(render_versus, explanation)
     if isinstance(explanation, Versus) and not (timeline or calls):
         return
     for place, each in enumerate(explanation.mechanisms):
         if place or isinstance(explanation, Versus):
             click.echo()
-        print_drawn(render_explanation, each, characters=_CHARACTERS, timeline=timeline, calls=calls)
+        print_drawn(render_explanation, each, timeline=timeline, calls=calls)

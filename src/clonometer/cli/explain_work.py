@@ -40,7 +40,7 @@ def explain_work_factor(
         raise unknown("tier", tier, TIERS)
     files.check()
     explanation = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
-    files.answer(explanation, lambda: print_drawn(render_work, explanation, characters="µ×…–"), as_json=as_json)
+    files.answer(explanation, lambda: print_drawn(render_work, explanation), as_json=as_json)
 
 
 def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation: bool) -> WorkExplanation:

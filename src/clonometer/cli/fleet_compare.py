@@ -47,4 +47,4 @@ def command(
 
     dataset = read_folder(folder, globs, conditions)
     answer = compare_groups_of_hosts(dataset, by, base=base, minimum_effect=minimum_effect)
-    print_record(answer, render_fleet_comparison, as_json=as_json, characters="µ–→…", wide=wide)
+    print_record(answer, render_fleet_comparison, as_json=as_json, wide=wide)

@@ -39,4 +39,4 @@ def command(
     from clonometer.views.terminal.fleet import render_fleet
 
     shown = show_fleet(read_folder(folder, globs, conditions), by)
-    print_record(shown, render_fleet, as_json=as_json, characters="µ–…", wide=wide)
+    print_record(shown, render_fleet, as_json=as_json, wide=wide)

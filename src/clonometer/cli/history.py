@@ -105,7 +105,7 @@ def command(
         _draw(history, plot)
     if export is not None and out is not None:
         _export(export, dataset, out)
-    print_record(history, render_history, as_json=as_json, characters="µ–→…▁▂▃▄▅▆▇█", wide=wide)
+    print_record(history, render_history, as_json=as_json, wide=wide)
     return {REGRESSION: EXIT_REGRESSION, CANNOT_TELL: EXIT_CANNOT_TELL}.get(history.verdict, 0)
 
 

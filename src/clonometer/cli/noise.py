@@ -66,7 +66,7 @@ def command(
         return EXIT_INTERRUPTED
     click.echo("measured; working out what a check would find", err=True)
     noise = measure_noise(sides, name, max_regression=max_regression)
-    print_record(noise, render_noise, as_json=as_json, characters="µ…", wide=wide)
+    print_record(noise, render_noise, as_json=as_json, wide=wide)
     return status
 
 

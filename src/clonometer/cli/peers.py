@@ -52,7 +52,7 @@ def command(*, budget_s: float | None, out: Path | None, force: bool, seed: int,
         from clonometer.views.terminal.peers import render_peers
 
         installs = [program.install for program in peers.missing.values()]
-        print_drawn(render_peers, rows, installs, characters="µ×", wide=wide)
+        print_drawn(render_peers, rows, installs, wide=wide)
     return outcome.exit_status
 
 

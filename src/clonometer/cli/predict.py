@@ -110,7 +110,7 @@ def command(
     else:
         document = predict_all(machine(), wish, top) if profile is None else predict_profile(profile, machine(), wish)
     render = render_ranking if rank_all else render_predicted
-    print_record(document, render, as_json=as_json, characters="µ…▁▂▃▄▅▆▇█")
+    print_record(document, render, as_json=as_json)
 
 
 def _check(pid: int | None, rank_all: bool, profile: Path | None, *, watch: bool, measured: bool, rated: bool) -> None:

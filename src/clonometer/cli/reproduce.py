@@ -82,7 +82,7 @@ def command(
     except KeyboardInterrupt:
         click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
         return EXIT_INTERRUPTED
-    print_record(reproduction, render_studies, as_json=as_json, characters="µ×²–", wide=wide)
+    print_record(reproduction, render_studies, as_json=as_json, wide=wide)
     _write(reproduction, report, pictures, force=force)
     click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
     return 0

@@ -39,7 +39,7 @@ def self_test(rounds: int, *, as_json: bool) -> int:
     if as_json:
         print_json(_as_json(moves, walls, good, busy))
     else:
-        print_drawn(render_self_test, moves, walls, good, busy, characters="–")
+        print_drawn(render_self_test, moves, walls, good, busy)
     if failures:
         return EXIT_FAILED_CELLS
     return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_WRONG

@@ -48,4 +48,4 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
         tables = each_worker(run, [cell for cell in chosen if cell in sampled])
     if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
-    print_record(WorkersOfRun(str(path), tuple(tables)), render_workers, as_json=as_json, characters="µ…")
+    print_record(WorkersOfRun(str(path), tuple(tables)), render_workers, as_json=as_json)

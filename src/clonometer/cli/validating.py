@@ -40,7 +40,7 @@ def print_validation(processes: int, seed: int, *, as_json: bool) -> None:
     if calibration is None:
         raise UsageError("this machine was not calibrated", "run 'clonometer calibrate' first")
     result = validate(calibration, processes, seed)
-    print_record(result, render_validation, as_json=as_json, characters="µ±")
+    print_record(result, render_validation, as_json=as_json)
 
 
 def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
