@@ -23,7 +23,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-#: How a command ends where no error says it: no verdict can be given, cells have failed, a signal has ended it.
+#: How a command ends where no error says it: what it checks is surely not so, no verdict can be given, cells have
+#: failed, a signal has ended it.
+EXIT_REGRESSION = 1
 EXIT_CANNOT_TELL = 3
 EXIT_FAILED_CELLS = 4
 EXIT_INTERRUPTED = 130

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.check import EXIT_REGRESSION
 from clonometer.cli.console import print_record
 from clonometer.cli.options import (
     SHARE,
@@ -22,7 +21,7 @@ from clonometer.cli.options import (
     only_option,
     out_option,
 )
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, UnavailableError, UsageError
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from clonometer.plan.sides import Side

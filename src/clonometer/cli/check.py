@@ -12,14 +12,13 @@ from clonometer.cli.compare import open_side
 from clonometer.cli.console import print_record
 from clonometer.cli.moments import NOISE_HELP, read_moments
 from clonometer.cli.options import FILE, examples, json_option, max_regression_option
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
     from clonometer.results.check.types import Checked
     from clonometer.results.rows.evidence import Book
 
-EXIT_REGRESSION = 1
 #: A row that is measured again gets this many times the processes that it had.
 RERUN_FACTOR = 2
 

@@ -21,13 +21,12 @@ from clonometer.cli.options import (
     share_option,
 )
 from clonometer.cli.outputs import write_and_say, write_text
-from clonometer.errors import EXIT_CANNOT_TELL, UsageError
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
     from clonometer.dataset.history_types import History
     from clonometer.dataset.load import Dataset
 
-EXIT_REGRESSION = 1
 PLOT_FORMATS = ("png", "svg", "html")
 EXPORT_FORMATS = ("openmetrics", "bencher")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS, EXIT_REGRESSION
 from clonometer.families.same_image import FORK, PTHREAD
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 WORKLOADS = (FORK, PTHREAD)
 PLACEMENTS = ("pinned", "free")
-EXIT_WRONG = 1
 
 
 def self_test(rounds: int, *, as_json: bool) -> int:
@@ -42,7 +41,7 @@ def self_test(rounds: int, *, as_json: bool) -> int:
         print_drawn(render_self_test, moves, walls, good, busy)
     if failures:
         return EXIT_FAILED_CELLS
-    return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_WRONG
+    return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_REGRESSION
 
 
 def _targets(catalogue: Catalogue) -> list[tuple[Target, str | None, int]]:
