@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.results.ab.test_judgement import judged, scattered
 
-from clonometer.results.ab.types import AbResult, NotCompared
+from clonometer.results.ab.types import AbResult
+from clonometer.results.compare.types import LeftOut
 from clonometer.views.terminal.ab import render_ab
 
 
@@ -54,7 +55,7 @@ def test_a_multiple_is_said_as_one_and_few_pairs_have_no_interval() -> None:
 
 def test_what_was_left_out_is_said_and_nothing_measured_too() -> None:
     result = judged(scattered(0.3))
-    left = tuple(NotCompared(f"launch.fork[vmas={count}]", "skipped: none here") for count in range(5))
+    left = tuple(LeftOut(f"launch.fork[vmas={count}]", "skipped: none here") for count in range(5))
     drawn = text(replace(result, left_out=left))
     assert "--wide adds 2 reasons" in drawn
     assert text(replace(result, left_out=left), wide=True).count("skipped: none here") == 5

@@ -8,8 +8,9 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
-from clonometer.results.ab.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, AbResult, AbRow, NotCompared
+from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import verdict_text
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, LeftOut
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
@@ -129,22 +130,22 @@ class _Gathered:
                 self.turns.turns[group] += 1
         return turn_of
 
-    def left_out(self, usual: Sequence[RowOfPairs]) -> Iterator[NotCompared]:
+    def left_out(self, usual: Sequence[RowOfPairs]) -> Iterator[LeftOut]:
         """The cells of which no row is compared, and the rows that few pairs have."""
         kept = {(row.group, row.temperature) for row in usual}
         for cell, (group, side) in self._places.items():
             entry = self._statuses.get(cell)
             temperature = next((row.temperature for row in self.evidence if self._is_of(row, cell)), None)
             if entry is not None and entry["status"] not in ("ok", "missing"):
-                yield NotCompared(cell, f"{entry['status']}: {entry['reason']}")
+                yield LeftOut(cell, f"{entry['status']}: {entry['reason']}")
             elif side == 0 and (group, temperature) not in kept:
-                yield NotCompared(cell, "fewer than half of the pairs measured it on both sides")
+                yield LeftOut(cell, "fewer than half of the pairs measured it on both sides")
         for row, both in self.evidence.items():
             if row not in usual and (row.group, row.temperature) in kept:
                 evidence = both[min(both)]
                 seen = f"{len(self.turns.both(row))} of {self.turns.turns.get(row.group, 0)} pairs"
                 where = f", {row.placement.replace('_', ' ')}" if row.placement else ""
-                yield NotCompared(evidence.cell, f"{_what(evidence)}{where}: both sides have it in {seen}")
+                yield LeftOut(evidence.cell, f"{_what(evidence)}{where}: both sides have it in {seen}")
 
     def _is_of(self, row: RowOfPairs, cell: str) -> bool:
         return any(side.cell == cell for side in self.evidence[row].values())

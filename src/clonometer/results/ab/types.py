@@ -7,19 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
-from clonometer.results.types import ROW_KEYS, SIDE_KEYS, Estimate
+from clonometer.results.compare.types import OF_ROW, VERDICTS, LeftOut, ShareOrNone
+from clonometer.results.types import SIDE_KEYS, Estimate
 
 AB_SCHEMA = 1
-FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
-#: What is no time is neither faster nor slower.
-HIGHER, LOWER = "higher", "lower"
-VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 #: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.
 NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
 _SIDE = Only("side", SIDE_KEYS)
-_OF_BOTH = Only("of_both", ROW_KEYS)
-_Share = Annotated[float | None, Least(0)]
 
 
 @dataclass(frozen=True)
@@ -29,7 +24,7 @@ class AbRow:
     cell: Annotated[str, "The canonical text, without that in which the sides differ."]
     a: Annotated[Estimate, _SIDE, "Side A: medians of all of its processes, with their 95% intervals."]
     b: Annotated[Estimate, _SIDE, "Side B."]
-    ratio: Annotated[_Share, "B over A within pairs: the middle of the means of each two pairs, on the logarithm."]
+    ratio: Annotated[ShareOrNone, "B over A within pairs: the middle of the means of each two pairs, on the logarithm."]
     interval: Annotated[
         tuple[float, float] | None,
         "The ends of the ratio's interval, at the level that decides; null where the pairs are too few for that.",
@@ -52,7 +47,7 @@ class AbRow:
     sentence: Annotated[str, Least(1), "The verdict in words."]
 
     @written(after="cell")
-    def of_both(self) -> Annotated[Estimate, Mark.MERGED, _OF_BOTH]:
+    def of_both(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
         """What is the same on both sides."""
         return self.b
 
@@ -60,14 +55,6 @@ class AbRow:
     def is_time(self) -> bool:
         """Whether it is a time that is compared."""
         return self.b.value is None
-
-
-@dataclass(frozen=True)
-class NotCompared:
-    """Rows of a cell that could not be compared, and why."""
-
-    cell: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +78,7 @@ class AbResult:
     ]
     correction: Annotated[Literal["Holm"], "What the p-values are corrected by."] = "Holm"
     rows: Annotated[Sequence[AbRow], "In the order of the plan."]
-    left_out: Sequence[NotCompared]
+    left_out: Sequence[LeftOut]
 
     @written("Rows of each verdict.", after="correction")
     def counts(self) -> Mapping[str, Count]:

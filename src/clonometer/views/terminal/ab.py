@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clonometer.results.ab.types import CONFIRMED, FASTER, HIGHER, LOWER, NONE, SLOWER, UNDECIDED, AbResult, AbRow
+from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
 from clonometer.results.ab.wording import percentages
+from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, UNDECIDED
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
