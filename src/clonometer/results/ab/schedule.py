@@ -8,7 +8,9 @@ from statistics import median
 from typing import Any
 
 from clonometer.plan.types import Catalogue, Plan
-from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, process_values
+from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
+from clonometer.results.rows.observed import process_groups
+from clonometer.stats import quantiles
 from clonometer.stats.sequential import PairedDesign, judge
 
 
@@ -98,9 +100,10 @@ class PairsScheduler:
         group, side = divmod(target, 2)
         self._seconds[target].append(seconds)
         turn = self._turns.turns[group]
-        values = process_values(samples, self._quantities[group], self._counted)
-        for (cell, quantity, placement), value in values.items():
-            self._turns.add(RowOfPairs(group, self._temperatures[cell], quantity, placement), side, turn, value)
+        for cell, rows in process_groups(samples, self._quantities[group]):
+            if self._counted.has(rows.quantity):
+                row = RowOfPairs(group, self._temperatures[cell], rows.quantity.name, rows.placement)
+                self._turns.add(row, side, turn, quantiles.median(rows.values))
         if self._second is None:
             self._turns.turns[group] += 1
 

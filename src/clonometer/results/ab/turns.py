@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clonometer.results.rows.groups import MeasuredQuantity, quantities_of, rows_of
-from clonometer.results.rows.observed import sample_groups
+from clonometer.results.rows.groups import MeasuredQuantity, quantities_of
 from clonometer.stats.sequential import PairedRow
 
 #: A row that fewer than half of the pairs have is an accident of placement, and no test is spent on it.
@@ -86,30 +85,6 @@ class Counted:
         return not self.stages or quantity.stage in self.stages
 
     def of_workload(self, catalogue: Mapping[str, Any], workload: str) -> list[MeasuredQuantity]:
-        """The quantities of a workload that are compared, by a catalogue alone."""
+        """All quantities of a workload, by a catalogue alone: what is valid rests on them together."""
         columns = {name: {"unit": entry["unit"], "type": "i64"} for name, entry in catalogue["quantities"].items()}
         return quantities_of({"catalogue": catalogue, "columns": columns}, workload)
-
-
-def process_values(
-    samples: Sequence[tuple[str, Mapping[str, Any]]], quantities: Sequence[MeasuredQuantity], counted: Counted
-) -> dict[tuple[str, str, str | None], float]:
-    """The medians of one process, as results read them from the run file.
-
-    ``quantities`` are all of the workload, since what is valid rests on them together; ``counted`` are those
-    wanted.
-
-    Gives cell, quantity and observed placement -> the median; ns where the unit is a time.
-    """
-    blocks: dict[str, list[Mapping[str, Any]]] = {}
-    for cell, columns in samples:
-        blocks.setdefault(cell, []).append(columns)
-    values = {}
-    for cell, parts in blocks.items():
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        size = len(next(iter(joined.values()), ()))
-        joined |= {level: np.zeros(size, np.int32) for level in ("process", "block", "sample")}
-        for group in sample_groups(joined, quantities, rows_of(joined, quantities)):
-            if group.n_samples and counted.has(group.quantity):
-                values[cell, group.quantity.name, group.placement] = float(np.median(group.values))
-    return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,33 @@ def sample_groups(
     """Group the valid samples of columns that are in the order of process, block and sample."""
     moved = _migrations(columns)
     return [group for quantity in quantities for group in _groups(columns, quantity, rows, moved)]
+
+
+def process_groups(
+    samples: Sequence[tuple[str, Mapping[str, Any]]], quantities: Sequence[MeasuredQuantity]
+) -> Iterator[tuple[str, SampleGroup]]:
+    """Group what one process measured, as results read it from the run file; groups without samples are left out.
+
+    Parameters
+    ----------
+    samples
+        The cell and the columns of each of its blocks (docs/protocol.md): arrays of shape (samples,), null as there.
+    quantities
+        Those of its workload, since what is valid rests on them together.
+
+    Yields
+    ------
+    cell, group
+    """
+    blocks: dict[str, list[Mapping[str, Any]]] = {}
+    for cell, columns in samples:
+        blocks.setdefault(cell, []).append(columns)
+    for cell, parts in blocks.items():
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        size = len(next(iter(joined.values()), ()))
+        joined |= {level: np.zeros(size, np.int32) for level in LEVELS}
+        groups = sample_groups(joined, quantities, rows_of(joined, quantities))
+        yield from ((cell, group) for group in groups if group.n_samples)
 
 
 def _in_order(columns: Mapping[str, NDArray[Any]]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.results.rows.groups import failed_launches, placements
-from clonometer.results.rows.source import null_mask
+from clonometer.results.rows.groups import MeasuredQuantity
+from clonometer.results.rows.observed import process_groups
 from clonometer.stats.interval import LEAST_NOMINAL
+from clonometer.stats.quantiles import median
+from clonometer.stats.serial import median_in_time
 
 _RARE = 0.5
 _NEGLIGIBLE_NS = 1.0
@@ -15,44 +17,23 @@ _NEGLIGIBLE_COST_NS = 0.1
 _WIDER = 0.99
 _WIDER_BY = 1.3143  # how many times as wide as a 95% interval a normal one is
 
-_Row = tuple[str, str, int]
+_Row = tuple[str, str, str | None]
 
 
 class Precision:
     """The process medians of one target, by cell, quantity and observed placement."""
 
     def __init__(self, quantities: Sequence[str]) -> None:
-        self._quantities = tuple(quantities)
+        self._quantities = [MeasuredQuantity(name, "ns", None, "i64") for name in quantities]
         self._medians: dict[_Row, list[float]] = {}
-        self._whole: set[_Row] = set()
+        self._whole: set[str] = set()
 
     def add(self, samples: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Take what one process measured.
-
-        Parameters
-        ----------
-        samples
-            The cell and the columns of each of its blocks (docs/protocol.md): arrays of shape (samples,), null as
-            there.
-        """
-        import numpy as np
-
-        from clonometer.stats.quantiles import median
-
-        parts_of: dict[_Row, list[Any]] = {}
-        for cell, columns in samples:
-            valid, placement = ~failed_launches(columns), placements(columns)
-            for quantity in self._quantities:
-                if quantity not in columns:
-                    continue
-                usable = valid & ~null_mask(columns[quantity]) & (columns[quantity] >= 0)
-                for code in np.unique(placement[usable]).tolist():
-                    row = (cell, quantity, code)
-                    parts_of.setdefault(row, []).append(columns[quantity][usable & (placement == code)])
-                    if columns[quantity].dtype.kind == "i":
-                        self._whole.add(row)
-        for row, parts in parts_of.items():
-            self._medians.setdefault(row, []).append(median(np.concatenate(parts).astype(np.float64)))
+        """Take what one process measured: ``samples`` as in `process_groups`."""
+        for _, columns in samples:
+            self._whole |= {name for name, column in columns.items() if column.dtype.kind == "i"}
+        for cell, group in process_groups(samples, self._quantities):
+            self._medians.setdefault((cell, group.quantity.name, group.placement), []).append(median(group.values))
 
     def widest(self, target_width: float) -> float | None:
         """Half the width of the widest interval as a share of its median; None where there is none to judge.
@@ -66,22 +47,20 @@ class Precision:
         for (cell, quantity, _), values in self._medians.items():
             most[cell, quantity] = max(len(values), most.get((cell, quantity), 0))
         widths = []
-        for (cell, quantity, code), values in self._medians.items():
+        for (cell, quantity, _), values in self._medians.items():
             if len(values) < _RARE * most[cell, quantity]:
                 continue
             if len(values) < LEAST_NOMINAL:
                 widths.append(1.0)
                 continue
             half, share = _half_width(values, target_width)
-            negligible = _NEGLIGIBLE_NS if (cell, quantity, code) in self._whole else _NEGLIGIBLE_COST_NS
+            negligible = _NEGLIGIBLE_NS if quantity in self._whole else _NEGLIGIBLE_COST_NS
             widths.append(min(share or 1.0, target_width) if half <= negligible else min(share or 1.0, 1.0))
         return max(widths, default=None)
 
 
 def _half_width(values: Sequence[float], target_width: float) -> tuple[float, float | None]:
     """Half the width of the interval of processes in order of time, and the share of the median that counts."""
-    from clonometer.stats.serial import median_in_time
-
     interval = median_in_time(values)
     half, share = (interval.high - interval.low) / 2, interval.relative_half_width
     if share is None or share > target_width:
