@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clonometer.results.rows.description import WarmUp, level_change, warm_up
+from clonometer.results.rows.description import level_change, warm_up
 from clonometer.results.summary import summarize
-from clonometer.results.types import Estimate
+from clonometer.results.types import Estimate, Outliers, WarmUp
 from clonometer.stats.segments import segment_medians
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
@@ -48,8 +48,8 @@ def test_two_modes_are_told_with_their_places(builder: Any) -> None:
     builder.run.data[text]["reaped_ns"][slow] *= 2
     row = _reaped(builder.run)
     assert row.n_modes == 2
-    assert [round(mode["value_ns"], -4) for mode in row.modes] == [90_000, 180_000]
-    assert row.modes[1]["share"] == pytest.approx(0.3, abs=0.05)
+    assert [round(mode.value_ns, -4) for mode in row.modes] == [90_000, 180_000]
+    assert row.modes[1].share == pytest.approx(0.3, abs=0.05)
     assert "modes.several" in _sentences(row)
 
 
@@ -61,8 +61,8 @@ def test_a_trend_over_the_run_is_told(builder: Any, rise: float, word: str) -> N
         columns[name] = (columns[name] * (1 + rise * columns["process"] / 19)).astype(np.int64)
     row = _reaped(builder.run)
     assert row.drift is not None
-    assert row.drift["kind"] == "trend"
-    assert row.drift["share"] == pytest.approx(rise / (1 + rise / 2), rel=0.15)
+    assert row.drift.kind == "trend"
+    assert row.drift.share == pytest.approx(rise / (1 + rise / 2), rel=0.15)
     assert f"times {word} by" in _sentences(row)["level.drift"]
 
 
@@ -91,7 +91,7 @@ def test_a_row_that_ended_narrow_wanders_wherever_its_interval_was_widened(build
         end["stopped_by"] = "target"
     row = _reaped(builder.run)
     assert row.drift is not None
-    assert (row.drift["kind"], row.drift["share"]) == ("wandering", pytest.approx(0.02, abs=0.003))
+    assert (row.drift.kind, row.drift.share) == ("wandering", pytest.approx(0.02, abs=0.003))
     assert "may still be too narrow" in _sentences(row)["level.drift"]
 
 
@@ -145,7 +145,7 @@ def test_outliers_that_migrated_are_told(builder: Any) -> None:
     columns = builder.run.data[text]
     columns["cpu_after"][(columns["sample"] == 3) & (columns["process"] < 11)] = 1
     row = _reaped(builder.run)
-    assert row.outliers == {"count": 36, "causes": {"migration": 33}, "unexplained": 3}
+    assert row.outliers == Outliers(count=36, causes={"migration": 33}, unexplained=3)
     assert "moved to another CPU" in _sentences(row)["outliers.explained"]
 
 
@@ -153,7 +153,7 @@ def test_a_fact_that_holds_everywhere_explains_nothing(builder: Any) -> None:
     text = _with_outliers(builder, lambda columns: columns["sample"] == 3)
     builder.run.data[text]["cpu_after"][:] = 1
     row = _reaped(builder.run)
-    assert row.outliers == {"count": 36, "causes": {}, "unexplained": 36}
+    assert row.outliers == Outliers(count=36, causes={}, unexplained=36)
     assert "outliers.explained" not in _sentences(row)
 
 
@@ -167,7 +167,7 @@ def test_facts_of_the_block_explain_its_outliers(builder: Any, facts: dict[str, 
         if (block["process"], block["block"]) == (4, 2):
             block["facts"] |= facts
     row = _reaped(builder.run)
-    assert row.outliers == {"count": 30, "causes": {cause: 30}, "unexplained": 0}
+    assert row.outliers == Outliers(count=30, causes={cause: 30}, unexplained=0)
 
 
 def test_constant_samples_have_no_outliers_and_one_mode(builder: Any) -> None:
@@ -176,5 +176,5 @@ def test_constant_samples_have_no_outliers_and_one_mode(builder: Any) -> None:
         builder.run.data[text][name][:] = value
     row = _reaped(builder.run)
     assert (row.median_low_ns, row.median_high_ns, row.mad_ns) == (90_000, 90_000, 0)
-    assert (row.n_modes, row.outliers) == (1, {"count": 0, "causes": {}, "unexplained": 0})
+    assert (row.n_modes, row.outliers) == (1, Outliers(count=0, causes={}, unexplained=0))
     assert _sentences(row) == {}

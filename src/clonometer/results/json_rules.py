@@ -11,27 +11,12 @@ Sentence = Annotated[str, Least(1)]
 Temperature = Annotated[str | None, Known(("cold", "warm"))]
 Placement = Annotated[str | None, Known(("same_cpu", "other_cpu"))]
 
-_COUNT = {"type": "integer", "minimum": 0}
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-
-
-def _object(kinds: list[str], **properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": kinds if len(kinds) > 1 else kinds[0], "required": list(properties), "properties": properties}
-
-
-MODE = _object(["object"], value_ns={"type": "number"}, share=_SHARE)
-DRIFT = _object(["object", "null"], kind={"enum": ["trend", "wandering"]}, share={"type": "number"})
-WARM_UP = _object(["object", "null"], samples=_COUNT, share={"type": "number"})
-OUTLIERS = _object(
-    ["object", "null"],
-    count=_COUNT,
-    causes={
-        "type": "object",
-        "propertyNames": {"enum": ["migration", "involuntary_switch", "frequency_change"]},
-        "additionalProperties": _COUNT,
-    },
-    unexplained=_COUNT,
-)
+#: Of `Outliers`: facts that are recorded.
+CAUSES = {
+    "type": "object",
+    "propertyNames": {"enum": ["migration", "involuntary_switch", "frequency_change"]},
+    "additionalProperties": {"type": "integer", "minimum": 0},
+}
 _ABOVE_ZERO_OR_NULL = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": "Null with one process."}
 NUMBERS = {
     "type": "object",

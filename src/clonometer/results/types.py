@@ -8,17 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from clonometer.records import Above, Count, Key, Known, Least, Like, Mark, Most, Pattern, version, written
 from clonometer.results.ended import CellStatus
-from clonometer.results.json_rules import (
-    DRIFT,
-    ESTIMATE_RULES,
-    MODE,
-    NUMBERS,
-    OUTLIERS,
-    WARM_UP,
-    Placement,
-    Sentence,
-    Temperature,
-)
+from clonometer.results.json_rules import CAUSES, ESTIMATE_RULES, NUMBERS, Placement, Sentence, Temperature
 from clonometer.results.series.types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
 
 RESULTS_SCHEMA = 1
@@ -43,6 +33,48 @@ class RunWarning:
         "How many further warnings of this id, each different sentence once, the rows have, where a run's warning "
         "stands for all of them.",
     ] = 0
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Where samples gather, and the share of them there."""
+
+    value_ns: float
+    share: Annotated[float, Least(0), Most(1)]
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    """Processes that did not keep their level over the run."""
+
+    kind: Annotated[str, Known(("trend", "wandering")), "All one way, or neighbours are alike without one way."]
+    share: Annotated[
+        float,
+        "As a fraction of the median the rise from the first process to the last (negative: a fall), or how far apart "
+        "the processes' 10th and 90th percentiles are.",
+    ]
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The first samples of each process, whose median is off the steady one by a share of it."""
+
+    samples: Count
+    share: float
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """Samples above the outer fence."""
+
+    count: Count
+    causes: Annotated[
+        Mapping[str, int],
+        Like(CAUSES),
+        "A recorded fact, and for how many of them it holds; facts that hold for outliers no more often than for other "
+        "samples are left out.",
+    ]
+    unexplained: Annotated[Count, "How many have none of these."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,29 +127,10 @@ class Estimate:
         "Median absolute deviation from the median of all samples, not scaled.",
     ] = None
     n_modes: Annotated[int | None, Mark.OPTIONAL, Least(1), "None where a sample is not above zero."] = None
-    modes: Annotated[
-        Sequence[Annotated[Mapping[str, float], Like(MODE)]],
-        Mark.OPTIONAL,
-        "Where the samples gather, and the share of them there; where there are several.",
-    ] = ()
-    drift: Annotated[
-        Mapping[str, Any] | None,
-        Mark.OPTIONAL,
-        Like(DRIFT),
-        "How processes did not keep their level over the run, as a share of the median; None where they did.",
-    ] = None
-    warm_up: Annotated[
-        Mapping[str, Any] | None,
-        Mark.OPTIONAL,
-        Like(WARM_UP),
-        "The first samples of each process, which differ from the rest by share; None where none do.",
-    ] = None
-    outliers: Annotated[
-        Mapping[str, Any] | None,
-        Mark.OPTIONAL,
-        Like(OUTLIERS),
-        "Samples above the outer fence, and the recorded facts that they go with.",
-    ] = None
+    modes: Annotated[Sequence[Mode], Mark.OPTIONAL, "Where there are several."] = ()
+    drift: Annotated[LevelChange | None, Mark.OPTIONAL, "None where processes kept their level."] = None
+    warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are as the rest."] = None
+    outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None of what is no time, and in very large cells."] = None
     relative_error: Annotated[
         float,
         Mark.OPTIONAL,

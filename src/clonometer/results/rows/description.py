@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup, Totals
+from clonometer.results.types import LevelChange, Mode, WarmUp
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
@@ -29,19 +29,6 @@ _LEAST_PROFILE = 10
 _LEAST_PROCESSES = 5
 _AGREEING = 0.9
 _MODE_SAMPLES = 20_000
-
-
-@dataclass(frozen=True)
-class LevelChange:
-    """Processes that did not keep their level over the run.
-
-    ``kind`` is ``trend`` (all one way) or ``wandering`` (neighbours are alike, without one way). ``share`` is, as a
-    fraction of the median, the rise from the first process to the last (negative: a fall), or how far apart the
-    processes' 10th and 90th percentiles are.
-    """
-
-    kind: str
-    share: float
 
 
 def level_change(
@@ -76,14 +63,6 @@ def level_change(
     if alike or (ended_narrow and inflation_in_time(values) > 1):
         return LevelChange("wandering", apart)
     return None
-
-
-@dataclass(frozen=True)
-class WarmUp:
-    """The first ``samples`` of each process, whose median is off the steady one by ``share``."""
-
-    samples: int
-    share: float
 
 
 def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians: NDArray[Any]) -> WarmUp | None:
@@ -154,11 +133,10 @@ def describe(
     fields = _counted(group.totals) if group.totals else _spread(group)
     fields |= _modes(group, resolution_ns)
     if processes.starts is not None:
-        change = level_change(processes.values, processes.starts, ended_narrow=ended_narrow)
-        fields["drift"] = None if change is None else {"kind": change.kind, "share": change.share}
+        fields["drift"] = level_change(processes.values, processes.starts, ended_narrow=ended_narrow)
     start = None if group.quantity.signed else warm_up(values, group.process_starts, group.process_medians)
     step = group.totals.step if group.totals else 1
-    fields["warm_up"] = None if start is None else {"samples": start.samples * step, "share": start.share}
+    fields["warm_up"] = None if start is None else replace(start, samples=start.samples * step)
     return fields
 
 
@@ -187,5 +165,5 @@ def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
         return {"n_modes": None, "modes": ()}
     step = -(-group.values.size // _MODE_SAMPLES)
     peaks = find_modes(group.values[::step], effective=group.effective_samples / step, resolution=resolution_ns)
-    modes: tuple[Mapping[str, float], ...] = tuple({"value_ns": mode.value, "share": mode.share} for mode in peaks)
+    modes = tuple(Mode(peak.value, peak.share) for peak in peaks)
     return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

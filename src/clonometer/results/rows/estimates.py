@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -83,7 +83,7 @@ def _rows_of(
             fields |= describe(group, processes, resolutions_ns[group.quantity], ended_narrow=ended_narrow)
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
-                fields["outliers"] = asdict(find_outliers(group, causes))
+                fields["outliers"] = find_outliers(group, causes)
         contains = entry.get("call_returns_contains") if group.quantity.stage == "call_returns" else None
         estimate = Estimate(
             cell=observed.cell,

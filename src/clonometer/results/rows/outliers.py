@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.source import effective_frequencies_mhz
+from clonometer.results.types import Outliers
 
 FENCE = 3.0
 SWITCHES_OF_ONE_LAUNCH = 2
@@ -23,19 +23,6 @@ Z_CAUSE = 3.0
 
 #: A cause, and the process and block of each block that it holds for.
 BlockCauses = Mapping[str, Set[tuple[int, int]]]
-
-
-@dataclass(frozen=True)
-class Outliers:
-    """Samples above the outer fence.
-
-    ``count`` of them; ``causes`` maps a recorded fact to how many of them it holds for, facts that hold for outliers
-    no more often than for other samples left out; ``unexplained`` is how many have none of these.
-    """
-
-    count: int
-    causes: Mapping[str, int]
-    unexplained: int
 
 
 def find_outliers(group: SampleGroup, causes: BlockCauses) -> Outliers:

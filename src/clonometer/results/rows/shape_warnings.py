@@ -30,7 +30,7 @@ def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
 def _modes(estimate: Estimate, what: str) -> RunWarning | None:
     if len(estimate.modes) < 2:
         return None
-    words = " and ".join(f"{format_duration(mode['value_ns'])} ({mode['share']:.0%})" for mode in estimate.modes)
+    words = " and ".join(f"{format_duration(mode.value_ns)} ({mode.share:.0%})" for mode in estimate.modes)
     return RunWarning(
         "modes.several",
         f"{what}: the samples form groups near {words}; the median describes the largest group",
@@ -41,8 +41,8 @@ def _modes(estimate: Estimate, what: str) -> RunWarning | None:
 def _drift(estimate: Estimate, what: str) -> RunWarning | None:
     if estimate.drift is None:
         return None
-    share = estimate.drift["share"]
-    if estimate.drift["kind"] == "trend":
+    share = estimate.drift.share
+    if estimate.drift.kind == "trend":
         verb = "rose" if share > 0 else "fell"
         text = f"{what}: times {verb} by {abs(share):.0%} during the run; the median describes the middle of the run"
     else:
@@ -56,7 +56,7 @@ def _drift(estimate: Estimate, what: str) -> RunWarning | None:
 def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
     if estimate.warm_up is None:
         return None
-    samples, share = estimate.warm_up["samples"], estimate.warm_up["share"]
+    samples, share = estimate.warm_up.samples, estimate.warm_up.share
     if samples * estimate.n_processes < WARM_UP_OF_PROCESS * estimate.n_samples:
         return None
     change = "longer" if share > 0 else "shorter"
@@ -69,14 +69,14 @@ def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
 
 def _outliers(estimate: Estimate, what: str) -> RunWarning | None:
     outliers = estimate.outliers
-    if outliers is None or not outliers["causes"] or outliers["count"] < OUTLIER_SHARE * estimate.n_samples:
+    if outliers is None or not outliers.causes or outliers.count < OUTLIER_SHARE * estimate.n_samples:
         return None
-    if outliers["unexplained"] > (1 - EXPLAINED_SHARE) * outliers["count"]:
+    if outliers.unexplained > (1 - EXPLAINED_SHARE) * outliers.count:
         return None
-    cause, count = max(outliers["causes"].items(), key=lambda item: int(item[1]))
+    cause, count = max(outliers.causes.items(), key=lambda item: item[1])
     words, next_step = _CAUSES[cause]
     return RunWarning(
         "outliers.explained",
-        f"{what}: {outliers['count']} of {estimate.n_samples} samples are outliers; in {count} of them {words}",
+        f"{what}: {outliers.count} of {estimate.n_samples} samples are outliers; in {count} of them {words}",
         next_step,
     )
