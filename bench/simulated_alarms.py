@@ -24,10 +24,10 @@ from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, FIRST_SHARE, Moments, given_moments
 from clonometer.results.compare.sides import Match
-from clonometer.results.compare.types import SAME, SLOWER, UNDECIDED, ComparedRow
+from clonometer.results.compare.types import ComparedRow
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.types import LEAST_EFFECT, Estimate
+from clonometer.results.types import LEAST_EFFECT, SAME, SLOWER, UNDECIDED, Estimate
 from clonometer.stats.bootstrap import Processes
 
 CHECKS = int(os.environ.get("BENCH_CHECKS", "200"))

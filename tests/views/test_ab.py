@@ -8,7 +8,7 @@ import pytest
 from tests.results.ab.test_judgement import judged, scattered
 
 from clonometer.results.ab.types import AbResult
-from clonometer.results.compare.types import LeftOut
+from clonometer.results.types import LeftOut
 from clonometer.views.terminal.ab import render_ab
 
 

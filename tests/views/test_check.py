@@ -7,7 +7,8 @@ import pytest
 from tests.views.sample_results import sample_results
 
 from clonometer.results.check.types import Checked, CheckedRow
-from clonometer.results.compare.types import CommonShift, ComparedRow, Difference, LeftOut
+from clonometer.results.compare.types import CommonShift, ComparedRow, Difference
+from clonometer.results.types import LeftOut
 from clonometer.views.terminal.check import render_check
 
 

@@ -7,7 +7,8 @@ import pytest
 from tests.views.sample_results import sample_results
 
 from clonometer.errors import InputError, UsageError
-from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow, Difference, LeftOut
+from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow, Difference
+from clonometer.results.types import LeftOut
 from clonometer.views.comparison import change_text, differences_text, row_parts, stage_text, summary
 from clonometer.views.comparison_picture import comparison_picture, comparison_spec
 from clonometer.views.terminal.comparison import render_comparison

@@ -14,8 +14,8 @@ from clonometer.results.compare.comparison import judge_pairs
 from clonometer.results.compare.differences import by_importance
 from clonometer.results.compare.judge import UnitRow, of_units, unit_drafts
 from clonometer.results.compare.moments import OF_HOSTS
-from clonometer.results.compare.types import ComparedPair, Difference, LeftOut
-from clonometer.results.types import LEAST_EFFECT, Estimate
+from clonometer.results.compare.types import ComparedPair, Difference
+from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
 #: So many hosts together say how far hosts are apart; of pairs two.
 _LEAST_HOSTS, _LEAST_PAIRS = 3, 2

@@ -25,7 +25,8 @@ from clonometer.dataset.history_types import (
 from clonometer.dataset.load import Dataset, check_by
 from clonometer.dataset.types import RunEntry
 from clonometer.results.compare.differences import by_importance, differences
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Difference
+from clonometer.results.compare.types import Difference
+from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps
 
 #: The least step that is said, and the largest slow-down that is allowed, unless the caller says otherwise.

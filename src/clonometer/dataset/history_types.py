@@ -8,7 +8,8 @@ from typing import Annotated
 
 from clonometer.dataset.types import FolderReading, Label
 from clonometer.records import Above, Count, Known, Least, Mark, version, written
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Difference
+from clonometer.results.compare.types import Difference
+from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 
 HISTORY_SCHEMA = 1
 NO_REGRESSION, REGRESSION, CANNOT_TELL = "no regression", "regression", "cannot tell"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from clonometer.records import Above, Count, Key, Known, Least, Like, Mark, Most, Pattern, version, written
+from clonometer.records import Above, Count, Key, Known, Least, Like, Mark, Most, Only, Pattern, version, written
 from clonometer.results.ended import CellStatus
 from clonometer.results.json_rules import CAUSES, ESTIMATE_RULES, NUMBERS, Placement, Sentence, Temperature
 from clonometer.results.series.types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
@@ -36,7 +36,7 @@ class RunWarning:
 
 
 @dataclass(frozen=True)
-class Mode:
+class GatheringPlace:
     """Where samples gather, and the share of them there."""
 
     value_ns: float
@@ -50,8 +50,8 @@ class LevelChange:
     kind: Annotated[str, Known(("trend", "wandering")), "All one way, or neighbours are alike without one way."]
     share: Annotated[
         float,
-        "As a fraction of the median the rise from the first process to the last (negative: a fall), or how far apart "
-        "the processes' 10th and 90th percentiles are.",
+        "Of the median: the rise from the first process to the last (negative: a fall), or how far apart the "
+        "processes' 10th and 90th percentiles are.",
     ]
 
 
@@ -127,7 +127,7 @@ class Estimate:
         "Median absolute deviation from the median of all samples, not scaled.",
     ] = None
     n_modes: Annotated[int | None, Mark.OPTIONAL, Least(1), "None where a sample is not above zero."] = None
-    modes: Annotated[Sequence[Mode], Mark.OPTIONAL, "Where there are several."] = ()
+    modes: Annotated[Sequence[GatheringPlace], Mark.OPTIONAL, "Where there are several."] = ()
     drift: Annotated[LevelChange | None, Mark.OPTIONAL, "None where processes kept their level."] = None
     warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are as the rest."] = None
     outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None of what is no time, and in very large cells."] = None
@@ -162,7 +162,7 @@ class Estimate:
 
 
 #: What a comparison writes of the row that it is of, and of the estimate on each of its sides.
-ROW_KEYS = ("workload", "temperature", "stage", "placement", "quantity", "unit")
+OF_ROW = Only("of_row", ("workload", "temperature", "stage", "placement", "quantity", "unit"))
 SIDE_KEYS = (
     "cell",
     "median_ns",
@@ -174,6 +174,22 @@ SIDE_KEYS = (
     "n_samples",
     "n_processes",
 )
+
+
+#: The verdicts of comparisons.
+FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
+#: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
+HIGHER, LOWER = "higher", "lower"
+VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
+ShareOrNone = Annotated[float | None, Least(0)]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A cell that could not be compared, and why."""
+
+    cell: str
+    reason: str
 
 
 @dataclass(frozen=True)

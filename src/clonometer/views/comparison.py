@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_HOSTS, OF_RUNS, SHARE
-from clonometer.results.compare.types import (
-    SAME,
-    UNDECIDED,
-    VERDICTS,
-    CommonShift,
-    Compared,
-    ComparedPair,
-    ComparedRow,
-    Difference,
-    LeftOut,
-)
+from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow, Difference
+from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.errors import InputError
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Compared, ComparedPair
+from clonometer.results.compare.types import Compared, ComparedPair
+from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED
 from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.comparison import change_text, row_parts, stage_text
 from clonometer.views.pictures import rendered, titled

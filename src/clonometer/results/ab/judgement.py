@@ -10,11 +10,11 @@ from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
 from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import verdict_text
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, LeftOut
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
+from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, LeftOut
 from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until

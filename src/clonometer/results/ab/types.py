@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
-from clonometer.results.compare.types import OF_ROW, VERDICTS, LeftOut, ShareOrNone
-from clonometer.results.types import SIDE_KEYS, Estimate
+from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
 
 AB_SCHEMA = 1
 #: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER
+from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.units import format_ratio, ratio_figures
 
 # From here on people say how many times as long, and not by how much.

@@ -24,10 +24,10 @@ from clonometer.results.compare.comparison import match_sides, matched, refuse_a
 from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, Moments
 from clonometer.results.compare.sides import Match
-from clonometer.results.compare.types import SLOWER, CommonShift, ComparedRow, LeftOut
+from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
-from clonometer.results.types import Estimate
+from clonometer.results.types import SLOWER, Estimate, LeftOut
 from clonometer.units import format_share
 
 MAX_REGRESSION = 0.05

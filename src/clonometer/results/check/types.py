@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from clonometer.records import Above, After, Count, Key, Known, Mark, Only, version, written
 from clonometer.results.compare.moments import SOURCES
-from clonometer.results.compare.types import CommonShift, ComparedRow, Difference, LeftOut, ShareOrNone
+from clonometer.results.compare.types import CommonShift, ComparedRow, Difference
+from clonometer.results.types import LeftOut, ShareOrNone
 
 CHECK_SCHEMA = 2
 REGRESSED, SUSPECT, FINE, UNCLEAR = "regressed", "suspect", "fine", "not distinguishable"

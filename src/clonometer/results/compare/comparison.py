@@ -14,9 +14,9 @@ from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, SAME_MOMENTS, Moments
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import Match, is_same_run, match_cells, match_groups
-from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow, LeftOut
+from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow
 from clonometer.results.rows.evidence import Book
-from clonometer.results.types import LEAST_EFFECT, Estimate
+from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
 ERROR_RATE = 0.05
 #: Fewer kinds of process have nothing in common that could be told from what each does.

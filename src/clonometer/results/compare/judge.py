@@ -17,10 +17,10 @@ from clonometer.families import family
 from clonometer.results.compare.moments import Moments
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.compare.sides import Match
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, ComparedRow
+from clonometer.results.compare.types import ComparedRow
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
-from clonometer.results.types import Estimate
+from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Estimate
 from clonometer.stats.changes import (
     LogChange,
     change_of_pairs,

@@ -8,12 +8,11 @@ from types import MappingProxyType
 
 from clonometer.errors import RunFileError
 from clonometer.results.compare.pairing import Defaults, incomparable_cells
-from clonometer.results.compare.types import LeftOut
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence, RowKey, defaults_of
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
-from clonometer.results.types import Estimate
+from clonometer.results.types import Estimate, LeftOut
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import detectable, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
-from clonometer.results.compare.types import SAME, UNDECIDED, ComparedRow, Difference
+from clonometer.results.compare.types import ComparedRow, Difference
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
-from clonometer.results.types import LEAST_EFFECT
+from clonometer.results.types import LEAST_EFFECT, SAME, UNDECIDED
 from clonometer.units import format_share
 from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, until
 

@@ -8,18 +8,12 @@ from typing import Annotated, Any, Literal
 
 from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
 from clonometer.results.compare.moments import SOURCES
-from clonometer.results.types import ROW_KEYS, SIDE_KEYS, Estimate
+from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
 
 COMPARE_SCHEMA = 2
-FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
-#: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
-HIGHER, LOWER = "higher", "lower"
-VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 
 
-OF_ROW = Only("of_row", ROW_KEYS)
 SIDE = Only("side", (*SIDE_KEYS, "effective_mhz"))
-ShareOrNone = Annotated[float | None, Least(0)]
 
 
 @dataclass(frozen=True)
@@ -77,14 +71,6 @@ class ComparedRow:
     def is_time(self) -> bool:
         """Whether it is a time that is compared."""
         return self.base.value is None
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A cell that could not be compared, and why."""
-
-    cell: str
-    reason: str
 
 
 @dataclass(frozen=True)

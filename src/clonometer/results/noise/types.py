@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.records import Above, Count, Key, Least, Mark, Most, Only, version
-from clonometer.results.types import Estimate
+from clonometer.results.types import Estimate, ShareOrNone
 
 NOISE_SCHEMA = 2
 
 
 _NOISE_OF = Only("noise_of", ("cell", "temperature", "stage", "quantity", "placement", "n_processes", "median_ns"))
-_Scatter = Annotated[float | None, Least(0)]
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,13 @@ class NoiseRow:
         "How far process medians scatter, as a share: 1.4826 times their median absolute deviation, on the logarithm.",
     ]
     between: Annotated[
-        _Scatter,
+        ShareOrNone,
         Key("between_rounds"),
         "How far rounds are apart, as a share: the standard deviation of their medians beyond what all rows of a round "
         "have in common and what the spread of processes explains; None with fewer than three rounds.",
     ]
     detectable: Annotated[
-        _Scatter,
+        ShareOrNone,
         Key("detectable_change"),
         "The smallest slow-down that one check would find in 95% of cases, as a share; None where it would find none.",
     ]
@@ -71,7 +70,7 @@ class Noise:
         "was but one round.",
     ]
     common: Annotated[
-        _Scatter,
+        ShareOrNone,
         Key("common_between_rounds"),
         Mark.OPTIONAL,
         "How far rounds are apart in what all rows have in common; None with fewer than three rounds, or with one "

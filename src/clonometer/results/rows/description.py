@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup, Totals
-from clonometer.results.types import LevelChange, Mode, WarmUp
+from clonometer.results.types import GatheringPlace, LevelChange, WarmUp
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
@@ -165,5 +165,5 @@ def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
         return {"n_modes": None, "modes": ()}
     step = -(-group.values.size // _MODE_SAMPLES)
     peaks = find_modes(group.values[::step], effective=group.effective_samples / step, resolution=resolution_ns)
-    modes = tuple(Mode(peak.value, peak.share) for peak in peaks)
+    modes = tuple(GatheringPlace(peak.value, peak.share) for peak in peaks)
     return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
 from clonometer.results.ab.wording import percentages
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, UNDECIDED
+from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER, UNDECIDED
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.compare.types import FASTER, HIGHER, LOWER, SLOWER, Compared, ComparedPair, ComparedRow
+from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow
+from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 from clonometer.views.comparison import (
     BEFORE,
     common_text,
