@@ -19,15 +19,12 @@ class TargetsInHand:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self._wanted: list[int] = []
-        self._seconds: list[list[float]] = []
-        self._dropped: set[int] = set()
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
         self._wanted = [target.limits.processes for target in plan.targets]
-        self._seconds = [[] for _ in plan.targets]
-        self._dropped = set()
+        self._seconds: list[list[float]] = [[] for _ in plan.targets]
+        self._dropped: set[int] = set()
 
     def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
         """Note that a process of ``target`` has ended, how long it took and what it measured; failed ones count too."""
@@ -76,12 +73,11 @@ class RoundsScheduler(TargetsInHand):
     def __init__(self, seed: int, budget_s: float | None) -> None:
         super().__init__(seed)
         self._budget_s = budget_s
-        self._round: list[int] = []
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
         super().begin(plan)
-        self._round = []
+        self._round: list[int] = []
 
     def next_target(self, elapsed_s: float) -> int | None:
         """Name the target to start now, as its index in the plan, or None where measuring ends."""

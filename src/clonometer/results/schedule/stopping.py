@@ -86,20 +86,15 @@ class TargetScheduler(TargetsInHand):
         self._quantities = quantities
         self._target_width = target_width
         self._stretch = stretch
-        self._precision: list[Precision] = []
-        self._widths: list[float | None] = []
-        self._confirmed_at: list[int | None] = []
-        self._done: set[int] = set()
-        self._slice: list[int] = []
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
         super().begin(plan)
         self._precision = [Precision(self._quantities.get(target.workload, ())) for target in plan.targets]
-        self._widths = [None for _ in plan.targets]
-        self._confirmed_at = [None for _ in plan.targets]
-        self._done = set()
-        self._slice = []
+        self._widths: list[float | None] = [None for _ in plan.targets]
+        self._confirmed_at: list[int | None] = [None for _ in plan.targets]
+        self._done: set[int] = set()
+        self._slice: list[int] = []
 
     def next_target(self, elapsed_s: float) -> int | None:
         """Name the target to start now, as its index in the plan, or None where measuring ends."""
