@@ -121,7 +121,7 @@ def _cost(side: _Figure, *, by_page: bool) -> str:
         ends = interval_ends(each)
         if ends is None:
             return f"{format_number(each.value)} ns (one process)"
-        value, low, high = (format_number(number, each.low, each.high) for number in (each.value, *ends))
+        value, low, high = (format_number(number, *ends) for number in each.ends)
         return f"{value} ({low} to {high}) ns"
     ends = (
         None
@@ -134,7 +134,7 @@ def _cost(side: _Figure, *, by_page: bool) -> str:
 def _short(side: _Figure, *, by_page: bool) -> str:
     if by_page and side.ns_per_page is not None:
         each = side.ns_per_page
-        return f"{format_number(each.value, each.low, each.high)} ns"
+        return f"{format_number(*each.ends)} ns"
     return short_median(side.row)
 
 

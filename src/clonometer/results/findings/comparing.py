@@ -87,10 +87,11 @@ class Comparison:
     @property
     def numbers(self) -> dict[str, Any]:
         """The ratio, its ends, the verdict and the cells, for a finding's ``numbers``."""
+        low, high = interval_ends(self.ratio) or (None, None)
         return {
             "ratio": self.ratio.value,
-            "ratio_low": self.ratio.low if self.ratio.n > 1 else None,
-            "ratio_high": self.ratio.high if self.ratio.n > 1 else None,
+            "ratio_low": low,
+            "ratio_high": high,
             "confidence": confidence_of(self.ratio),
             "method": self.ratio.method,
             "n_processes": self.ratio.n,
@@ -126,7 +127,7 @@ class SignedDifference:
     @property
     def text(self) -> str:
         """The difference with its interval, as words."""
-        return format_duration_interval(self.interval.value, self.interval.low, self.interval.high)
+        return format_duration_interval(*self.interval.ends)
 
     @property
     def amount(self) -> str:

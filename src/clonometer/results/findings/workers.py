@@ -180,9 +180,7 @@ def _fit(
             ratio_of_coefficients(fits[SIDES[0]].polynomial, fits[SIDES[1]].polynomial, power)
             for power in range(some.polynomial.degree + 1)
         ]
-        numbers["coefficient_ratios"] = [
-            None if ratio is None else [ratio.value, ratio.low, ratio.high] for ratio in ratios
-        ]
+        numbers["coefficient_ratios"] = [None if ratio is None else list(ratio.ends) for ratio in ratios]
         clauses = [*curves, *_compared(comparer, ratios, head)]
     name = ".".join([axis, workload, *map(str, others.values())])
     brief = [f"{_NAMES.get(kind, '')} R2 {_r_squared(fit)}".strip() for kind, fit in fits.items()]
@@ -195,7 +193,7 @@ def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> l
     known = [(power, ratio) for power, ratio in reversed(list(enumerate(ratios))) if ratio is not None]
     texts, unsure = [], []
     for power, ratio in known:
-        words = format_ratio(ratio.value, ratio.low, ratio.high)
+        words = format_ratio(*ratio.ends)
         more = replace(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
         if comparer.is_sure(more, head, power):
             texts.append(f"the {_POWERS[power]} of {first} is {words} times that of {second}")
@@ -225,13 +223,12 @@ def _curve(comparer: Comparer, fit: Fit) -> str:
 def _coefficient(coefficient: Interval) -> str:
     """A time, which for a square may be far below a nanosecond."""
     if abs(coefficient.value) >= 1:
-        return format_duration_interval(coefficient.value, coefficient.low, coefficient.high)
-    return f"{format_ratio(coefficient.value, coefficient.low, coefficient.high)} ns"
+        return format_duration_interval(*coefficient.ends)
+    return f"{format_ratio(*coefficient.ends)} ns"
 
 
 def _r_squared(fit: Fit) -> str:
-    r2 = fit.polynomial.r_squared
-    return format_ratio(r2.value, r2.low, r2.high).replace(" (", ", ").removesuffix(")")
+    return format_ratio(*fit.polynomial.r_squared.ends).replace(" (", ", ").removesuffix(")")
 
 
 def _numbers(fit: Fit) -> dict[str, Any]:
@@ -272,7 +269,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
         "gap_ns_interval": [gap.low, gap.high],
         "unexplained_ns": rest.value,
         "unexplained_ns_interval": [rest.low, rest.high],
-        "unexplained_share": None if share is None else [share.value, share.low, share.high],
+        "unexplained_share": None if share is None else list(share.ends),
         "steps": [
             {"axis": rung.taken[0], "value": rung.taken[1], "step_ns": step.value, "ends_ns": [step.low, step.high]}
             for rung, step in zip(rungs[1:], ladder.steps, strict=True)
@@ -294,7 +291,7 @@ def _gap(first: str, second: str, gap: Interval) -> str:
 
 
 def _signed(interval: Interval) -> str:
-    return format_duration_interval(interval.value, interval.low, interval.high)
+    return format_duration_interval(*interval.ends)
 
 
 def _share(interval: Interval) -> str:
