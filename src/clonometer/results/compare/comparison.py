@@ -59,14 +59,7 @@ def compare_groups(
 ) -> Compared:
     """Compare a group of runs with another: runs are the units, and say themselves how far moments are apart.
 
-    Parameters
-    ----------
-    bases, others
-        One run or more on each side.
-    minimum_effect
-        As in `compare_runs`.
-    moments
-        As in `compare_runs`; of no account where a side has several runs.
+    Each side has one or more. ``moments`` is of no account where a side has several; else all is as in `compare_runs`.
 
     Raises
     ------

@@ -111,23 +111,9 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
 def describe(
     group: SampleGroup, processes: Processes, resolution_ns: float, *, ended_narrow: bool = False
 ) -> dict[str, Any]:
-    """Compute the fields of an estimate that say how its samples lie.
+    """Compute the fields of an `Estimate` that say how its samples of a time, at least one, lie.
 
-    Parameters
-    ----------
-    group
-        Samples of a time, at least one.
-    processes
-        Their process medians with their starts.
-    resolution_ns
-        Their grain.
-    ended_narrow
-        As for `level_change`.
-
-    Returns
-    -------
-    dict
-        Fields of `clonometer.results.types.Estimate`.
+    ``processes`` has their medians; ``resolution_ns`` is their grain, ``ended_narrow`` as for `level_change`.
     """
     values = group.values
     fields = _counted(group.totals) if group.totals else _spread(group)

@@ -32,22 +32,10 @@ def seed_of(*rows: Evidence, seed: int = 0) -> int:
 
 
 def ratio_of(a: Evidence, b: Evidence, *, seed: int = 0, same_run: bool = True) -> Interval:
-    """How many times as much ``a`` is as ``b``, by the medians of their processes.
+    """How many times as much ``a`` is as ``b``, by the medians of their processes, where it is one (`no_ratio_of`).
 
-    Parameters
-    ----------
-    a, b
-        Rows that may have a ratio (`no_ratio_of`).
-    seed
-        Of the run.
-    same_run
-        Whether processes of both that started near each other are neighbours in time. Of two runs they are not: what is
-        left is the order of time in each.
-
-    Returns
-    -------
-    Interval
-        As `clonometer.stats.bootstrap.ratio_of_medians`.
+    ``seed`` is that of the run. ``same_run``: processes of both that started near each other are neighbours in time. Of
+    two runs they are not: what is left is the order of time in each.
     """
     sides = [row.processes if same_run else _in_order_of_time(row.processes) for row in (a, b)]
     return ratio_of_medians(sides[0], sides[1], seed=seed_of(a, b, seed=seed))
