@@ -126,7 +126,7 @@ def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
 def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
     """Find what each row changed by, and how sure that is.
 
-    All matches have as many runs; ``moments`` counts for rows of two runs.
+    All matches have as many runs, or are of one run; ``moments`` counts for rows of two runs.
     """
     rows = [_unit_row(match) for match in matches]
     typical = _typical_variances([row for row in rows if row is not None])
@@ -134,9 +134,10 @@ def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
         _draft(match, moments) if row is None else _unit_draft(row, typical)
         for match, row in zip(matches, rows, strict=True)
     ]
-    alone = [not match.same_run and not match.several for match in matches]
-    changes = _changes_of_kinds([draft for draft, single in zip(listed, alone, strict=True) if single])
-    return [_beside_rest(draft, changes) if single else draft for draft, single in zip(listed, alone, strict=True)]
+    if any(match.same_run or match.several for match in matches):
+        return listed
+    changes = _changes_of_kinds(listed)
+    return [_beside_rest(draft, changes) for draft in listed]
 
 
 def judged(
