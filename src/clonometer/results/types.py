@@ -16,6 +16,7 @@ RESULTS_SCHEMA = 1
 LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
 FEWEST_PROCESSES = 4
+RowName = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,11 @@ class Estimate:
     warnings: tuple[RunWarning, ...] = ()
 
     schema_rules: ClassVar[Mapping[str, Any]] = ESTIMATE_RULES
+
+    @property
+    def name(self) -> RowName:
+        """What tells it from the other rows of its run: cell, quantity and observed placement."""
+        return (self.cell, self.quantity, self.placement)
 
     @property
     def is_first_launch(self) -> bool:

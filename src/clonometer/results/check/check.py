@@ -27,7 +27,7 @@ from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
-from clonometer.results.types import SLOWER, Estimate, LeftOut
+from clonometer.results.types import SLOWER, LeftOut
 from clonometer.units import format_share
 
 MAX_REGRESSION = 0.05
@@ -104,13 +104,13 @@ def check_again(
     bases = _listed(base)
     listed = drafts(_timed(*match_sides(bases, [again]))[0], moments)
     rerun = _judged(listed, checked.max_regression, checked.n_tests)
-    new = {_key(row.compared.base): row for row in rerun}
+    new = {row.compared.base.name: row for row in rerun}
     rows: list[CheckedRow] = []
     lost: list[str] = []
     for row in checked.rows:
         if row not in checked.flagged:
             rows.append(row)
-        elif (confirmed := new.get(_key(row.compared.base))) is not None:
+        elif (confirmed := new.get(row.compared.base.name)) is not None:
             rows.append(_settled(row, confirmed))
         else:
             lost.append(f"{row.compared.other.cell} could not be measured again")
@@ -171,10 +171,6 @@ def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
 def _refuted(first: ComparedRow, again: ComparedRow) -> bool:
     """Whether all of the new interval lies below the first: what was slow was that moment."""
     return first.low is not None and again.high is not None and again.high < first.low
-
-
-def _key(estimate: Estimate) -> tuple[str, str, str | None]:
-    return (estimate.cell, estimate.quantity, estimate.placement)
 
 
 def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]:

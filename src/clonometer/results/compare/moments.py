@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from clonometer.errors import InputError
 from clonometer.records import Count, Least
-from clonometer.results.types import Estimate
+from clonometer.results.types import Estimate, RowName
 
 ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS = "assumed", "given", "measured", "these runs", "one run"
 #: Of a fleet: hosts are the units.
@@ -20,8 +20,6 @@ SOURCES = (ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS, OF_HOSTS)
 SHARE = 0.02
 #: The same of first launches: a process has one, whose level depends on caches and on memory's layout.
 FIRST_SHARE = 0.2
-
-RowName = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Moments:
     def of(self, estimate: Estimate) -> float:
         """The standard deviation of a row; never below that of rows like it, since few rounds tell little of a row."""
         typical = self.first_share if estimate.is_first_launch else self.share
-        return max(typical, self.rows.get((estimate.cell, estimate.quantity, estimate.placement), 0.0))
+        return max(typical, self.rows.get(estimate.name, 0.0))
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,9 @@ def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Ma
     matches, left_out = match_runs(bases[0], others[0])
     for side in (*bases[1:], *others[1:]):
         further, missing = match_runs(bases[0], side)
-        kept = {_name(match.base) for match in further}
+        kept = {match.base.estimate.name for match in further}
         left_out += [entry for entry in missing if entry not in left_out]
-        matches = [match for match in matches if _name(match.base) in kept]
+        matches = [match for match in matches if match.base.estimate.name in kept]
     return [
         replace(
             match,
@@ -95,10 +95,6 @@ def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Ma
         )
         for match in matches
     ], left_out
-
-
-def _name(row: Evidence) -> tuple[str, RowKey]:
-    return row.cell, row.key
 
 
 def _row(side: Book, like: Evidence) -> Evidence:

@@ -15,9 +15,8 @@ from clonometer.results.compare.pairing import kind_of
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.results.types import RowName
 from clonometer.stats.changes import LogChange
-
-_Name = tuple[str, str, str | None]
 
 _MAD_TO_SIGMA = 1.4826
 #: The standard error of a median is that of a mean times this, for normal values.
@@ -41,7 +40,7 @@ def noise_rows(
         The standard deviation of what all rows of a round have in common, as a share; None with fewer than three
         rounds, or with one kind of process.
     """
-    named = {(row.cell, *row.key): row for row in half.rows if no_ratio_of(row) is None}
+    named = {row.estimate.name: row for row in half.rows if no_ratio_of(row) is None}
     levels = {name: levels for name in named if (levels := _levels(rounds, name)) is not None}
     common = _common(named, levels)
     rows = []
@@ -59,13 +58,13 @@ def noise_rows(
     return tuple(rows), None if common is None else stdev(common)
 
 
-def _find(side: Book, name: _Name) -> Evidence | None:
+def _find(side: Book, name: RowName) -> Evidence | None:
     cell, quantity, placement = name
     row = side.cells.get(cell, {}).get((quantity, placement))
     return row if row is not None and no_ratio_of(row) is None else None
 
 
-def _levels(rounds: Sequence[Book], name: _Name) -> list[float] | None:
+def _levels(rounds: Sequence[Book], name: RowName) -> list[float] | None:
     """How far a row's median lies from its mean over the rounds in each, on the logarithm; None where these are few."""
     rows = [_find(side, name) for side in rounds]
     if len(rounds) < _LEAST_ROUNDS or None in rows:
@@ -74,7 +73,7 @@ def _levels(rounds: Sequence[Book], name: _Name) -> list[float] | None:
     return [value - fmean(logs) for value in logs]
 
 
-def _common(named: Mapping[_Name, Evidence], levels: Mapping[_Name, Sequence[float]]) -> list[float] | None:
+def _common(named: Mapping[RowName, Evidence], levels: Mapping[RowName, Sequence[float]]) -> list[float] | None:
     """What the kinds of process have in common in each round: a slower machine makes all of them slower."""
     kinds: dict[str, list[Sequence[float]]] = {}
     for name, row_levels in levels.items():
