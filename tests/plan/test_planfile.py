@@ -238,6 +238,14 @@ def test_what_a_plan_sets_stands_under_what_its_entries_set(catalogue):
         parse_plan(COMMON.replace('"clean"', "[]"), "mine.toml", catalogue)
 
 
+def test_a_plan_says_a_temperature_for_entries_that_say_none(catalogue):
+    toml = 'temperature = "warm"\n' + MINIMAL + '[[cells]]\nworkloads = "launch.pthread"\ntemperature = "cold"\n'
+    VALIDATOR.validate(tomllib.loads(toml))
+    assert [cell.temperature for cell in parse_plan(toml, "mine.toml", catalogue).cells] == ["warm", "cold"]
+    with pytest.raises(PlanError, match=r"mine\.toml: temperature: must be a text"):
+        parse_plan(toml.replace('"warm"', "3"), "mine.toml", catalogue)
+
+
 def test_a_quick_form_is_laid_over_its_plan(catalogue, tmp_path):
     VALIDATOR.validate(tomllib.loads(QUICK))
     (tmp_path / "mine.toml").write_text(QUICK, encoding="utf-8")

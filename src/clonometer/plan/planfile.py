@@ -18,7 +18,7 @@ DEFAULT_BUDGET_SECONDS = 60.0
 
 _QUICK = "-quick"
 _QUICK_TABLE = "\n[quick]\n"
-_QUICK_KEYS = ("title", "budget_seconds", "target_width", "limits", "set", "cells")
+_QUICK_KEYS = ("title", "budget_seconds", "target_width", "temperature", "limits", "set", "cells")
 _TOP_KEYS = ("schema", "name", *_QUICK_KEYS, "quick")
 _ENTRY_KEYS = ("workloads", "temperature", "set", "limits", "quick")
 
@@ -116,8 +116,9 @@ def parse_plan(
         name, document, source = f"{name}{_QUICK}", _quick_form(document, source), f"{source}: quick form"
     base = Limits(**_limits(document, source))
     common = _settings(document, source)
+    temperatures = _temperatures(document, source)
     entries = [
-        _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}", common)
+        _entry(_table(content, f"{source}: cells {index}"), f"{source}: cells {index}", common, temperatures)
         for index, content in enumerate(_tables(document, source), start=1)
     ]
     targets = expand(entries, catalogue, base)
@@ -186,18 +187,27 @@ def _laid_over(table: Mapping[str, object], changes: Mapping[str, object]) -> di
     return merged
 
 
-def _entry(table: Mapping[str, object], place: str, common: Mapping[str, tuple[object, ...]]) -> Entry:
+def _entry(
+    table: Mapping[str, object],
+    place: str,
+    common: Mapping[str, tuple[object, ...]],
+    temperatures: tuple[str, ...] | None,
+) -> Entry:
     _known_keys(table, _ENTRY_KEYS, place)
     if "workloads" not in table:
         raise PlanError(f"{place}: workloads is missing", 'for example workloads = ["launch.fork"]')
-    temperature = table.get("temperature")
     return Entry(
         place=place,
         workloads=_texts(table["workloads"], f"{place}: workloads"),
         settings={**common, **_settings(table, place)},
-        temperatures=None if temperature is None else _texts(temperature, f"{place}: temperature"),
+        temperatures=_temperatures(table, place) or temperatures,
         limits=_limits(table, place),
     )
+
+
+def _temperatures(table: Mapping[str, object], place: str) -> tuple[str, ...] | None:
+    temperature = table.get("temperature")
+    return None if temperature is None else _texts(temperature, f"{place}: temperature")
 
 
 def _settings(table: Mapping[str, object], place: str) -> dict[str, tuple[object, ...]]:
