@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -55,6 +56,9 @@ def test_its_end_is_noticed_where_a_filter_refuses_pidfds(monkeypatch: pytest.Mo
     ]  # fmt: skip
     assert all(ending.seconds < 20 for _, ending in endings)
     assert signal.getsignal(signal.SIGCHLD) == before
+    monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
+    with pytest.raises(DriverError, match="cannot wait for a program: can't start new thread"):
+        run("time.sleep(60)")
 
 
 @pytest.mark.parametrize("end", ["sys.exit(3)", "time.sleep(60)", "os.kill(0, 9)"])

@@ -223,16 +223,16 @@ def _listen(
     interrupt_fd: int | None,
 ) -> str | None:
     """Listen until the child has ended; say why it must be stopped where it has not."""
-    with watched(child.pid) as watch:
+    with watched(child.pid) as ended:
         poll = select.poll()
-        for descriptor in (*sinks, watch.descriptor, interrupt_fd):
+        for descriptor in (*sinks, ended, interrupt_fd):
             if descriptor is not None:
                 poll.register(descriptor, select.POLLIN)
         while True:
             left_ms = (deadline_s - time.monotonic()) * 1000
             if left_ms <= 0:
                 return "timeout"
-            ready = [descriptor for descriptor, _ in poll.poll(min(left_ms, watch.most_ms, _LONGEST_POLL_MS))]
+            ready = [descriptor for descriptor, _ in poll.poll(min(left_ms, _LONGEST_POLL_MS))]
             for descriptor in ready:
                 if descriptor not in sinks:
                     continue
@@ -241,7 +241,7 @@ def _listen(
                     poll.unregister(descriptor)
                 elif not sinks[descriptor](data):
                     return "refused"
-            if watch.has_ended(ready):
+            if ended in ready:
                 return None
             if interrupt_fd in ready:
                 return "interrupt"
