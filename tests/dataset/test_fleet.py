@@ -23,7 +23,7 @@ def test_hosts_are_units_and_the_odd_one_is_named(fleet: Path) -> None:
     dataset = load(fleet)
     shown = show_fleet(dataset, "class")
     assert [(group.name, group.n_hosts, group.n_runs) for group in shown.groups] == [("Test CPU, 4 CPUs, KVM", 9, 18)]
-    row = next(row for row in shown.rows if (row.cell, row.stage) == (PTHREAD, "reaped"))
+    row = next(row for row in shown.rows if (row.label.cell, row.label.stage) == (PTHREAD, "reaped"))
     label = next(
         place for place, label in enumerate(dataset.labels) if (label.cell, label.stage) == (PTHREAD, "reaped")
     )

@@ -86,7 +86,7 @@ def test_a_step_is_found_with_the_fact_that_changed_with_it(stepped: Dataset) ->
     assert (event.slower, event.faster, event.n_rows, event.n_regressions) == (3, 0, 6, 3)
     assert event.run == f"day{STEP:03}.parquet"
     assert [(cause.key, cause.base, cause.other) for cause in event.causes] == [("kernel.release", "6.12.3", "6.12.4")]
-    steps = {(row.label.workload, row.stage): row.steps for row in history.rows}
+    steps = {(row.label.workload, row.label.stage): row.steps for row in history.rows}
     assert all(bool(its) == (workload == "launch.fork") for (workload, _), its in steps.items())
     [step] = steps["launch.fork", "reaped"]
     assert step.low < np.exp(0.1) < step.high
@@ -143,12 +143,9 @@ def test_openmetrics_come_back_as_they_were_written(tmp_path: Path, stepped: Dat
     assert [event.since for event in back.events] == [event.since for event in before.events]
     assert [cause.key for event in back.events for cause in event.causes] == ["kernel.release"]
     for row, its in zip(back.rows, before.rows, strict=True):
-        assert (row.cell, row.quantity, row.placement, row.started) == (
-            its.cell,
-            its.quantity,
-            its.placement,
-            its.started,
-        )
+        for name in ("cell", "quantity", "placement"):
+            assert getattr(row.label, name) == getattr(its.label, name)
+        assert row.started == its.started
         assert row.values == pytest.approx(its.values)
     from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -178,9 +175,9 @@ def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset)
     back, before = find_history(read_bencher(tmp_path)), find_history(stepped)
     assert [event.since for event in back.events] == [event.since for event in before.events]
     assert [event.causes for event in back.events] == [()] * len(before.events)
-    rows = {(row.cell, row.quantity, row.placement): row for row in back.rows}
+    rows = {(row.label.cell, row.label.quantity, row.label.placement): row for row in back.rows}
     for its in before.rows:
-        assert rows[its.cell, its.quantity, its.placement].values == pytest.approx(its.values)
+        assert rows[its.label.cell, its.label.quantity, its.label.placement].values == pytest.approx(its.values)
     (tmp_path / "1-host.json").write_text('{"launch.fork": {"reaped": {}}}')
     with pytest.raises(InputError, match=r"1-host\.json is no file of Bencher's"):
         read_bencher(tmp_path)

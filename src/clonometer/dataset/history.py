@@ -151,17 +151,11 @@ def _row(
     size = detectable_size(level, limit)
     return HistoryRow(
         name,
-        label.cell,
-        label.quantity,
-        label.stage,
-        label.temperature,
-        label.placement,
-        "ns" if label.is_time else label.unit,
+        label,
         [run.started for run in runs],
         np.exp(series.logs).tolist(),
         written,
         None if size is None else math.expm1(min(size, 10.0)),
-        label,
     )
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.dataset.types import FolderReading, Label
-from clonometer.records import Above, Count, Known, Least, Mark, version, written
+from clonometer.records import Above, Count, Known, Least, Mark, Only, version, written
 from clonometer.results.compare.types import Difference
 from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 
 HISTORY_SCHEMA = 1
 NO_REGRESSION, REGRESSION, CANNOT_TELL = "no regression", "regression", "cannot tell"
 HISTORY_VERDICTS = (NO_REGRESSION, REGRESSION, CANNOT_TELL)
+_OF_LABEL = Only("label", ("cell", "quantity", "stage", "temperature", "placement", "unit"))
 
 
 @dataclass(frozen=True)
@@ -42,19 +43,13 @@ class HistoryRow:
     """One kind of row of one host, or of one group of hosts, in order of time."""
 
     series: Annotated[str, "The host, or the group."]
-    cell: str
-    quantity: str
-    stage: str | None
-    temperature: str | None
-    placement: str | None
-    unit: Annotated[str, "ns where it is a time."]
+    label: Annotated[Label, Mark.MERGED, _OF_LABEL]
     started: Annotated[Sequence[str], "When each run started."]
     values: Annotated[Sequence[float], "The median of each."]
     steps: Sequence[HistoryStep]
     detectable: Annotated[
         float | None, Least(0), "The least rise that 7 more runs would show, as a share; null with too few runs."
     ]
-    label: Annotated[Label, Mark.UNWRITTEN]
 
 
 @dataclass(frozen=True)

@@ -64,19 +64,12 @@ def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:
     parts = variance_components(units.values, units.first, units.families)
     edges = np.append(units.first, units.values.size)
     for place, (group, label, start, stop) in enumerate(units.spans()):
-        about = dataset.labels[label]
         interval = quantile_interval(units.logs[start:stop], 0.5)
         several = stop - start > 1
         between, within = (float(part[place]) for part in (parts.between, parts.within))
         yield FleetRow(
             units.names[group],
-            about.cell,
-            about.workload,
-            about.quantity,
-            "ns" if about.is_time else about.unit,
-            about.stage,
-            about.temperature,
-            about.placement,
+            dataset.labels[label],
             stop - start,
             int(edges[stop] - edges[start]),
             math.exp(interval.value),
@@ -84,7 +77,6 @@ def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:
             math.exp(interval.high) if several else None,
             None if math.isnan(between) else math.sqrt(between),
             None if math.isnan(within) else math.sqrt(within),
-            about,
         )
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from clonometer.records import Count, Least, Mark, version
+from clonometer.records import Count, Key, Least, Mark, Only, version, written
 from clonometer.results.compare.types import Compared
 from clonometer.results.types import Estimate
 
 FLEET_SCHEMA = 1
+_OF_LABEL = Only("label", ("cell", "workload", "quantity", "unit", "stage", "temperature", "placement"))
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,15 @@ class Label:
     stage: str | None
     placement: str | None
     quantity: str
-    unit: str
+    unit: Annotated[str, Mark.UNWRITTEN]
     family: str
     resolution_ns: float
     is_time: bool
+
+    @written("ns where it is a time.")
+    def shown_unit(self) -> Annotated[str, Key("unit")]:
+        """The unit of its figures in a folder's answers."""
+        return "ns" if self.is_time else self.unit
 
     def estimate(self, figures: tuple[float, float | None, float | None], n_samples: int, n_processes: int) -> Estimate:
         """An estimate with a median and its ends: in ns of a time, else in the label's unit."""
@@ -118,13 +124,7 @@ class FleetRow:
     """One kind of row in one group: the median over hosts, and how hosts and runs differ."""
 
     group: str
-    cell: str
-    workload: str
-    quantity: str
-    unit: Annotated[str, "ns where it is a time."]
-    stage: str | None
-    temperature: str | None
-    placement: str | None
+    label: Annotated[Label, Mark.MERGED, _OF_LABEL]
     n_hosts: Count
     n_runs: Count
     median: Annotated[float, "Over hosts; a host is the mean of its runs' medians (on the logarithm)."]
@@ -136,7 +136,6 @@ class FleetRow:
     within_host: Annotated[
         float | None, Least(0), "Standard deviation between runs of a host, as a share; null where no host has two."
     ]
-    label: Annotated[Label, Mark.UNWRITTEN]
 
 
 @dataclass(frozen=True)

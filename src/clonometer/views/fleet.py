@@ -71,8 +71,8 @@ def fleet_table(rows: Sequence[FleetRow]) -> Table:
 
 
 def _until(row: FleetRow, estimate: Estimate) -> str:
-    name = stage_name(row.stage, row.quantity)
-    return name if row.label.is_time else f"{name}, {value_unit(estimate) or row.unit}"
+    name = stage_name(row.label.stage, row.label.quantity)
+    return name if row.label.is_time else f"{name}, {value_unit(estimate) or row.label.unit}"
 
 
 def _estimate(row: FleetRow) -> Estimate:

@@ -79,7 +79,7 @@ def history_table(rows: Sequence[HistoryRow]) -> Table:
     return Table(
         [
             label_column(label_parts(row.label) for row in rows),
-            Column("until", [stage_name(row.stage, row.quantity) for row in rows]),
+            Column("until", [stage_name(row.label.stage, row.label.quantity) for row in rows]),
             Column("now", [median_text(estimate, unit).median for estimate in estimates], "point"),
             Column(
                 "last change",
@@ -125,6 +125,6 @@ def drawn_rows(history: History, most: int) -> list[HistoryRow]:
     def rank(row: HistoryRow) -> tuple[bool, bool, float]:
         evidence = max((step.evidence for step in row.steps), default=0.0)
         regresses = any(step.is_regression for step in row.steps)
-        return (not regresses, is_part(row.stage) and not row.steps, -evidence)
+        return (not regresses, is_part(row.label.stage) and not row.steps, -evidence)
 
     return first_ranked(history.rows, rank, most)

@@ -57,7 +57,7 @@ def history_panels(history: History, most: int) -> list[Panel]:
 
 def _panel(row: HistoryRow) -> Spec:
     """Draw a row's values against time, its levels, and its steps with what changed."""
-    unit = table_unit(row.values) if row.label.is_time else row.unit
+    unit = table_unit(row.values) if row.label.is_time else row.label.unit
     scale = _UNITS.get(unit, 1.0) if row.label.is_time else 1.0
     steps = [
         {

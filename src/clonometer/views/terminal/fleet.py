@@ -30,7 +30,7 @@ def render_fleet(shown: FleetShown, *, width: int, colour: bool, wide: bool = Fa
     for group in groups:
         rows = [row for row in shown.rows if row.group == group.name]
         # Whole launches, and what has no stages, before parts of launches.
-        chosen = rows if wide else first_ranked(rows, lambda row: is_part(row.stage), SHORT_ROWS)
+        chosen = rows if wide else first_ranked(rows, lambda row: is_part(row.label.stage), SHORT_ROWS)
         hidden_rows += len(rows) - len(chosen)
         lines += ["", *painted(wrap(group_text(group), width), "bold", colour)]
         if rows:
