@@ -13,7 +13,8 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
-from clonometer.protocol import AnswerReader, Block
+from clonometer.answers import Block
+from clonometer.protocol import AnswerReader
 from clonometer.stats.quantiles import quantile_interval
 
 HALF_WIDTH = 0.005

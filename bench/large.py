@@ -10,13 +10,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.harness import Line, say
+from clonometer.answers import Block
 from clonometer.runfile import RunFileWriter
 
 CELLS, PROCESSES, BLOCKS, ROWS = 10, 20, 5, 100_000
@@ -51,26 +53,17 @@ print(json.dumps({cell: [float(median), float(p99), float(least)] for cell, medi
 """
 
 
-@dataclass(frozen=True)
-class GeneratedBlock:
-    """One block of log-normal samples, made when the writer wants them."""
+def block_of(index: int, columns: Mapping[str, Any]) -> Block:
+    kinds, units = {"reaped_ns": "i64"}, {"reaped_ns": "ns"}
+    return Block(index, "launch.fork", "warm", ROWS, columns, kinds, units, "ok", None, {"ok": ROWS}, {}, b"")
 
-    index: int
-    seed: int
-    rows: int = ROWS
-    column_types: Mapping[str, str] = field(default_factory=lambda: {"reaped_ns": "i64"})
-    units: Mapping[str, str] = field(default_factory=lambda: {"reaped_ns": "ns"})
-    status: str = "ok"
-    reason: str | None = None
-    outcomes: Mapping[str, int] = field(default_factory=lambda: {"ok": ROWS})
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def columns(self) -> Mapping[str, Any]:
-        """Log-normal about 90 us, with a level of their own."""
-        random = np.random.default_rng(self.seed)
-        level = 11.4 + 0.02 * random.standard_normal()
-        return {"reaped_ns": np.exp(level + 0.25 * random.standard_normal(ROWS, np.float32)).astype(np.int64)}
+def generated(index: int, seed: int) -> Block:
+    """Make a block of samples: log-normal about 90 us, with a level of their own."""
+    random = np.random.default_rng(seed)
+    level = 11.4 + 0.02 * random.standard_normal()
+    samples = np.exp(level + 0.25 * random.standard_normal(ROWS, np.float32)).astype(np.int64)
+    return block_of(index, {"reaped_ns": samples})
 
 
 def cell_text(number: int) -> str:
@@ -84,7 +77,9 @@ def generate(path: Path) -> None:
         for process in range(PROCESSES):
             number = process * CELLS + cell
             for index in range(BLOCKS):
-                writer.add_block(cell_text(cell), number, GeneratedBlock(index, number * BLOCKS + index))
+                # Its samples are made when the writer wants them.
+                load = partial(generated, index, number * BLOCKS + index)
+                writer.add_block(cell_text(cell), number, block_of(index, {}), load)
             processes.append(
                 {
                     "process": number,

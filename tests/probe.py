@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from clonometer.protocol import AnswerReader, Block, Done
+from clonometer.answers import Block, Done
+from clonometer.protocol import AnswerReader
 from clonometer.results.rows.source import null_mask
 
 PATIENCE_SECONDS = 60

@@ -8,13 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clonometer.protocol import (
-    AnswerReader,
-    Block,
-    Done,
-    RawWriter,
-    preamble,
-)
+from clonometer.answers import Block, Done
+from clonometer.protocol import AnswerReader, RawWriter, preamble
 from clonometer.runfile import RunFileWriter
 from tests.fakes.answers import encode_block, encode_done
 

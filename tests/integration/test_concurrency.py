@@ -14,7 +14,7 @@ from tests import probe
 from tests.integration.started import gone, happens, process_session, started
 from tests.probe import present
 
-from clonometer.protocol import Block
+from clonometer.answers import Block
 
 pytestmark = pytest.mark.real
 

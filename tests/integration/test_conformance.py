@@ -20,8 +20,8 @@ from tests import probe
 from tests.integration.started import gone, process_session
 from tests.probe import present
 
+from clonometer.answers import Block
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.protocol import Block
 from clonometer.runner.drivers import Driver, find_drivers
 
 pytestmark = pytest.mark.real

@@ -21,6 +21,7 @@ import pytest
 from tests import probe
 from tests.integration.started import happens
 
+from clonometer.answers import Trace
 from clonometer.explain.arguments import listing_of
 from clonometer.explain.counters import counters_of
 from clonometer.explain.launches import launches_of
@@ -31,7 +32,7 @@ from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, MAKES_TASK, WAIT
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
-from clonometer.protocol.trace import TraceAnswer, parse_trace
+from clonometer.protocol.trace import parse_trace
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.process import ANSWER_FD
 from clonometer.runner.tracing import ProbeTracer
@@ -56,7 +57,7 @@ def make_target(drivers: Drivers, workload: str, samples: int = 40) -> Target:
     return plan_from_arguments([workload], ["temperature=warm"], catalogue, limits=limits).targets[0]
 
 
-def traced(drivers: Drivers, workload: str, how: str, samples: int = 40) -> tuple[ProbeTracer, TraceAnswer]:
+def traced(drivers: Drivers, workload: str, how: str, samples: int = 40) -> tuple[ProbeTracer, Trace]:
     tracer = ProbeTracer(drivers, drivers.calibrate())
     trace = tracer.trace(make_target(drivers, workload, samples), how, EVENTS)
     if trace.refused is not None:

@@ -11,12 +11,12 @@ from statistics import median
 import pytest
 from tests import probe
 
+from clonometer.answers import Trace
 from clonometer.explain.work.life import Lives
 from clonometer.explain.work.measure import _EVENTS, WorkWish, explain_work, work_sides
 from clonometer.explain.work.read import Execution, follow
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
-from clonometer.protocol.trace import TraceAnswer
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.tracing import ProbeTracer
 
@@ -33,9 +33,7 @@ def sides(drivers: Drivers, *settings: str) -> tuple[Target, Target]:
     return work_sides(settings, read_catalogue(drivers.descriptions))
 
 
-def followed(
-    drivers: Drivers, target: Target, how: str = "fast"
-) -> tuple[TraceAnswer, list[tuple[Execution, Lives | None]]]:
+def followed(drivers: Drivers, target: Target, how: str = "fast") -> tuple[Trace, list[tuple[Execution, Lives | None]]]:
     trace = ProbeTracer(drivers, drivers.calibrate()).trace(target, how, _EVENTS)
     if trace.refused is not None:
         pytest.skip(trace.refused)

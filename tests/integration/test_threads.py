@@ -8,7 +8,7 @@ import pytest
 from tests import probe
 from tests.probe import present
 
-from clonometer.protocol import Block
+from clonometer.answers import Block
 
 pytestmark = pytest.mark.real
 

@@ -17,9 +17,9 @@ import pytest
 from tests import probe
 from tests.integration.started import Started, as_nobody, happens, sleepers, started
 
+from clonometer.answers import Block
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.planfile import load_plan
-from clonometer.protocol import Block
 from clonometer.results.rows.source import null_mask
 
 pytestmark = pytest.mark.real

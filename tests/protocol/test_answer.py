@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from tests.fakes import FAKE_DRIVER
 from tests.fakes.answers import encode_block, encode_done
 
+from clonometer.answers import Block
 from clonometer.errors import ProtocolError
-from clonometer.protocol import AnswerReader, Block, preamble
+from clonometer.protocol import AnswerReader, preamble
 from clonometer.protocol.frames import encode_frame
 from clonometer.results.rows.source import null_mask
 

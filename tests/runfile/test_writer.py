@@ -14,8 +14,9 @@ import pytest
 from tests.fakes.answers import encode_block
 from tests.fakes.sample_run import CLOCK, FORK_COLD, FORK_WARM, metadata, processes, write_run
 
+from clonometer.answers import Block
 from clonometer.errors import OutputError, ProtocolError, RunFileError
-from clonometer.protocol import AnswerReader, Block, preamble
+from clonometer.protocol import AnswerReader, preamble
 from clonometer.runfile import RunFileWriter, open_run
 
 KEYS = ["cell", "process", "block", "sample"]

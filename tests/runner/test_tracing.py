@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 from tests.protocol.test_trace import answer
 
+from clonometer.answers import Trace
 from clonometer.plan.types import Target
-from clonometer.protocol.trace import TraceAnswer, parse_trace
+from clonometer.protocol.trace import parse_trace
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.tracing import FIRST_RING_BYTES, ProbeTracer
 
@@ -21,16 +22,16 @@ WHOLE = replace(parse_trace(answer()), lost=0, missed=0)
 class Retold(ProbeTracer):
     """Gives answers that are there already, and remembers the room that each was given."""
 
-    def __init__(self, *answers: TraceAnswer, hz: float = HZ) -> None:
+    def __init__(self, *answers: Trace, hz: float = HZ) -> None:
         super().__init__(cast("Drivers", None), {"clock": "tsc", "clock_hz": hz})
         self.answers = list(answers)
         self.rooms: list[int] = []
 
-    def _once(self, *asked: Any) -> TraceAnswer:
+    def _once(self, *asked: Any) -> Trace:
         self.rooms.append(self._ring_bytes)
         return self.answers.pop(0)
 
-    def tell(self) -> TraceAnswer:
+    def tell(self) -> Trace:
         return self.trace(cast("Target", None), "fast", ("tasks",))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 
+from clonometer.answers import Trace
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.explain.arguments import listing_of
 from clonometer.explain.budget import BAND, budget_of
@@ -16,7 +17,7 @@ from clonometer.explain.memory import Memory
 from clonometer.explain.overhead import overhead_of
 from clonometer.explain.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
 from clonometer.explain.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
-from clonometer.explain.source import Trace, Tracer
+from clonometer.explain.source import Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.tiers import TRACEPOINTS, Ways, best_tier
 from clonometer.explain.timeline import make_timeline, nearest

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clonometer.answers import Trace
 from clonometer.explain.actors import Cast, Event
 from clonometer.explain.budget import central
 from clonometer.explain.memory import Memory
 from clonometer.explain.partition import TracedLaunch, traced_launches
 from clonometer.explain.parts import ORDER, USER_PARTS
-from clonometer.explain.source import Trace
 from clonometer.explain.types import Counters, Counts
 from clonometer.words import STAGE_ORDER
 

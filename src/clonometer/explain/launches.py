@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clonometer.explain.source import Trace
+from clonometer.answers import Trace
 from clonometer.words import STAGE_ORDER
 
 _NULL = -(2**63)

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from clonometer.answers import Trace
 from clonometer.explain.launches import Launch, launches_of
-from clonometer.explain.source import Trace
 from clonometer.explain.types import Bounded
 from clonometer.plan.types import Target
 from clonometer.stats.bootstrap import pair_neighbours

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clonometer.answers import Trace
 from clonometer.explain.actors import MARK, STAMP, Cast, Event
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.parts import LOADER, PROGRAM_PARTS, UNEXPLAINED
-from clonometer.explain.source import Trace
 from clonometer.explain.types import Segment
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from clonometer.answers import Trace
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.overhead import (
     Span,
@@ -17,7 +18,7 @@ from clonometer.explain.overhead import (
     spans_of,
 )
 from clonometer.explain.partition import FAULT_RUN, TracedLaunch, traced_launches
-from clonometer.explain.source import Trace, Tracer
+from clonometer.explain.source import Tracer
 from clonometer.plan.types import Target
 
 LEAST_PROCESSES = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from clonometer.answers import Trace
 from clonometer.explain.launches import launches_of
-from clonometer.explain.source import Trace
 
 # From here on up, a word of a stack is a mark and no address (enum perf_callchain_context).
 _MARKS = (1 << 64) - 4096

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from clonometer.answers import Trace
 from clonometer.errors import UnavailableError
-from clonometer.explain.source import Trace
 from clonometer.explain.types import Tier
 
 #: The ways of the tier that sees most, in words.

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from clonometer.protocol.answer import AnswerReader, preamble
-from clonometer.protocol.block import Block, Done
 from clonometer.protocol.raw import RawProcess, RawRun, RawWriter
 
 __all__ = [
     "AnswerReader",
-    "Block",
-    "Done",
     "RawProcess",
     "RawRun",
     "RawWriter",

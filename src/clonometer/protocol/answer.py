@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from clonometer.answers import Block, Done
 from clonometer.errors import ProtocolError
-from clonometer.protocol.block import Block, Done, Head, parse_block, parse_done, parse_head
+from clonometer.protocol.block import Head, parse_block, parse_done, parse_head
 from clonometer.protocol.frames import (
     COLS_LIMIT_BYTES,
     JSON_LIMIT_BYTES,

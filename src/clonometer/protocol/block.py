@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from clonometer.answers import Block, Done
 from clonometer.errors import ProtocolError
 from clonometer.fields import MISSING, Fields, is_whole
 from clonometer.protocol.frames import COLS_LIMIT_BYTES, HEADER, Frame
@@ -25,61 +26,6 @@ STATUSES = ("ok", "skipped", "failed")
 RESERVED_COLUMNS = ("cell", "process", "block", "sample")
 
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class Block:
-    """Consecutive samples of one process, as a driver measured them.
-
-    Attributes
-    ----------
-    index
-        Counts from 0 in the order of measuring.
-    workload, temperature
-        As requested; ``temperature`` is None for workloads that have none.
-    rows
-        Number of samples.
-    columns
-        Name -> array of shape ``(rows,)``, read-only, dtype int32, int64 or float64, in the order and the
-        unit that the driver declared. Null is the smallest value of int32 and int64, and NaN of float64.
-    column_types, units
-        Name -> ``i32``, ``i64`` or ``f64``; name -> unit.
-    status, reason
-        ``ok``, ``skipped`` or ``failed``, the last two with a reason.
-    outcomes
-        How many launches ended how: ``ok`` or the name of an errno.
-    facts
-        Facts of the block (wall time, effective frequency, faults, switches).
-    raw
-        The three frames as they came, for NAME.raw.
-    """
-
-    index: int
-    workload: str
-    temperature: str | None
-    rows: int
-    columns: Mapping[str, NDArray[Any]]
-    column_types: Mapping[str, str]
-    units: Mapping[str, str]
-    status: str
-    reason: str | None
-    outcomes: Mapping[str, int]
-    facts: Mapping[str, Any]
-    raw: bytes
-
-
-@dataclass(frozen=True)
-class Done:
-    """How an answer ended: ``ok``, ``skipped`` or ``failed``, the last two with a reason."""
-
-    status: str
-    reason: str | None
-    errno: int | None
-    blocks: int
-    driver: str | None
-    version: str | None
-    linkage: str | None
-    raw: bytes
 
 
 @dataclass(frozen=True)

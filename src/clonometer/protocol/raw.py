@@ -15,10 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from clonometer.answers import Block, Done
 from clonometer.errors import NoRoomError, OutputError, ProtocolError, RunFileError
 from clonometer.files import cannot_write, claim, is_no_room
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
-from clonometer.protocol.block import Block, Done, read_json
+from clonometer.protocol.block import read_json
 from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
 
 RAW_MAGIC = b"CLNMTRAW"

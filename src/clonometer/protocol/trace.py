@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from clonometer.answers import Trace
 from clonometer.errors import ProtocolError
 from clonometer.protocol.answer import AnswerReader
-from clonometer.protocol.block import Block, Done, JsonFields, read_json
+from clonometer.protocol.block import JsonFields, read_json
 from clonometer.protocol.frames import COLS_LIMIT_BYTES, JSON_LIMIT_BYTES, FrameReader
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MAGIC = b"CLNTRACE"
 VERSION = 1
@@ -29,88 +24,7 @@ EVENT_FIELDS = (
 )
 
 
-@dataclass(frozen=True)
-class TraceAnswer:
-    """One start of the probe with somebody listening.
-
-    Attributes
-    ----------
-    how
-        ``fast``, ``tracepoints``, ``own``, ``ptrace`` or ``none``.
-    refused
-        Why this machine does not allow that; then there is nothing else. None where it does.
-    task
-        The probe as the kernel numbers it; 0 where it was not seen.
-    lost
-        Events that are missing, for whatever reason.
-    missed
-        Those of them that more room would not have kept.
-    kinds
-        The names of ``events["kind"]``.
-    events
-        Structured array in the order of time: ``time_ns`` (uint64, ns of the kernel's monotonic clock), ``task``,
-        ``process``, ``thread``, ``cpu``, ``kind`` and ``values`` (shape (7,), int64; docs/tracing.md).
-    texts, stacks
-        What the values of execs and samples point into; stacks are uint64 addresses.
-    maps
-        The probe's memory areas when it had measured, as in ``/proc/PID/maps``.
-    calls
-        Names of the system calls that occur, by number.
-    pairs
-        Two readings, before and after, of the probe's own clock (ticks) and the events' (ns).
-    stamps
-        The probe's own clock: ``tsc`` or ``monotonic``.
-    blocks, done
-        The probe's own answer.
-    counters
-        What was read at every event, in the order of the values of ``counts`` events.
-    counters_refused
-        Counters that were asked for and could not be read, each with the reason.
-    windows
-        Begin and end (ns, as the events') of each span in which somebody listened, or in which nobody did, and which
-        of the two; empty where somebody listened, or nobody did, all the time.
-    whole
-        From when on, and until when, nothing was lost for want of room, ns on the events' clock; None: from the first
-        event on, until the last.
-    faults_left_out
-        Page faults that were not noted because they were in runs longer than was asked for; where such a run begins,
-        an event ``faults_left_out`` says so.
-    marks_refused
-        Why the places of a program that were asked for are not noted.
-    """
-
-    how: str
-    refused: str | None
-    task: int
-    lost: int
-    missed: int
-    exit_status: int
-    kinds: tuple[str, ...]
-    events: NDArray[Any]
-    texts: bytes
-    stacks: NDArray[np.uint64]
-    maps: str
-    calls: Mapping[int, str]
-    pairs: tuple[tuple[int, int], tuple[int, int]]
-    stamps: str
-    blocks: tuple[Block, ...]
-    done: Done | None
-    counters: tuple[str, ...] = ()
-    counters_refused: Mapping[str, str] = field(default_factory=dict)
-    windows: tuple[tuple[int, int, bool], ...] = ()
-    whole: tuple[int | None, int | None] = (None, None)
-    faults_left_out: int = 0
-    marks_refused: str | None = None
-
-    def event_time_ns(self, ticks: int) -> int:
-        """Say when on the events' clock the probe's own clock showed ``ticks``."""
-        (first_ticks, first_ns), (last_ticks, last_ns) = self.pairs
-        if last_ticks == first_ticks:
-            return first_ns + ticks - first_ticks
-        return first_ns + (ticks - first_ticks) * (last_ns - first_ns) // (last_ticks - first_ticks)
-
-
-def parse_trace(data: bytes) -> TraceAnswer:
+def parse_trace(data: bytes) -> Trace:
     """Read a tracer's whole answer.
 
     Raises
@@ -137,7 +51,7 @@ def parse_trace(data: bytes) -> TraceAnswer:
     refused_counters = fields.inner("counters_refused")
     reader = AnswerReader()
     blocks = tuple(reader.feed(raw["ANSW"])) if raw.get("ANSW") else ()
-    return TraceAnswer(
+    return Trace(
         how=fields.text("how"),
         refused=refused,
         task=fields.count("task"),

@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import already_there, cannot_write, take_away, writing
 from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, NUMPY_TYPES, SCHEMA, RunMetadata, parse_metadata
@@ -26,46 +27,10 @@ _USUAL_ROW_GROUPS = 64
 KEY_COLUMNS = ("cell", "process", "block", "sample")
 
 
-class _SampleBlock(Protocol):
-    """What the writer needs of a block; `clonometer.protocol.Block` is one, and says what each is.
-
-    ``columns`` maps names to arrays of length ``rows`` in which null is the smallest value of int32 and
-    int64 and NaN of float64; ``column_types`` maps them to ``i32``, ``i64`` or ``f64``, ``units`` to their
-    units.
-    """
-
-    @property
-    def index(self) -> int: ...
-
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def columns(self) -> Mapping[str, NDArray[Any]]: ...
-
-    @property
-    def column_types(self) -> Mapping[str, str]: ...
-
-    @property
-    def units(self) -> Mapping[str, str]: ...
-
-    @property
-    def status(self) -> str: ...
-
-    @property
-    def reason(self) -> str | None: ...
-
-    @property
-    def outcomes(self) -> Mapping[str, int]: ...
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-
-
 @dataclass(frozen=True)
 class _Stored:
     entry: dict[str, Any]
-    load: Callable[[], _SampleBlock]
+    load: Callable[[], Block]
 
 
 @dataclass(frozen=True)
@@ -105,9 +70,7 @@ class RunFileWriter:
         """How many blocks have been added."""
         return len(self._stored)
 
-    def add_block(
-        self, cell: str, process: int, block: _SampleBlock, load: Callable[[], _SampleBlock] | None = None
-    ) -> None:
+    def add_block(self, cell: str, process: int, block: Block, load: Callable[[], Block] | None = None) -> None:
         """Add a block, in any order.
 
         Parameters

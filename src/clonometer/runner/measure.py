@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from clonometer.answers import Block, Done
 from clonometer.errors import DriverError, ProtocolError, UnavailableError
 from clonometer.families import known_delays
 from clonometer.plan.limits import estimated_process_ns
 from clonometer.plan.types import Target
-from clonometer.protocol import AnswerReader, Block, Done
+from clonometer.protocol import AnswerReader
 from clonometer.runner.drivers import Driver
 from clonometer.runner.frequency import AS_IS, AXIS, NotRestoredError, kept
 from clonometer.runner.process import Ending, supervise

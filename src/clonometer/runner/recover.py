@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import reading_unclaimed
-from clonometer.protocol import Block, RawProcess, RawRun
+from clonometer.protocol import RawProcess, RawRun
 from clonometer.runfile import RunFileWriter, check_run_output
 
 KILLED = "the run was killed"

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from clonometer.answers import Trace
 from clonometer.errors import DriverError
 from clonometer.plan.types import Target
-from clonometer.protocol.trace import TraceAnswer, parse_trace
+from clonometer.protocol.trace import parse_trace
 from clonometer.runner.drivers import Drivers, bin_folder
 from clonometer.runner.measure import timeout_for
 from clonometer.runner.process import ANSWER_FD, sound_answer
@@ -91,7 +92,7 @@ class ProbeTracer:
         counters: str | None = None,
         window_ns: int | None = None,
         fault_run: int | None = None,
-    ) -> TraceAnswer:
+    ) -> Trace:
         """Start the probe once for ``target``; where events were lost, once more with more room.
 
         ``refused`` says why this machine does not allow it. Losses that are left are in ``lost``.
@@ -128,7 +129,7 @@ class ProbeTracer:
             else:
                 return answer
 
-    def _clocks_parted(self, answer: TraceAnswer) -> bool:
+    def _clocks_parted(self, answer: Trace) -> bool:
         """Whether the probe's clock went at another pace than when it was calibrated: a virtual machine stood still.
 
         Only then events and stamps cannot be put on one line. A clock that is slewed stays far within the limit.
@@ -139,7 +140,7 @@ class ProbeTracer:
         pace = (last_ticks - first_ticks) / (last_ns - first_ns)
         return abs(pace * 1e9 / float(self.clock["clock_hz"]) - 1) > _MOST_CLOCK_DRIFT
 
-    def _once(self, target: Target, how: str, events: Sequence[str], more: Mapping[str, object]) -> TraceAnswer:
+    def _once(self, target: Target, how: str, events: Sequence[str], more: Mapping[str, object]) -> Trace:
         """Start the tracer once; that the machine refuses it is an answer, that the probe fails an error."""
         driver = self.drivers.choose(target.workload, target.condition)
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]

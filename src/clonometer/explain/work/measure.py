@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from clonometer.answers import Trace
 from clonometer.errors import UnavailableError, UsageError
-from clonometer.explain.source import Trace, Tracer
+from clonometer.explain.source import Tracer
 from clonometer.explain.tiers import TRACEPOINTS, Ways, best_tier
 from clonometer.explain.types import Bounded, Segment
 from clonometer.explain.work import budget, read

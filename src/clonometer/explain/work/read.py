@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from clonometer.answers import Block, Trace
 from clonometer.explain.launches import whole_number
 from clonometer.explain.memory import SHARED, areas_of
 from clonometer.explain.partition import read_events
-from clonometer.explain.source import LaunchBlock, Trace
 from clonometer.explain.work.life import Lives, live
 
 _RECORDED = {
@@ -68,7 +68,7 @@ def executions(trace: Trace) -> Iterator[Execution]:
             )
 
 
-def frequency(block: LaunchBlock) -> float | None:
+def frequency(block: Block) -> float | None:
     """Mean effective frequency of the CPUs that a block used, in Hz."""
     frequencies_hz = [float(mhz) * 1e6 for mhz in (block.facts.get("effective_mhz") or {}).values() if mhz]
     return sum(frequencies_hz) / len(frequencies_hz) if frequencies_hz else None
