@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from clonometer.cli.explain_files import Files
+from clonometer.cli.explain_files import Asked
 from clonometer.cli.explain_launch import WORK, explain_launches
 from clonometer.cli.options import FILE, examples, json_option, out_option
 from clonometer.errors import UsageError
@@ -51,21 +51,7 @@ _EXAMPLES = examples(
 @click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
 @click.option("--folded", metavar="FILE", type=FILE, help="Write folded kernel stacks, for flame graphs.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def command(
-    *,
-    mechanism: str,
-    settings: tuple[str, ...],
-    other: str | None,
-    processes: int | None,
-    tier: str | None,
-    ablation: bool,
-    timeline: bool,
-    calls: bool,
-    arguments: bool,
-    counters: str,
-    as_json: bool,
-    **outputs: object,
-) -> None:
+def command(**options: object) -> None:
     """Show where every microsecond of a launch went, or why threads and processes at work differ.
 
     While the mechanism launches, the kernel reports its events: system calls, switches, wake-ups, page faults, exec and
@@ -74,38 +60,12 @@ def command(
 
     MECHANISM work.factor runs workers as threads and as processes in turn, and explains the gap between them.
     """
-    files = Files(**outputs)  # type: ignore[arg-type] # click has checked them
-    if mechanism in (WORK, WORK.rpartition(".")[2]):
+    asked = Asked(**options)  # type: ignore[arg-type] # click has checked them
+    if asked.mechanism in (WORK, WORK.rpartition(".")[2]):
         from clonometer.cli.explain_work import explain_work_factor
 
-        asked = {
-            "--vs": other,
-            "--timeline": timeline,
-            "--calls": calls,
-            "--folded": files.folded,
-            "--arguments": arguments,
-        }
-        explain_work_factor(
-            settings,
-            pairs=processes,
-            tier=tier,
-            ablation=ablation,
-            as_json=as_json,
-            refused=[name for name, value in asked.items() if value],
-            files=files,
-        )
+        explain_work_factor(asked)
         return
-    if ablation:
+    if asked.ablation:
         raise UsageError("--ablation is about workers", f"clonometer explain {WORK} --ablation")
-    explain_launches(
-        [mechanism] if other is None else [mechanism, other],
-        settings,
-        processes=processes,
-        tier=tier,
-        counters=counters,
-        timeline=timeline,
-        calls=calls,
-        arguments=arguments,
-        as_json=as_json,
-        files=files,
-    )
+    explain_launches(asked)

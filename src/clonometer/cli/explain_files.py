@@ -1,4 +1,4 @@
-"""Where the answer of ``clonometer explain`` goes beside standard output, and how far it has come."""
+"""What ``clonometer explain`` is asked for, where its answer goes, and how far it has come."""
 
 from __future__ import annotations
 
@@ -23,9 +23,20 @@ _PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True)
-class Files:
-    """Where the answer goes beside standard output."""
+class Asked:
+    """What the options ask for, and where the answer goes beside standard output."""
 
+    mechanism: str
+    settings: tuple[str, ...]
+    other: str | None
+    processes: int | None
+    tier: str | None
+    ablation: bool
+    timeline: bool
+    calls: bool
+    arguments: bool
+    counters: str
+    as_json: bool
     out: Path | None
     html: Path | None
     trace: Path | None
@@ -49,12 +60,12 @@ class Files:
         if self.picture is not None and self.picture.suffix.lower() not in _PICTURES:
             raise UsageError(f"--picture {self.picture} must end in {' or '.join(_PICTURES)}")
 
-    def answer(self, explanation: AnyExplanation, print_text: Callable[[], None], *, as_json: bool) -> None:
+    def answer(self, explanation: AnyExplanation, print_text: Callable[[], None]) -> None:
         """Print an explanation, then make and write what else was asked for, and say so."""
         from clonometer.records import to_json
 
         text = json.dumps(to_json(explanation), indent=2, allow_nan=False)
-        if as_json:
+        if self.as_json:
             click.echo(text)
         else:
             print_text()

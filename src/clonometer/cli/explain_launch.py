@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
-from clonometer.cli.explain_files import Files, watcher
+from clonometer.cli.explain_files import Asked, watcher
 from clonometer.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -24,34 +24,28 @@ _COLD_PROCESSES = 30
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 
 
-def explain_launches(
-    names: Sequence[str],
-    settings: Sequence[str],
-    *,
-    processes: int | None,
-    tier: str | None,
-    counters: str,
-    timeline: bool,
-    calls: bool,
-    arguments: bool,
-    as_json: bool,
-    files: Files,
-) -> None:
-    """Trace one mechanism, or two that are set side by side, then print and write; ``settings`` are ``axis=value``."""
+def explain_launches(asked: Asked) -> None:
+    """Trace one mechanism, or two that are set side by side, then print and write."""
     from clonometer.explain.anatomy import Wish
     from clonometer.explain.types import TIERS
 
-    if tier is not None and tier not in TIERS:
-        raise unknown("tier", tier, TIERS)
-    if counters not in _COUNTERS:
-        raise unknown("set of counters", counters, _COUNTERS)
-    counted = None if counters == "none" else counters
-    wish = Wish(processes or _PROCESSES, tier, files.folded is not None, counters=counted, arguments=arguments)
-    explanation = _explain(names, settings, wish, files)
-    files.answer(explanation, lambda: _print(explanation, timeline=timeline, calls=calls or arguments), as_json=as_json)
+    if asked.tier is not None and asked.tier not in TIERS:
+        raise unknown("tier", asked.tier, TIERS)
+    if asked.counters not in _COUNTERS:
+        raise unknown("set of counters", asked.counters, _COUNTERS)
+    wish = Wish(
+        asked.processes or _PROCESSES,
+        asked.tier,
+        asked.folded is not None,
+        counters=None if asked.counters == "none" else asked.counters,
+        arguments=asked.arguments,
+    )
+    explanation = _explain(asked, wish)
+    with_calls = asked.calls or asked.arguments
+    asked.answer(explanation, lambda: _print(explanation, timeline=asked.timeline, calls=with_calls))
 
 
-def _explain(names: Sequence[str], settings: Sequence[str], wish: Wish, files: Files) -> Explanation | Versus:
+def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
     from dataclasses import replace
 
     from clonometer.cli.measuring import find_catalogue
@@ -64,10 +58,10 @@ def _explain(names: Sequence[str], settings: Sequence[str], wish: Wish, files: F
     from clonometer.runner.tracing import ProbeTracer
 
     drivers, catalogue = find_catalogue()
-    targets = _targets(names, settings, catalogue)
+    targets = _targets(asked, catalogue)
     for target in targets:
         admit(target, catalogue)
-    files.check()
+    asked.check()
     if wish.stacks:
         wish = replace(wish, symbol=kernel_symbols())
     explanations = []
@@ -110,19 +104,23 @@ def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -
     return PredictedCall(cost.low_ns, cost.median_ns, cost.high_ns)
 
 
-def _targets(names: Sequence[str], settings: Sequence[str], catalogue: Catalogue) -> list[Target]:
+def _targets(asked: Asked, catalogue: Catalogue) -> list[Target]:
     """One target for each mechanism; of two, each takes the settings that it has an axis for."""
     from clonometer.explain.anatomy import launching
     from clonometer.plan.names import full_name
 
     explained = [*launching(catalogue), WORK]
-    names = [name if name in catalogue.workloads else full_name(name, explained, "mechanism") for name in names]
+    names = [
+        name if name in catalogue.workloads else full_name(name, explained, "mechanism")
+        for name in (asked.mechanism, asked.other)
+        if name is not None
+    ]
     axes = [{*catalogue.workloads[name].axes, "temperature"} for name in names]
     targets = []
     for name, known in zip(names, axes, strict=True):
-        strange = [setting for setting in settings if setting.partition("=")[0].strip() not in known]
+        strange = [setting for setting in asked.settings if setting.partition("=")[0].strip() not in known]
         elsewhere = all(any(setting.partition("=")[0].strip() in other for other in axes) for setting in strange)
-        given = [setting for setting in settings if setting not in strange or not elsewhere]
+        given = [setting for setting in asked.settings if setting not in strange or not elsewhere]
         targets.append(_target(name, given, catalogue))
     return targets
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clonometer.cli.console import print_drawn
-from clonometer.cli.explain_files import Files, watcher
+from clonometer.cli.explain_files import Asked, watcher
 from clonometer.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -17,33 +17,32 @@ if TYPE_CHECKING:
 _PAIRS = 12
 
 
-def explain_work_factor(
-    settings: Sequence[str],
-    *,
-    pairs: int | None,
-    tier: str | None,
-    ablation: bool,
-    as_json: bool,
-    refused: Sequence[str],
-    files: Files,
-) -> None:
-    """Measure, print and write; ``refused`` are options that were given but mean nothing here."""
-    if refused:
+def explain_work_factor(asked: Asked) -> None:
+    """Measure, print and write."""
+    of_launches = {
+        "--vs": asked.other,
+        "--timeline": asked.timeline,
+        "--calls": asked.calls,
+        "--folded": asked.folded,
+        "--arguments": asked.arguments,
+    }
+    refused = next((name for name, value in of_launches.items() if value), None)
+    if refused is not None:
         raise UsageError(
-            f"{refused[0]} is about single launches: explain work.factor sets threads and processes side by side",
+            f"{refused} is about single launches: explain work.factor sets threads and processes side by side",
             "--html and --trace show what every worker does in one execution",
         )
     from clonometer.explain.work.types import TIERS
     from clonometer.views.terminal.work import render_work
 
-    if tier is not None and tier not in TIERS:
-        raise unknown("tier", tier, TIERS)
-    files.check()
-    explanation = _measure(settings, pairs or _PAIRS, tier, ablation=ablation)
-    files.answer(explanation, lambda: print_drawn(render_work, explanation), as_json=as_json)
+    if asked.tier is not None and asked.tier not in TIERS:
+        raise unknown("tier", asked.tier, TIERS)
+    asked.check()
+    explanation = _measure(asked)
+    asked.answer(explanation, lambda: print_drawn(render_work, explanation))
 
 
-def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation: bool) -> WorkExplanation:
+def _measure(asked: Asked) -> WorkExplanation:
     from clonometer.cli.measuring import find_catalogue
     from clonometer.explain.work.ablation import ablate
     from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
@@ -52,12 +51,13 @@ def _measure(settings: Sequence[str], pairs: int, tier: str | None, *, ablation:
 
     drivers, catalogue = find_catalogue()
     cpus = len(os.sched_getaffinity(0))
-    sides = work_sides(with_workers(settings, cpus), catalogue)
+    sides = work_sides(with_workers(asked.settings, cpus), catalogue)
+    pairs = asked.processes or _PAIRS
     with interruption() as wish_to_stop:
         tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-        wish = WorkWish(pairs, tier, watcher("threads and processes in turn"))
+        wish = WorkWish(pairs, asked.tier, watcher("threads and processes in turn"))
         explanation = explain_work(tracer, sides, wish, cpus=cpus)
-        if ablation:
+        if asked.ablation:
             series = ablate(tracer, sides[0], catalogue, pairs, watcher("ablation"))
             explanation = replace(explanation, ablation=series)
     return explanation
