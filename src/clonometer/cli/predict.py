@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.console import print_record
 from clonometer.cli.options import FILE, SIZE_PER_SECOND, examples, force_option, json_option, time_option
 from clonometer.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from clonometer.cli.predict_tasks import PredictWish
 
 _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
 _EXAMPLES = examples(
@@ -58,22 +62,7 @@ _EXAMPLES = examples(
 @click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector.")
 @json_option
 @force_option
-def command(
-    *,
-    pid: int | None,
-    rank_all: bool,
-    profile: Path | None,
-    watch: bool,
-    every_s: float,
-    for_s: float | None,
-    top: int,
-    rough: bool,
-    validated: int | None,
-    no_scan: bool,
-    as_json: bool,
-    force: bool,
-    **asked: object,
-) -> None:
+def command(*, validated: int | None, **asked: object) -> None:
     """Say what a fork would cost in a process that runs, why, and what would change it.
 
     It is only read, through /proc: no signal, no stop, nothing written. Times come from this machine's calibration
@@ -81,47 +70,48 @@ def command(
 
     Status 2: no such process, or none that forks; 3: it ended meanwhile.
     """
+    from clonometer.cli.predict_tasks import PredictWish, predict_all, predict_process, predict_profile, watch_process
+
+    wish = PredictWish(**asked)  # type: ignore[arg-type] # click has checked them
     if validated is not None:
         from clonometer.cli.measuring import draw_seed
         from clonometer.cli.validating import print_validation
 
-        if pid is not None or rank_all or profile is not None:
+        if wish.pid is not None or wish.rank_all or wish.profile is not None:
             raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
-        print_validation(validated, draw_seed(), as_json=as_json)
+        print_validation(validated, draw_seed(), as_json=wish.as_json)
         return
     from clonometer.cli.predict_model import find_machine
-    from clonometer.cli.predict_tasks import PredictWish, predict_all, predict_process, predict_profile, watch_process
     from clonometer.views.terminal.predict import render_predicted, render_ranking
 
-    wish = PredictWish(**asked)  # type: ignore[arg-type] # click has checked them
-    measured, rated = wish.measure_s is not None, wish.write_rate is not None
-    _check(pid, rank_all, profile, watch=watch, measured=measured, rated=rated)
-    _check_output(wish.save_profile, force=force)
-    if wish.openmetrics is not None and not _is_ours(wish.openmetrics):
-        _check_output(wish.openmetrics, force=force)
-    if profile is not None and wish.save_profile is not None:
-        raise UsageError("--save-profile saves a process that runs", "give --pid")
-    machine = partial(find_machine, rough=rough, scan=not no_scan)
-    if watch and pid is not None:
-        watch_process(pid, machine, wish, every_s=every_s, for_s=for_s, as_json=as_json)
+    _check(wish)
+    machine = partial(find_machine, rough=wish.rough, scan=not wish.no_scan)
+    if wish.watch and wish.pid is not None:
+        watch_process(wish.pid, machine, wish)
         return
-    if pid is not None:
-        document = predict_process(pid, machine, wish)
+    if wish.pid is not None:
+        document = predict_process(wish.pid, machine, wish)
+    elif wish.profile is not None:
+        document = predict_profile(wish.profile, machine(), wish)
     else:
-        document = predict_all(machine(), wish, top) if profile is None else predict_profile(profile, machine(), wish)
-    render = render_ranking if rank_all else render_predicted
-    print_record(document, render, as_json=as_json)
+        document = predict_all(machine(), wish)
+    print_record(document, render_ranking if wish.rank_all else render_predicted, as_json=wish.as_json)
 
 
-def _check(pid: int | None, rank_all: bool, profile: Path | None, *, watch: bool, measured: bool, rated: bool) -> None:
-    if sum((pid is not None, rank_all, profile is not None)) != 1:
+def _check(wish: PredictWish) -> None:
+    if sum((wish.pid is not None, wish.rank_all, wish.profile is not None)) != 1:
         raise UsageError(
             "which process?", "give --pid PID, --all or --profile FILE; 'clonometer predict --all' ranks them all"
         )
-    if (watch or measured) and pid is None:
+    if (wish.watch or wish.measure_s is not None) and wish.pid is None:
         raise UsageError("--watch and --measure-writes look at a process that runs", "give --pid")
-    if measured and rated:
+    if wish.measure_s is not None and wish.write_rate is not None:
         raise UsageError("--write-rate gives what --measure-writes measures", "give the one or the other")
+    _check_output(wish.save_profile, force=wish.force)
+    if wish.openmetrics is not None and not _is_ours(wish.openmetrics):
+        _check_output(wish.openmetrics, force=wish.force)
+    if wish.profile is not None and wish.save_profile is not None:
+        raise UsageError("--save-profile saves a process that runs", "give --pid")
 
 
 def _check_output(path: Path | None, *, force: bool) -> None:

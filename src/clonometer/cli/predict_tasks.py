@@ -33,13 +33,24 @@ _CLEAR = "\x1b[H\x1b[J"
 class PredictWish:
     """What the options ask for."""
 
+    pid: int | None
+    rank_all: bool
+    profile: Path | None
     how: str
     write_rate: float | None
     measure_s: float | None
     child_lives_s: float
+    watch: bool
+    every_s: float
+    for_s: float | None
+    top: int
+    rough: bool
+    no_scan: bool
     save_profile: Path | None
     names: bool
     openmetrics: Path | None
+    as_json: bool
+    force: bool
 
     def read(self, pid: int) -> Reading:
         """Read a process in the way that was asked for."""
@@ -119,7 +130,7 @@ def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str
     return document
 
 
-def predict_all(machine: Machine, wish: PredictWish, top: int) -> dict[str, Any]:
+def predict_all(machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Rank all processes but this one."""
     from clonometer.predict.ranking import rank
     from clonometer.records import to_json
@@ -128,7 +139,7 @@ def predict_all(machine: Machine, wish: PredictWish, top: int) -> dict[str, Any]
     machine_now = live()
     pids = [int(name) for name in machine_now.names("/proc") if name.isdigit()]
     pids = [pid for pid in pids if pid != os.getpid() and not _is_of_kernel(machine_now, pid)]
-    ranking = rank(pids, lambda pid: answer(wish.read(pid), machine, question), top=top, model=machine.name)
+    ranking = rank(pids, lambda pid: answer(wish.read(pid), machine, question), top=wish.top, model=machine.name)
     document = to_json(ranking)
     _write_metrics(document["processes"], wish.openmetrics)
     return document
@@ -139,9 +150,7 @@ def _is_of_kernel(source: Source, pid: int) -> bool:
     return source.text_or(f"/proc/{pid}/statm", "").startswith("0 ")
 
 
-def watch_process(
-    pid: int, machine: Callable[[], Machine], wish: PredictWish, *, every_s: float, for_s: float | None, as_json: bool
-) -> None:
+def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> None:
     """Answer again and again, until the process ends, the time is over or the user has seen enough."""
     from clonometer.records import to_json
 
@@ -155,10 +164,10 @@ def watch_process(
             document = to_json(answer(reading, model, question)) | {"watched_s": round(watched_s, 3)}
             history.append(document["fork"]["first_ns"]["median"])
             _write_metrics([document], wish.openmetrics)
-            _show(document, list(history), as_json=as_json)
-            if for_s is not None and watched_s + every_s > for_s:
+            _show(document, list(history), as_json=wish.as_json)
+            if wish.for_s is not None and watched_s + wish.every_s > wish.for_s:
                 return
-            time.sleep(every_s)
+            time.sleep(wish.every_s)
             reading = wish.read(pid)
             if reading.standing.started_ticks != started:
                 raise VanishedError(f"process {pid} has ended, and another has its number now")
