@@ -8,7 +8,8 @@ import rich_click as click
 
 from clonometer.cli.console import print_record
 from clonometer.cli.options import FILE, drawn_seed_option, examples, json_option, out_option, time_option
-from clonometer.errors import EXIT_INTERRUPTED, UsageError
+from clonometer.cli.outputs import picture_format, write_and_say
+from clonometer.errors import EXIT_INTERRUPTED
 
 _EXAMPLES = examples(
     "clonometer calibrate                   about two minutes",
@@ -43,7 +44,12 @@ def command(
     from clonometer.model.store import default_path, save_calibration
     from clonometer.views.terminal.calibration import render_calibration
 
-    _check_picture(plot)
+    if plot is not None:
+        from clonometer.views.drawing import check_installed
+
+        # What cannot be drawn is refused before two minutes are measured.
+        picture_format(plot, "--plot")
+        check_installed()
     path = default_path() if out is None else out
     try:
         made, status = calibrate(quick=quick, budget_s=budget, seed=seed)
@@ -53,21 +59,8 @@ def command(
     save_calibration(made, path)
     click.echo(f"wrote {path}", err=True)
     if plot is not None:
-        from clonometer.cli.outputs import write_and_say
         from clonometer.views.calibration_picture import calibration_picture
 
-        write_and_say(plot, calibration_picture(made, plot.suffix.removeprefix(".").lower()))
+        write_and_say(plot, calibration_picture(made, picture_format(plot, "--plot")))
     print_record(made, render_calibration, as_json=as_json)
     return status
-
-
-def _check_picture(path: Path | None) -> None:
-    """Refuse a picture that cannot be drawn before two minutes are measured."""
-    if path is None:
-        return
-    from clonometer.views.drawing import check_installed
-    from clonometer.views.pictures import FORMATS
-
-    if path.suffix.removeprefix(".").lower() not in FORMATS:
-        raise UsageError(f"--plot {path} must end in {' or '.join(map('.{}'.format, FORMATS))}")
-    check_installed()

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.outputs import write_and_say
+from clonometer.cli.outputs import picture_format, write_and_say
 from clonometer.cli.progress import span
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
     from clonometer.explain.work.types import AnyExplanation
-
-_PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,7 @@ class Asked:
             from clonometer.views.drawing import check_installed
 
             check_installed()
-        if self.picture is not None and self.picture.suffix.lower() not in _PICTURES:
-            raise UsageError(f"--picture {self.picture} must end in {' or '.join(_PICTURES)}")
+            picture_format(self.picture, "--picture")
 
     def answer(self, explanation: AnyExplanation, print_text: Callable[[], None]) -> None:
         """Print an explanation, then make and write what else was asked for, and say so."""

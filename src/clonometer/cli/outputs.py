@@ -7,7 +7,24 @@ from pathlib import Path
 
 import rich_click as click
 
+from clonometer.errors import UsageError
 from clonometer.files import cannot_write, writing
+
+
+def picture_format(path: Path, option: str, hint: str | None = None) -> str:
+    """Give the format of a picture, which is the ending of its name.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format: ``option`` is what gave the name, ``hint`` the next step.
+    """
+    from clonometer.views.pictures import FORMATS
+
+    image_format = path.suffix.removeprefix(".").lower()
+    if image_format not in FORMATS:
+        raise UsageError(f"{option} {path} must end in {' or '.join(map('.{}'.format, FORMATS))}", hint)
+    return image_format
 
 
 def write_text(path: Path, text: str) -> None:

@@ -8,8 +8,7 @@ import rich_click as click
 
 from clonometer.cli.answers import read_results
 from clonometer.cli.options import examples, force_option, out_option, run_argument
-from clonometer.cli.outputs import write_and_say
-from clonometer.errors import UsageError
+from clonometer.cli.outputs import picture_format, write_and_say
 
 _EXAMPLES = examples(
     "clonometer plot clonometer-run.parquet",
@@ -54,7 +53,7 @@ def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, forc
 
     if kind is not None and kind not in KINDS:
         raise unknown("picture", kind, KINDS)
-    image_format = _format_of(out)
+    image_format = "png" if out is None else picture_format(out, "--out", f"--out {out.with_suffix('.svg')}")
     if out is not None:
         check_output(out, force, [run_file])
     results = read_results(run_file)
@@ -67,19 +66,6 @@ def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, forc
     others = [name for name in drawable_kinds(results) if name != drawn_kind] if kind is None else []
     if others:
         click.echo(f"This run also has {', '.join(others)}: --kind draws them.", err=True)
-
-
-def _format_of(out: Path | None) -> str:
-    from clonometer.views.pictures import FORMATS
-
-    if out is None:
-        return "png"
-    image_format = out.suffix.removeprefix(".").lower()
-    if image_format not in FORMATS:
-        raise UsageError(
-            f"--out {out} must end in {' or '.join(map('.{}'.format, FORMATS))}", f"--out {out.with_suffix('.svg')}"
-        )
-    return image_format
 
 
 def _keep_previous(out: Path) -> None:
