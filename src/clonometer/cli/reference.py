@@ -14,6 +14,7 @@ import rich_click as click
 from clonometer.cli.app import app
 from clonometer.cli.outputs import write_text
 from clonometer.views import statistics
+from clonometer.views.exports.openmetrics import metric_name
 
 _HEAD = """\
 # The command line
@@ -69,8 +70,8 @@ def _statistics() -> Iterator[str]:
     yield "`show --wide`, the page's table of all cells and Markdown have a column for each; OpenMetrics has a gauge:\n"
     yield "| column | field of `--json` | gauge | meaning |\n|---|---|---|---|"
     for statistic in statistics.STATISTICS:
-        name, _ = statistics.metric(statistic)
-        yield f"| {statistic.heading} | `{statistic.key}` | `clonometer_{name}` | {statistic.about} |"
+        gauge = metric_name(statistic.metric, statistics.METRIC_UNITS[statistic.kind][0])
+        yield f"| {statistic.heading} | `{statistic.key}` | `{gauge}` | {statistic.about} |"
     yield ""
 
 

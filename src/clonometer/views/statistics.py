@@ -13,11 +13,11 @@ from typing import Any, Literal
 from clonometer.views.table import MISSING, Column
 
 Kind = Literal["time", "count", "frequency"]
-#: What ends a metric's name, its base unit, and a figure in that unit.
-_METRICS: Mapping[Kind, tuple[str, str, Callable[[float], float]]] = {
-    "time": ("_seconds", "seconds", lambda time_ns: time_ns / 1e9),
-    "count": ("", "", lambda count: count),
-    "frequency": ("_hertz", "hertz", lambda frequency_mhz: frequency_mhz * 1e6),
+#: The base unit of a metric, which counts have none of, and a figure in that unit.
+METRIC_UNITS: Mapping[Kind, tuple[str, Callable[[float], float]]] = {
+    "time": ("seconds", lambda time_ns: time_ns / 1e9),
+    "count": ("", lambda count: count),
+    "frequency": ("hertz", lambda frequency_mhz: frequency_mhz * 1e6),
 }
 
 
@@ -78,14 +78,3 @@ def _column(
         numbers=values,
         tips=[str(entry[statistic.reason_key] or "") for entry in entries] if statistic.reason_key else (),
     )
-
-
-def metric(statistic: Statistic) -> tuple[str, str]:
-    """The name of its metric and its base unit, which is empty for counts."""
-    suffix, unit, _ = _METRICS[statistic.kind]
-    return statistic.metric + suffix, unit
-
-
-def metric_value(statistic: Statistic, value: float) -> float:
-    """A figure in the base unit of its metric."""
-    return _METRICS[statistic.kind][2](value)

@@ -9,9 +9,9 @@ from clonometer.dataset.point_types import Point, Points
 from clonometer.views.exports.bencher import Benchmarks, add_metric
 from clonometer.views.exports.openmetrics import metric_family
 
-_HEAD = (
-    ("clonometer_median_seconds", "seconds", "Median of a row of a run."),
-    ("clonometer_median", "", "Median of a row that is no time, in its unit."),
+_MEDIANS = (
+    ("seconds", "Median of a row of a run."),
+    ("", "Median of a row that is no time, in its unit."),
 )
 
 
@@ -25,17 +25,17 @@ def openmetrics_text(points: Points) -> str:
 
 
 def _lines(points: Points) -> Iterator[str]:
-    for name, unit, about in _HEAD:
+    for unit, about in _MEDIANS:
         samples = (
             (_labels(point, run.host), point.value / 1e9 if unit else point.value, run.started_s)
             for point in points.points
             for run in [points.runs[point.run]]
             if point.label.is_time == bool(unit)
         )
-        yield from metric_family(name, "gauge", about, unit, samples)
+        yield from metric_family("median", unit, about, samples)
     facts = [{key.replace(".", "_"): value for key, value in run.facts.items()} for run in points.runs]
     hosts = [({"host": run.host, **of_run}, 1, run.started_s) for run, of_run in zip(points.runs, facts, strict=True)]
-    yield from metric_family("clonometer_run", "info", "The host of a run.", "", hosts)
+    yield from metric_family("run", "", "The host of a run.", hosts, kind="info")
     yield "# EOF\n"
 
 

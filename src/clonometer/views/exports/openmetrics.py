@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from clonometer.views import statistics
 from clonometer.views.exports.entries import labels
-from clonometer.views.statistics import metric, metric_value
+from clonometer.views.statistics import METRIC_UNITS
 
 _NS = 1e9
 #: Name without its unit, key of an estimate, help.
@@ -30,20 +30,18 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     cells = document["cells"]
     for name, key, text in _TIMES:
         samples = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]
-        yield from metric_family(f"clonometer_{name}_seconds", "gauge", text, "seconds", samples)
+        yield from metric_family(name, "seconds", text, samples)
     for statistic in statistics.STATISTICS:
-        samples = [
-            (labels(cell), metric_value(statistic, cell[statistic.key]))
-            for cell in cells
-            if cell[statistic.key] is not None
-        ]
-        name, unit = metric(statistic)
-        yield from metric_family(f"clonometer_{name}", "gauge", statistic.about, unit, samples)
+        unit, in_unit = METRIC_UNITS[statistic.kind]
+        known = [(labels(cell), cell[statistic.key]) for cell in cells if cell[statistic.key] is not None]
+        samples = [(names, in_unit(figure)) for names, figure in known]
+        yield from metric_family(statistic.metric, unit, statistic.about, samples)
     for name, key, text in _VALUES:
-        known = [cell for cell in cells if cell.get(key) is not None]
-        samples = [({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in known]
-        yield from metric_family(f"clonometer_{name}", "gauge", text, "", samples)
-    yield from metric_family("clonometer_run", "info", "The run that was exported.", "", [(_run(document), 1)])
+        samples = [
+            ({**labels(cell), "unit": str(cell["unit"])}, cell[key]) for cell in cells if cell.get(key) is not None
+        ]
+        yield from metric_family(name, "", text, samples)
+    yield from metric_family("run", "", "The run that was exported.", [(_run(document), 1)], kind="info")
     yield "# EOF\n"
 
 
@@ -54,8 +52,18 @@ def _run(document: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(document[name]) for name in names} | {name: str(fact) for name, fact in facts.items() if fact}
 
 
+def metric_name(name: str, unit: str) -> str:
+    """A metric's whole name, which ends in its unit if it has one."""
+    return f"clonometer_{name}_{unit}" if unit else f"clonometer_{name}"
+
+
 def metric_family(
-    name: str, kind: str, text: str, unit: str, samples: Iterable[tuple[Mapping[str, str], *tuple[float, ...]]]
+    name: str,
+    unit: str,
+    text: str,
+    samples: Iterable[tuple[Mapping[str, str], *tuple[float, ...]]],
+    *,
+    kind: Literal["gauge", "info"] = "gauge",
 ) -> Iterator[str]:
     """Write the samples of a metric below what says what it is; nothing where there are none.
 
@@ -68,11 +76,12 @@ def metric_family(
         series.setdefault(inside, []).append(" ".join(map(repr, numbers)))
     if not series:
         return
-    written_unit = f"# UNIT {name} {unit}\n" if unit else ""
-    yield f"# TYPE {name} {kind}\n{written_unit}# HELP {name} {text}\n"
+    whole = metric_name(name, unit)
+    written_unit = f"# UNIT {whole} {unit}\n" if unit else ""
+    yield f"# TYPE {whole} {kind}\n{written_unit}# HELP {whole} {text}\n"
     suffix = "_info" if kind == "info" else ""
     for inside, lines in series.items():
-        yield from (f"{name}{suffix}{{{inside}}} {numbers}\n" for numbers in lines)
+        yield from (f"{whole}{suffix}{{{inside}}} {numbers}\n" for numbers in lines)
 
 
 def _escaped(value: str) -> str:

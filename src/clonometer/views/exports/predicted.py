@@ -23,8 +23,8 @@ def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
         for key, pages in (("first", "written"), ("later", "unwritten"))
         for bound in ("low", "median", "high")
     ]
-    yield from _gauge(
-        "fork_predicted_seconds", "What a fork would take, nine in ten from low to high.", "seconds", forks
+    yield from metric_family(
+        "fork_predicted", "seconds", "What a fork would take, nine in ten from low to high.", forks
     )
     for key, text in (
         ("exit", "The end of a forked child."),
@@ -33,21 +33,21 @@ def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
     ):
         spans = [(each, each[f"{key}_ns"]) for each in documents]
         samples = [(_labels(each), span["median"] / _NS) for each, span in spans if span is not None]
-        yield from _gauge(f"{key}_predicted_seconds", text, "seconds", samples)
+        yield from metric_family(f"{key}_predicted", "seconds", text, samples)
     for name, key, text in (
-        ("fork_page_tables_bytes", "page_tables_bytes", "Page tables of the child."),
-        ("fork_parent_resident_bytes", "rss_bytes", "Memory of the process that is present."),
+        ("fork_page_tables", "page_tables_bytes", "Page tables of the child."),
+        ("fork_parent_resident", "rss_bytes", "Memory of the process that is present."),
     ):
-        yield from _gauge(name, text, "bytes", [(_labels(each), each[key]) for each in documents])
+        yield from metric_family(name, "bytes", text, [(_labels(each), each[key]) for each in documents])
     worst = [(_labels(each), each["cow"]["copied_at_worst_bytes"]) for each in documents]
-    yield from _gauge("fork_copied_at_worst_bytes", "What copying on write takes at worst.", "bytes", worst)
+    yield from metric_family("fork_copied_at_worst", "bytes", "What copying on write takes at worst.", worst)
     refusals = [(each, each["would_fail"]) for each in documents]
     fails = [
         (_labels(each), _FAILS[refusal["fails"]])
         for each, refusal in refusals
         if refusal and refusal["fails"] in _FAILS
     ]
-    yield from _gauge("fork_would_fail", "Whether a fork would fail: 1 yes, 0.5 maybe, 0 no.", "", fails)
+    yield from metric_family("fork_would_fail", "", "Whether a fork would fail: 1 yes, 0.5 maybe, 0 no.", fails)
     areas = [
         (
             _labels(each),
@@ -55,12 +55,8 @@ def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
         )
         for each in documents
     ]
-    yield from _gauge("fork_parent_areas", "Memory areas of the process.", "", areas)
+    yield from metric_family("fork_parent_areas", "", "Memory areas of the process.", areas)
     yield "# EOF\n"
-
-
-def _gauge(name: str, text: str, unit: str, samples: Sequence[tuple[Mapping[str, str], float]]) -> Iterator[str]:
-    yield from metric_family(f"clonometer_{name}", "gauge", text, unit, samples)
 
 
 def _labels(document: Document) -> dict[str, str]:
