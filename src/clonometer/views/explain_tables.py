@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import CallText, Explanation, Moment, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
-from clonometer.views.explain_texts import side_names
+from clonometer.views.explain_texts import side_names, signed_duration
 from clonometer.views.table import MISSING, Column, Table
 
 _WHOLE = "all until reaped"
@@ -49,14 +49,14 @@ def reasons_table(versus: Versus, *, total: bool) -> Table:
             part_of(reason.part).title,
             _time(reason.first_ns),
             _time(reason.second_ns),
-            _signed(reason.difference_ns),
+            signed_duration(reason.difference_ns),
             f"{round(100 * reason.share)}%",
         )
         for reason in against.reasons
     ]
     if total:
         first, second = (format_duration(side.reaped_ns.value) for side in versus.mechanisms)
-        rows.append((_WHOLE, first, second, _signed(against.difference_ns), "100%"))
+        rows.append((_WHOLE, first, second, signed_duration(against.difference_ns), "100%"))
     heads = ("part", *side_names(versus), "difference", "share")
     label, *figures = ([row[place] for row in rows] for place in range(len(heads)))
     return Table(
@@ -69,10 +69,6 @@ def reasons_table(versus: Versus, *, total: bool) -> Table:
 
 def _time(mean_ns: float) -> str:
     return format_duration(mean_ns, resolution_ns=1.0) if mean_ns else MISSING
-
-
-def _signed(difference_ns: float) -> str:
-    return f"{'-' if difference_ns < 0 else '+'}{format_duration(abs(difference_ns), resolution_ns=1.0)}"
 
 
 def calls_table(explanation: Explanation) -> Table:

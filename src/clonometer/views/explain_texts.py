@@ -91,6 +91,17 @@ def percent(share: Bounded) -> str:
     return f"{share.value:+.1%} ({share.low:+.1%} to {share.high:+.1%})"
 
 
+def signed_duration(difference_ns: float) -> str:
+    """A difference with its sign, no finer than a nanosecond.
+
+    Examples
+    --------
+    >>> signed_duration(-1540.0), signed_duration(0.2)
+    ('-1.54 µs', '+< 1 ns')
+    """
+    return f"{'-' if difference_ns < 0 else '+'}{format_duration(abs(difference_ns), resolution_ns=1.0)}"
+
+
 def lost_and_grown(lost: int, grown: int) -> str:
     """Say how many events are missing, and whether there had to be more room for them; empty where neither is so.
 

@@ -18,6 +18,7 @@ from clonometer.views.explain_panels import (
     tooltip,
     whole_axis,
 )
+from clonometer.views.explain_texts import signed_duration
 from clonometer.views.specs import PALETTE, Spec
 from clonometer.views.work_texts import named_sides
 
@@ -93,8 +94,7 @@ def _rows(reason: GapPart) -> list[dict[str, Any]]:
         for name, figure in sides
     ]  # fmt: skip
     gap = reason.difference_ns.value
-    lasts = f"{'-' if gap < 0 else '+'}{format_duration(abs(gap), resolution_ns=1.0)}"
-    return [*rows, {**shared, "bar": _DIFFERENCE, "lasts_ns": gap, "lasts": lasts}]
+    return [*rows, {**shared, "bar": _DIFFERENCE, "lasts_ns": gap, "lasts": signed_duration(gap)}]
 
 
 def timeline_panel(timeline: WorkTimeline, name: str) -> Spec:

@@ -16,7 +16,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.explain_texts import lost_and_grown, not_seen, percent
+from clonometer.views.explain_texts import lost_and_grown, not_seen, percent, signed_duration
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import counted
 
@@ -163,8 +163,7 @@ def _user_sentences(explanation: WorkExplanation) -> Iterator[str]:
 
 
 def _interval(figure: Bounded) -> str:
-    ends = [("-" if end < 0 else "+") + format_duration(abs(end), resolution_ns=1.0) if end else "0"
-            for end in figure.ends]  # fmt: skip
+    ends = [signed_duration(end) if end else "0" for end in figure.ends]
     return ends[0] if figure.low == figure.high else f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 

@@ -119,12 +119,6 @@ def painted(lines: Iterable[str], style: str, colour: bool) -> list[str]:
     return [paint(line, style, colour) for line in lines]
 
 
-def page(lines: Iterable[str], *, ascii_only: bool) -> str:
-    """Make a page of lines, each ended by a newline; with ASCII characters only where nothing else can be shown."""
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
-
-
 def rendered(*, least_width: int) -> Callable[[Callable[..., Iterable[str]]], Callable[..., str]]:
     """Make a function that writes an answer as text of one that draws its lines.
 
@@ -137,7 +131,8 @@ def rendered(*, least_width: int) -> Callable[[Callable[..., Iterable[str]]], Ca
         @wraps(draw)
         def render(*answer: Any, width: int = 80, colour: bool = False, ascii_only: bool = False, **wishes: Any) -> str:
             lines = draw(*answer, width=max(width, least_width), colour=colour, **wishes)
-            return page((line.rstrip() for line in lines), ascii_only=ascii_only)
+            text = "".join(f"{line.rstrip()}\n" for line in lines)
+            return to_ascii(text) if ascii_only else text
 
         return render
 

@@ -8,7 +8,7 @@ from clonometer.explain.work.types import WorkExplanation
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.gaps import ablation_table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, elide, paint, painted, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
 from clonometer.views.work_texts import about, count_table, cpu_table, footnotes, life_table, sentences, sums
 
 
@@ -16,7 +16,7 @@ from clonometer.views.work_texts import about, count_table, cpu_table, footnotes
 def render_work(explanation: WorkExplanation, *, width: int, colour: bool) -> Iterator[str]:
     """Write why threads and processes take different times."""
     title = wrap(f"Threads against processes at work: {clean(explanation.condition)}", width)
-    yield from (paint(elide(line, width), "bold", colour) for line in title)
+    yield from painted(title, "bold", colour)
     yield from wrap(clean(why_no_closer(explanation.tier) or ""), width, bullet="! ")
     yield from (*wrap(about(explanation), width), "")
     yield from painted(wrap(explanation.conclusion, width), "bold", colour)
