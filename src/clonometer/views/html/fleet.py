@@ -17,7 +17,7 @@ from clonometer.views.fleet import (
     reading_notes,
     reading_text,
 )
-from clonometer.views.html.plain import PageSection, render_plain_page
+from clonometer.views.html.plain import page_section, render_plain_page
 from clonometer.views.labels import label_text
 from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame
@@ -40,12 +40,12 @@ def render_fleet_page(shown: FleetShown) -> str:
         for place, label in _chosen(shown, MOST_MULTIPLES).items()
     ]
     sections = [
-        PageSection(
+        page_section(
             "hosts",
             Section("Hosts by group", "Hosts", "A point is a host: the mean of its runs' medians on the logarithm."),
-            multiples,
+            charts=multiples,
         ),
-        PageSection(
+        page_section(
             "map",
             Section(
                 "Map of cells by host",
@@ -53,9 +53,9 @@ def render_fleet_page(shown: FleetShown) -> str:
                 "How many times as long as the median host of its group each host takes. Odd hosts come first, then "
                 "those that are farthest from the others.",
             ),
-            [_map_panel(shown)] if shown.hosts else [],
+            charts=[_map_panel(shown)] if shown.hosts else [],
         ),
-        PageSection(
+        page_section(
             "groups",
             Section("All rows", "All rows", "Medians over hosts, and what hosts and runs differ by."),
             tables=[_group_table(shown, group.name) for group in shown.groups],

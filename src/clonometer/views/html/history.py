@@ -7,7 +7,7 @@ from clonometer.views.figures.types import Section
 from clonometer.views.fleet import reading_notes, reading_text
 from clonometer.views.history import event_text, history_table, notes, verdict_text
 from clonometer.views.history_picture import history_panels
-from clonometer.views.html.plain import PageSection, render_plain_page
+from clonometer.views.html.plain import page_section, render_plain_page
 
 MOST_CHARTS, MOST_ROWS = 40, 1000
 
@@ -15,12 +15,12 @@ MOST_CHARTS, MOST_ROWS = 40, 1000
 def render_history_page(history: History) -> str:
     """Write the page."""
     sections = [
-        PageSection(
+        page_section(
             "rows",
             Section("Rows in time", "In time", "A point is the median of a run, a dashed line a change of level."),
-            history_panels(history, MOST_CHARTS),
+            charts=history_panels(history, MOST_CHARTS),
         ),
-        PageSection(
+        page_section(
             "all",
             Section("All rows", "All rows", "The level of now, the last change, and all runs from left to right."),
             tables=[history_table(history.rows[:MOST_ROWS])] if history.rows else [],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from typing import Any
 
 from clonometer.views.figures.types import Panel, Section
 from clonometer.views.html import render_page
@@ -12,32 +13,23 @@ from clonometer.views.specs import PAGE, theme
 from clonometer.views.table import Table
 
 
-@dataclass(frozen=True)
-class PageSection:
-    """A section: its words, its charts, its tables."""
-
-    id: str
-    words: Section
-    charts: Sequence[Panel] = ()
-    tables: Sequence[Table] = ()
+def page_section(
+    name: str, words: Section, *, charts: Sequence[Panel] = (), tables: Sequence[Table] = ()
+) -> dict[str, Any]:
+    """Gather a section: its words, its charts, its tables; ``name`` is the id of its element."""
+    drawn = [chart_of(name, panel) for panel in charts]
+    return {"id": name, **asdict(words), "charts": drawn, "tables": list(map(_headed, tables))}
 
 
-def render_plain_page(title: str, brand: str, lead: str, notes: Sequence[str], sections: Sequence[PageSection]) -> str:
+def render_plain_page(
+    title: str, brand: str, lead: str, notes: Sequence[str], sections: Sequence[dict[str, Any]]
+) -> str:
     """Write a page.
 
     ``brand`` stands above the title; ``lead`` is the answer in a sentence, ``notes`` go with it. Sections without
     charts and tables are left out.
     """
-    shown = [
-        {
-            "id": section.id,
-            **asdict(section.words),
-            "charts": [chart_of(section.id, panel) for panel in section.charts],
-            "tables": [_headed(table) for table in section.tables],
-        }
-        for section in sections
-        if section.charts or section.tables
-    ]
+    shown = [section for section in sections if section["charts"] or section["tables"]]
     charts = [chart for section in shown for chart in section["charts"]]
     data = {"theme": theme(*PAGE), "charts": charts, "explained": []}
     return render_page(
