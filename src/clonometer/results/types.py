@@ -155,10 +155,16 @@ class Estimate:
         return self.temperature == "cold"
 
     @property
+    def median_ends(self) -> tuple[float, float] | None:
+        """The ends of the median's interval, in ns; None where it has none."""
+        low, high = self.median_low_ns, self.median_high_ns
+        return None if low is None or high is None else (low, high)
+
+    @property
     def median_with_ends(self) -> Ends:
         """The median with the ends of its interval, in ns; all three are the median where it has no interval."""
         median = self.median_ns or 0.0
-        low, high = (median if end is None else end for end in (self.median_low_ns, self.median_high_ns))
+        low, high = self.median_ends or (median, median)
         return median, low, high
 
     @property

@@ -115,7 +115,6 @@ def _amount(comparer: Comparer, cold: Changes, axis: str) -> int:
 
 def _cost(side: _Figure, *, by_page: bool) -> str:
     """What it costs with its interval: of a page, or the whole."""
-    estimate = side.row.estimate
     if by_page and side.ns_per_page is not None:
         each = side.ns_per_page
         ends = interval_ends(each)
@@ -123,12 +122,8 @@ def _cost(side: _Figure, *, by_page: bool) -> str:
             return f"{format_number(each.value)} ns (one process)"
         value, low, high = (format_number(number, *ends) for number in each.ends)
         return f"{value} ({low} to {high}) ns"
-    ends = (
-        None
-        if estimate.median_low_ns is None or estimate.median_high_ns is None
-        else [estimate.median_low_ns, estimate.median_high_ns]
-    )
-    return duration_words(estimate.median_ns or 0.0, ends)
+    estimate = side.row.estimate
+    return duration_words(estimate.median_ns or 0.0, estimate.median_ends)
 
 
 def _short(side: _Figure, *, by_page: bool) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration, format_duration_interval
 
@@ -30,7 +32,7 @@ def missing_ends_reason(interval: Interval) -> str | None:
     return ONE_PROCESS if interval.n < 2 else None
 
 
-def duration_words(value_ns: float, own_ends: list[float] | None) -> str:
+def duration_words(value_ns: float, own_ends: Sequence[float] | None) -> str:
     """Write a duration with its ends, or say that it is of one process.
 
     Examples

@@ -117,10 +117,8 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[
 
 
 def _cost(row: Evidence) -> str:
-    estimate = row.estimate
-    median = estimate.median_ns or 0.0
-    low, high = estimate.median_low_ns, estimate.median_high_ns
-    if low is None or high is None:
+    median, low, high = row.estimate.median_with_ends
+    if row.estimate.median_ends is None:
         return format_duration(median)
     return below(high) if low <= 0 else format_duration_interval(median, low, high)
 

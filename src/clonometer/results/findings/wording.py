@@ -97,17 +97,15 @@ def n_words(text: str) -> int:
 def short_median(row: Evidence) -> str:
     """Write a row's median, with as many digits as its interval supports."""
     estimate = row.estimate
-    ends = estimate.median_low_ns, estimate.median_high_ns
-    return format_duration(estimate.median_ns or 0.0, *ends, estimate.resolution_ns)
+    low, high = estimate.median_ends or (None, None)
+    return format_duration(estimate.median_ns or 0.0, low, high, estimate.resolution_ns)
 
 
 def median_with_ends(row: Evidence) -> str:
     """Write a row's median with the ends of its interval, where it has one."""
-    estimate = row.estimate
-    low, high = estimate.median_low_ns, estimate.median_high_ns
-    if low is None or high is None:
+    if row.estimate.median_ends is None:
         return short_median(row)
-    return format_duration_interval(estimate.median_ns or 0.0, low, high, estimate.resolution_ns)
+    return format_duration_interval(*row.estimate.median_with_ends, row.estimate.resolution_ns)
 
 
 def _measured(comparison: Comparison) -> str:

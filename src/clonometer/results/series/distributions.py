@@ -19,11 +19,8 @@ def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
     In the order of the plan, those of a cell together in the order of the catalogue. A step that most samples have
     too few values for is left out: those that do have it are no fair choice. So is a ladder without steps.
     """
-    firsts: dict[str, Evidence] = {}
-    for row in book.rows:
-        firsts.setdefault(row.estimate.cell, row)
     ladders = []
-    for row in firsts.values():
+    for row in (next(iter(rows.values())) for rows in book.cells.values()):
         estimate = row.estimate
         for entry in book.fact(estimate.workload, "distributions") or ():
             count = book.find(estimate.cell, str(entry["count"]))

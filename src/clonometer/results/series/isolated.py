@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
 from clonometer.results.series.types import IsolationRow
@@ -24,8 +24,8 @@ class Incident:
     arrangement: str
     cell: str
     siblings: int
-    times: dict[str, Evidence] = field(default_factory=dict)
-    counts: dict[str, float | None] = field(default_factory=dict)
+    times: dict[str, Evidence]
+    counts: dict[str, float | None]
 
     def count(self, quantity: str) -> int:
         """A count; 0 where it was not measured."""
@@ -38,29 +38,26 @@ def incidents_of(book: Book) -> tuple[Incident, ...]:
 
     By fault in the order of the plan, and by arrangement in that of `ARRANGEMENTS`; empty where none was measured.
     """
-    by_cell: dict[str, Incident] = {}
-    for row in (*book.rows, *book.untimed):
-        estimate = row.estimate
-        if estimate.family != FAMILY or not set(book.changes(estimate)) <= _VARIED:
-            continue
-        condition = estimate.condition
-        new = Incident(
-            fault=str(condition["fault"]),
-            arrangement=str(condition.get("task_kind", ARRANGEMENTS[-1])),
-            cell=estimate.cell,
-            siblings=int(condition.get("siblings", _USUAL_SIBLINGS)),
-        )
-        incident = by_cell.setdefault(estimate.cell, new)
-        if estimate.quantity in TIMES:
-            incident.times[estimate.quantity] = row
-        elif estimate.quantity in COUNTS:
-            incident.counts[estimate.quantity] = estimate.value
-    faults = list(dict.fromkeys(incident.fault for incident in by_cell.values()))
+    incidents = []
+    for cell, rows in book.cells.items():
+        known = {row.estimate.quantity: row for row in rows.values()}
+        estimate = next(iter(known.values())).estimate
+        if estimate.family == FAMILY and set(book.changes(estimate)) <= _VARIED:
+            incident = Incident(
+                fault=str(estimate.condition["fault"]),
+                arrangement=str(estimate.condition.get("task_kind", ARRANGEMENTS[-1])),
+                cell=cell,
+                siblings=int(estimate.condition.get("siblings", _USUAL_SIBLINGS)),
+                times={name: known[name] for name in TIMES if name in known},
+                counts={name: known[name].estimate.value for name in COUNTS if name in known},
+            )
+            incidents.append(incident)
+    faults = list(dict.fromkeys(incident.fault for incident in incidents))
 
     def place(incident: Incident) -> tuple[int, int]:
         return faults.index(incident.fault), ARRANGEMENTS.index(incident.arrangement)
 
-    return tuple(sorted(by_cell.values(), key=place))
+    return tuple(sorted(incidents, key=place))
 
 
 def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
