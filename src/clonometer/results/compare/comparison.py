@@ -102,9 +102,8 @@ def compare_cells(
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
     seed = int(side.metadata["seed"])
     listed = drafts([replace(match, seed=seed) for match in matches], SAME_MOMENTS)
-    rows = judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE)
-    pair = ComparedPair(base_glob, other_glob, tuple(rows), tuple(left_out), ())
-    return Compared((pair,), minimum_effect, ERROR_RATE, n_tests(listed), SAME_MOMENTS.source)
+    pair = ComparedPair(base_glob, other_glob, (), tuple(left_out), ())
+    return judge_pairs([(listed, pair)], minimum_effect, SAME_MOMENTS.source)
 
 
 def refuse_a_run_twice(sides: Sequence[Book]) -> None:
@@ -182,7 +181,8 @@ def judge_pairs(pairs: Sequence[tuple[Sequence[Draft], ComparedPair]], minimum_e
     with_rows = []
     for of_pair, pair in pairs:
         rows = tuple(islice(judged_rows, len(of_pair)))
-        with_rows.append(replace(pair, rows=rows, shifts=shifts_of(rows)))
+        shifts = () if source == SAME_MOMENTS.source else shifts_of(rows)
+        with_rows.append(replace(pair, rows=rows, shifts=shifts))
     return Compared(tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), source)
 
 
