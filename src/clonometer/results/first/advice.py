@@ -62,13 +62,13 @@ def _finding(choice: _Choice) -> Finding:
 
 def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
     """The cheapest mechanism against the dearest, under each condition; the condition that is worst counts."""
-    for group in rivals(comparer.book):
-        ranked = sorted(group.rows, key=lambda row: row.estimate.median_ns or 0.0)
+    for rows in rivals(comparer.book):
+        ranked = sorted(rows, key=lambda row: row.estimate.median_ns or 0.0)
         compared = comparer.compare(ranked[-1], ranked[0])
         if compared is not None and compared.verdict != "same":
             cheap, dear = (row.estimate.workload for row in (ranked[0], ranked[-1]))
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
-            where = condition_words(group.changes)
+            where = condition_words(comparer.book.changes(rows[0].estimate))
             text = f"{where + ', ' if where else ''}{advised} is {{times}} times cheaper than {mechanism_name(dear)}"
             full = text + " ({cheap}, not {dear})"
             yield _Choice(f"mechanism.{ranked[0].estimate.family}", full, text, compared)

@@ -42,12 +42,11 @@ def answer(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
 
 def contest(comparer: Comparer) -> Comparison | None:
     """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
-    for group in rivals(comparer.book):
-        subject, *others = sorted(group.rows, key=lambda row: row.estimate.workload != FORK)
-        ranked = sorted(others, key=lambda row: (row.estimate.workload != PTHREAD, row.estimate.median_ns or 0.0))
-        if subject.estimate.workload != FORK:
-            ranked.sort(key=lambda row: row.estimate.median_ns or 0.0)
-        comparison = comparer.compare(subject, ranked[0])
+    for rows in rivals(comparer.book):
+        subject, *others = sorted(rows, key=lambda row: row.estimate.workload != FORK)
+        wanted = PTHREAD if subject.estimate.workload == FORK else None
+        rival = min(others, key=lambda row: (row.estimate.workload != wanted, row.estimate.median_ns or 0.0))
+        comparison = comparer.compare(subject, rival)
         if comparison is not None:
             return comparison
     return None

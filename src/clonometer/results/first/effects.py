@@ -7,15 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.families import family, is_beside, is_launch
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.rows.evidence import STAGES, Book, Changes, Evidence, once_per_book
-
-
-@dataclass(frozen=True)
-class Rivals:
-    """Rows of one family under one condition that stand for a mechanism each, in the order of the plan."""
-
-    changes: Changes
-    rows: Sequence[Evidence]
+from clonometer.results.rows.evidence import STAGES, Book, Evidence, once_per_book
 
 
 @dataclass(frozen=True)
@@ -68,16 +60,19 @@ def _is_cost(row: Evidence) -> bool:
 
 
 @once_per_book
-def rivals(book: Book) -> tuple[Rivals, ...]:
-    """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first."""
+def rivals(book: Book) -> tuple[Sequence[Evidence], ...]:
+    """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first.
+
+    A row stands for a mechanism; they are in the order of the plan.
+    """
     # Nobody launches tasks by the rungs of a ladder.
     launches = [row for row in _no_rungs(book) if is_launch(row.estimate.family)]
     groups: dict[Hashable, list[Evidence]] = {}
     for row in launches:
         condition = frozenset(book.changes(row.estimate).items())
         groups.setdefault((row.estimate.family, row.estimate.temperature, condition), []).append(row)
-    listed = [Rivals(book.changes(rows[0].estimate), rows) for rows in groups.values() if len(rows) > 1]
-    return tuple(sorted(listed, key=lambda group: len(group.changes)))
+    several = [rows for rows in groups.values() if len(rows) > 1]
+    return tuple(sorted(several, key=lambda rows: len(book.changes(rows[0].estimate))))
 
 
 def effects(comparer: Comparer) -> list[AxisEffect]:
