@@ -9,7 +9,7 @@ from types import MappingProxyType
 from clonometer.errors import RunFileError
 from clonometer.results.compare.pairing import Defaults, incomparable_cells
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Book, Evidence, RowKey, defaults_of
+from clonometer.results.rows.evidence import Book, Evidence, RowKey
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate, LeftOut
@@ -105,7 +105,7 @@ def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
     """Find the rows that two runs have in common, and say what is left out and why."""
     matches: list[Match] = []
     left_out: list[LeftOut] = []
-    defaults = defaults_of(base.metadata), defaults_of(other.metadata)
+    defaults = base.defaults, other.defaults
     for cell, rows in base.cells.items():
         if cell not in other.cells:
             left_out.append(LeftOut(cell, f"only in {base.name}"))

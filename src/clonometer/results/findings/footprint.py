@@ -69,9 +69,10 @@ def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Findi
     times = {kind: _time(comparer, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
     if all(times.values()):
         texts.append(f"creating it takes {times['create']}, reaping it {times['reap']}")
+    estimates = [row.estimate for row in book.cells[whole.cell].values()]
     numbers: dict[str, Any] = {
         "tasks": count,
-        **{other.estimate.quantity: other.estimate.value for other in book.sizes if other.cell == whole.cell},
+        **{row.quantity: row.value for row in estimates if row.unit == "bytes"},
         "whole_each_bytes_interval": [estimate.value_low, estimate.value_high],
         "cells": [estimate.cell],
     }

@@ -93,7 +93,7 @@ def _cpuid(book: Book, program: str) -> tuple[int, float, list[str]] | None:
     """How many CPUID the library's start executes, by single steps, and what one takes; of this very run."""
     counts = [
         row
-        for row in book.untimed
+        for row in book.all_rows
         if (row.estimate.workload, row.estimate.quantity) == (STEPS, "start_cpuid")
         and row.estimate.condition.get("program") == program
     ]

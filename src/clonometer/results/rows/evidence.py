@@ -68,8 +68,10 @@ class Book:
         self.metadata = metadata or {}
         self.name = name
         self.computed: dict[tuple[object, ...], Any] = {}
-        self._defaults = {} if metadata is None else defaults_of(metadata)
-        self._kinds = {} if metadata is None else kinds_of(metadata)
+        axes = {} if metadata is None else metadata["catalogue"]["axes"]
+        #: The catalogue's default of every axis.
+        self.defaults: dict[str, int | str] = {name: axis["default"] for name, axis in axes.items()}
+        self._kinds: dict[str, str] = {name: axis["type"] for name, axis in axes.items()}
         self._facts = {} if metadata is None else facts_of(metadata)
         self._bases = {entry.get("step_from") for entry in self._facts.values()} - {None}
         self._changes: dict[str, Changes] = {}
@@ -82,16 +84,6 @@ class Book:
     def rows(self) -> tuple[Evidence, ...]:
         """The rows whose unit is one of time."""
         return tuple(row for row in self.all_rows if row.is_time)
-
-    @cached_property
-    def untimed(self) -> tuple[Evidence, ...]:
-        """The rows of what is no time: bytes, counts."""
-        return tuple(row for row in self.all_rows if not row.is_time)
-
-    @cached_property
-    def sizes(self) -> tuple[Evidence, ...]:
-        """The rows whose unit is bytes."""
-        return tuple(row for row in self.untimed if row.estimate.unit == "bytes")
 
     @cached_property
     def cells(self) -> Mapping[str, Mapping[RowKey, Evidence]]:
@@ -123,16 +115,16 @@ class Book:
             self._changes[estimate.cell] = {
                 axis: value
                 for axis, value in sorted(estimate.condition.items())
-                if axis not in self._defaults or value != self._defaults[axis]
+                if axis not in self.defaults or value != self.defaults[axis]
             }
         return {axis: value for axis, value in self._changes[estimate.cell].items() if axis not in left_out}
 
     def default(self, axis: str) -> int | str | None:
         """The default of an axis, or None where the catalogue does not have it."""
-        return self._defaults.get(axis)
+        return self.defaults.get(axis)
 
     def kind(self, axis: str) -> str | None:
-        """The kind of an axis, or None where the catalogue does not have it."""
+        """``bytes``, ``count``, ``choice`` or ``text``, or None where the catalogue does not have the axis."""
         return self._kinds.get(axis)
 
     def fact(self, workload: str, name: str) -> Any:
@@ -197,19 +189,9 @@ def _most_samples(rows: Iterable[Evidence]) -> Evidence | None:
     return max(rows, key=lambda row: row.estimate.n_samples, default=None)
 
 
-def kinds_of(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The catalogue's kind of every axis: ``bytes``, ``count``, ``choice`` or ``text``."""
-    return {name: axis["type"] for name, axis in metadata["catalogue"]["axes"].items()}
-
-
 def facts_of(metadata: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """What the catalogue says of every workload, by its id."""
     return {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
-
-
-def defaults_of(metadata: Mapping[str, Any]) -> dict[str, int | str]:
-    """The catalogue's default of every axis."""
-    return {name: axis["default"] for name, axis in metadata["catalogue"]["axes"].items()}
 
 
 def once_per_book(

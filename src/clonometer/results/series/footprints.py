@@ -32,7 +32,7 @@ class Footprint:
 @once_per_book
 def footprints_of(book: Book) -> tuple[Footprint, ...]:
     """Gather what tasks hold, for each cell that measured it, in the order of the plan."""
-    cells = dict.fromkeys(row.cell for row in book.sizes if row.estimate.quantity in (WHOLE, KERNEL))
+    cells = [cell for cell, rows in book.cells.items() if any(quantity in (WHOLE, KERNEL) for quantity, _ in rows)]
     return tuple(
         Footprint(
             whole=book.find(cell, WHOLE),
