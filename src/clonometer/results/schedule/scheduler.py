@@ -6,6 +6,7 @@ falls on all of them alike (docs/methods.md).
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -72,7 +73,7 @@ class RoundsScheduler(TargetsInHand):
 
     def __init__(self, seed: int, budget_s: float | None) -> None:
         super().__init__(seed)
-        self._budget_s = budget_s
+        self._budget_s = math.inf if budget_s is None else budget_s
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
@@ -100,7 +101,7 @@ class RoundsScheduler(TargetsInHand):
         """Estimate the seconds of measuring that are left; None before anything is known."""
         live = self._live()
         first_round = [target for target in live if not self._seconds[target]]
-        if self._budget_s is None:
+        if self._budget_s == math.inf:
             if first_round and len(first_round) == len(live):
                 return None
             return sum(self._lacking(target) * self._cost_s([target]) for target in live)
@@ -109,22 +110,18 @@ class RoundsScheduler(TargetsInHand):
     def _next_round(self, elapsed_s: float) -> list[int]:
         live = self._live()
         targets = [target for target in live if self._lacking(target)]
-        if not targets and self._budget_s is not None:
+        if not targets and self._budget_s < math.inf:
             targets = live
         owed = any(not self._seconds[target] for target in live)
-        if self._budget_s is not None and not owed and elapsed_s + self._cost_s(targets) / 2 > self._limit_s():
+        if not owed and elapsed_s + self._cost_s(targets) / 2 > self._budget_s:
             return []
         self._random.shuffle(targets)
         return targets
 
     def _spent(self, elapsed_s: float) -> bool:
         live = self._live()
-        if self._budget_s is None or any(not self._seconds[target] for target in live):
-            return False
-        return elapsed_s > self._limit_s() + self._cost_s(live) / 2
-
-    def _limit_s(self) -> float:
-        return float("inf") if self._budget_s is None else self._budget_s
+        owed = any(not self._seconds[target] for target in live)
+        return not owed and elapsed_s > self._budget_s + self._cost_s(live) / 2
 
     def _cost_s(self, targets: Sequence[int]) -> float:
         known = [median(seconds) for seconds in self._seconds if seconds]
