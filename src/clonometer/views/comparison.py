@@ -160,20 +160,18 @@ def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
     plural.
     """
     rate = f"Wrong in at most {format_share(error_rate)} of {what} of {counted(tests, 'row')}"
-    if moments == ASSUMED:
-        return (
-            f"{rate}, if moments of this machine differ by {format_share(SHARE)} (cold: {format_share(FIRST_SHARE)}), "
-            "as is assumed: 'clonometer noise' measures it, --noise takes it."
-        )
-    if moments == GIVEN:
-        return f"{rate}, if moments of this machine differ by as much as --noise says."
-    if moments == MEASURED:
-        return f"{rate}, if moments differ by as much as in the rounds of 'clonometer noise'."
-    if moments == OF_RUNS:
-        return f"{rate}: the runs of each side say how far moments are apart."
-    if moments == OF_HOSTS:
-        return f"{rate}: the hosts of each group say how far hosts are apart."
-    return f"{rate}."
+    return f"{rate}{_ASSUMPTIONS.get(moments, '')}."
+
+
+# Where it is known from how far moments are apart -> under which assumption verdicts are that sure.
+_ASSUMPTIONS = {
+    ASSUMED: f", if moments of this machine differ by {format_share(SHARE)} (cold: {format_share(FIRST_SHARE)}), as is "
+    "assumed: 'clonometer noise' measures it, --noise takes it",
+    GIVEN: ", if moments of this machine differ by as much as --noise says",
+    MEASURED: ", if moments differ by as much as in the rounds of 'clonometer noise'",
+    OF_RUNS: ": the runs of each side say how far moments are apart",
+    OF_HOSTS: ": the hosts of each group say how far hosts are apart",
+}
 
 
 def common_text(pair: ComparedPair) -> str:

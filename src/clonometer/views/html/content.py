@@ -118,7 +118,6 @@ def _finding(finding: Finding, results: Results) -> dict[str, str]:
         ratio, _, rest = format_ratio(*finding.stated_ratio).partition(" (")
         interval = rest.rstrip(")")
     return {
-        "id": finding.id,
         "sentence": finding.sentence,
         "link": _figure_of(finding, results),
         "ratio": ratio,

@@ -79,7 +79,6 @@ def _counters(counters: Counters | None) -> dict[str, Any] | None:
     if counters is None:
         return None
     return {
-        "set": counters.set,
         "launches": f"{counters.launches:,}",
         "table": counter_table(counters),
         "missing": list(not_counted(counters)),
