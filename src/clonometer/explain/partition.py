@@ -54,14 +54,8 @@ def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segm
 
     Segments follow one another without gaps from 0 to ``reaped_ns``; neighbours have different parts.
 
-    Parameters
-    ----------
-    events
-        In the order of time, which is in ns from the launch's start, all within it.
-    reaped_ns
-        How long it took.
-    cast
-        Its tasks as they are at its start; is moved on.
+    Events are in the order of time, in ns from the launch's start, and all within it; the cast has its tasks as they
+    are then, and is moved on.
     """
     segments: list[Segment] = []
     at = 0

@@ -32,10 +32,7 @@ def best_tier(
 ) -> tuple[_Tier, str, Trace]:
     """Trace once in each way, the best first, until one is not refused.
 
-    Returns
-    -------
-    tier, how, trace
-        The tier with the reason why each better way is not used, the way, and what was traced.
+    Gives the tier with the reason why each better way is not used, the way, and what was traced.
 
     Raises
     ------

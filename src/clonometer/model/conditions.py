@@ -77,17 +77,7 @@ def memory_bytes(wanted: Wanted) -> int:
 def affordable(conditions: Mapping[str, Wanted], free_bytes: int | None) -> tuple[dict[str, Wanted], dict[str, str]]:
     """Choose the conditions that fit into a part of the free memory together, the smallest first.
 
-    Parameters
-    ----------
-    free_bytes
-        None where it is not known: then all fit.
-
-    Returns
-    -------
-    chosen
-        In their order.
-    left_out
-        The others, with the reason.
+    Gives them in their order, and the others with the reason; where no free memory is known, all fit.
     """
     room = float("inf") if free_bytes is None else free_bytes / _PART_OF_MEMORY
     fitting: list[str] = []

@@ -50,20 +50,8 @@ def make_calibration(
 ) -> Calibration:
     """Fit every model.
 
-    Parameters
-    ----------
-    forked
-        In all states.
-    run
-        Of the plan ``calibrate`` or its quick form; None where nothing of it could be measured.
-    made_at
-        Seconds since 1970.
-    machine
-        The facts for which it holds (`clonometer.model.store.machine_of`).
-    lacks
-        Conditions that could not be made, and why.
-    seed
-        Fixes the bootstraps.
+    ``run`` is of the plan ``calibrate`` or its quick form, None where nothing of it could be measured; ``made_at`` in
+    seconds since 1970; ``lacks`` are conditions that could not be made, and why.
 
     Raises
     ------

@@ -16,18 +16,10 @@ from clonometer.results.rows.source import RunSource, null_mask
 
 @dataclass(frozen=True)
 class MeasuredCondition:
-    """One condition of a run.
+    """One condition of a run, with every axis.
 
-    Attributes
-    ----------
-    cell
-        Its canonical text.
-    workload, condition
-        What was measured, and every axis.
-    features
-        What the parent had; None where the model has no terms for that.
-    columns
-        For each quantity in ns, and for each process, its samples, without null.
+    ``features`` are what the parent had, None where the model has no terms for that; ``columns`` have for each quantity
+    in ns, and for each process, its samples, without null.
     """
 
     cell: str

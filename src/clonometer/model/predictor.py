@@ -39,17 +39,7 @@ _UPPER_TABLES = 2
 
 
 def predict(features: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT) -> Prediction:
-    """Predict what fork and its kin cost a process.
-
-    Parameters
-    ----------
-    features
-        Of the process.
-    calibration
-        Of the machine.
-    scale
-        The machine's state of the moment (`clonometer.model.reference`).
-    """
+    """Predict what fork and its kin cost a process, at the machine's state of the moment."""
     models = calibration.models
 
     def cost(name: str) -> CostRange:
@@ -142,17 +132,8 @@ def shares(
 ) -> list[tuple[float, float]]:
     """Divide the cost of a fork among the mappings of a process.
 
-    Parameters
-    ----------
-    mappings
-        What each mapping, or group of mappings, has.
-    whole
-        What the process has: the time of a scattered page is that of all that it touches.
-
-    Returns
-    -------
-    list
-        What each adds to the medians of fork.first and fork.later, in ns. The base, files and threads belong to none.
+    Gives for each what it adds to the medians of fork.first and fork.later, in ns. The base, files and threads belong
+    to none; the time of a scattered page is that of all that the ``whole`` process touches.
     """
     first, later = (
         _part_costs(mappings, whole, calibration.models[name], scale) for name in (names.FORK_FIRST, names.FORK_LATER)

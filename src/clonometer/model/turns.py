@@ -63,10 +63,7 @@ class Turn:
 def ask(process: ForkingProcess, name: str, state: str, empty_caches: Callable[[], None]) -> Turn:
     """Have a process fork in a state.
 
-    Parameters
-    ----------
-    empty_caches
-        Called before each fork with cold caches, as other programs empty them between the forks of a server.
+    Caches are emptied before each fork with cold ones, as other programs empty them between the forks of a server.
     """
     asked = STATES[state]
     if asked.is_hot:
@@ -93,16 +90,7 @@ def take_turns(
 
     Whose turn is next is drawn among the fifth who had least time so far, by state and process: so all have the same
     time, those whose forks are short have more of them, and nobody follows the same neighbour each time. Each has one
-    before any has two, however dear it is.
-
-    Parameters
-    ----------
-    states
-        Of `STATES`.
-    clock
-        Seconds, rising.
-    empty_caches
-        As of `ask`.
+    before any has two, however dear it is. The clock gives seconds that rise.
 
     Raises
     ------

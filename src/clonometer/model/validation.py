@@ -15,12 +15,9 @@ _LEAST_PAGES, _MOST_PAGES = 256, 160_000
 
 
 def random_mixture(chance: random.Random) -> dict[str, int]:
-    """Draw what a process shall have: each kind of thing is there in half of the processes, few or many of it.
+    """Draw what a process shall have, by the keys of core/targets/maker.c.
 
-    Returns
-    -------
-    dict
-        By the keys of core/targets/maker.c.
+    Each kind of thing is there in half of the processes, few or many of it.
     """
 
     def some(most: int, least: int = 1) -> int:

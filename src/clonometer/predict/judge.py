@@ -26,16 +26,9 @@ _UNSCANNED = Scale(1.0, 0.25)
 
 @dataclass(frozen=True)
 class Machine:
-    """The model of this machine and the moment's scale.
+    """The machine's calibration, or the rough one, and the moment's scale.
 
-    Attributes
-    ----------
-    calibration
-        The machine's, or the rough one.
-    is_rough
-        Whether it is the rough one.
-    scale
-        By the reference scan; None where that was not made: then every interval is wider.
+    That is by the reference scan; None where it was not made: then every interval is wider.
     """
 
     calibration: Calibration
@@ -72,13 +65,7 @@ class Question:
 def judge(
     profile: Profile, machine: Machine, question: Question, *, reading: Reading | None = None, room: Room | None = None
 ) -> Predicted:
-    """Answer for a profile.
-
-    Parameters
-    ----------
-    reading, room
-        Of the live process; None for a saved profile.
-    """
+    """Answer for a profile; a saved one has no reading of a live process, and no room."""
     now = machine.predict(profile.features)
     # What the process may have at least and at most.
     ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]

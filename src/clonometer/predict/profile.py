@@ -41,13 +41,7 @@ class Profile:
 
 
 def profile_of(reading: Reading, *, huge_pages_used: bool) -> Profile:
-    """Count what a reading saw.
-
-    Parameters
-    ----------
-    huge_pages_used
-        Whether transparent huge pages may be in use: matters where only counters were read.
-    """
+    """Count what a reading saw; where only counters were read it matters whether huge pages may be in use."""
     standing = reading.standing
     tables = standing.counters.get("VmPTE", 0)
     groups = [] if reading.areas is None else group_areas(reading.areas, tables, pages_known=reading.how != "counters")

@@ -28,10 +28,7 @@ class Ranking:
 def rank(pids: Iterable[int], judge: Callable[[int], Predicted], *, top: int, model: str) -> Ranking:
     """Predict for each process, and keep those whose first fork would cost most.
 
-    Parameters
-    ----------
-    judge
-        Answers for a process; the ClonometerError that it raises is one more process that could not be read.
+    A ClonometerError of ``judge`` is one more process that could not be read.
     """
     answers = []
     unread = 0

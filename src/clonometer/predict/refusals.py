@@ -42,15 +42,7 @@ class Refusal:
 
 
 def judge_room(profile: Profile, room: Room, page_tables_bytes: int, copied_bytes: int) -> Refusal:
-    """Judge whether fork would fail.
-
-    Parameters
-    ----------
-    page_tables_bytes
-        Page tables of the child.
-    copied_bytes
-        What copying on write may take afterwards, at worst.
-    """
+    """Judge whether fork would fail, by the child's page tables and what copying on write takes at worst afterwards."""
     checks = [
         _promise(profile, room),
         _group_memory(profile, room, page_tables_bytes, copied_bytes),

@@ -54,10 +54,7 @@ class WhatIf:
 def what_ifs(profile: Profile, predict: Predict, *, is_measured: bool) -> list[WhatIf]:
     """List the changes that fit a process, those that help most first.
 
-    Parameters
-    ----------
-    is_measured
-        Whether the model rests on this machine's own measurements.
+    ``is_measured`` says whether the model rests on this machine's own measurements.
     """
     now = predict(profile.features)
     changes = []

@@ -19,19 +19,7 @@ _BUILD = re.compile(r"^/\* Build: (.*?) \*/$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Demo:
-    """One teaching program.
-
-    Attributes
-    ----------
-    name
-        As on the command line.
-    title
-        What it shows, in one line.
-    question
-        What to ask oneself before it runs.
-    explain
-        From the values that it printed to sentences.
-    """
+    """One teaching program: what to ask oneself before it runs, and from the values that it printed to sentences."""
 
     name: str
     title: str

@@ -120,16 +120,7 @@ class CurveLine:
 class Curve:
     """One figure of a study, remade.
 
-    Attributes
-    ----------
-    name, study, title, caption
-        For its file and its page.
-    x_title, y_title, lines
-        What is drawn.
-    x_zero, y_zero
-        Whether an axis begins at zero.
-    joined
-        Whether points are joined by lines.
+    ``x_zero`` and ``y_zero`` say whether an axis begins at zero, ``joined`` whether lines join the points.
     """
 
     name: str
@@ -162,16 +153,8 @@ class Effect(OfInterval):
 class Design:
     """A full factorial of two levels each.
 
-    Attributes
-    ----------
-    words
-        What it varies, for a heading.
-    factors
-        Axis -> its two levels; texts as in cells, empty for the default.
-    held
-        What is the same at all of its points.
-    first_only
-        Axes that only the first side has; the other side is then the one without them.
+    ``factors`` are the two levels of each axis, texts as in cells, empty for the default; ``held`` is the same at all
+    of its points. Axes in ``first_only`` only the first side has; the other side is then the one without them.
     """
 
     words: str
@@ -184,22 +167,9 @@ class Design:
 class Pairing:
     """Which two workloads contradict each other, and where to look.
 
-    Attributes
-    ----------
-    id, title
-        A short name, and the question.
-    favours
-        Which published items say what: 1 where ``a`` is to take longer, -1 where ``b``.
-    a, b
-        Workloads, or a workload with an axis; the response is a over b.
-    a_words, b_words
-        What they are called in a sentence.
-    quantities
-        What is compared.
-    designs
-        The factorials.
-    base
-        The condition that others are held against.
+    The response is ``a`` over ``b``, each a workload, or a workload with an axis; ``favours`` says which published
+    items say what: 1 where ``a`` is to take longer, -1 where ``b``. ``base`` is the condition that others are held
+    against.
     """
 
     id: str
@@ -289,24 +259,8 @@ class ClaimEntry:
 class Reproduction:
     """The studies on one machine: an entry for each figure, claim and question, then what reverses contradictions.
 
-    Attributes
-    ----------
-    quick
-        Whether it was the short form.
-    notes
-        What a reader must know of this run: conditions that were made smaller, parts that were not measured.
-    studies
-        The studies that were asked for, in the order of the data.
-    entries
-        Their figures, claims and questions.
-    flips
-        The contradictions, with what reverses them.
-    curves
-        The studies' plots, ready to draw.
-    host
-        Host facts.
-    started
-        When the last of its runs began.
+    ``notes`` tell of conditions that were made smaller and of parts that were not measured; ``flips`` are what
+    reverses the contradictions; ``started`` is when the last of its runs began.
     """
 
     schema = version(SCHEMA)

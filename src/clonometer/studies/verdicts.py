@@ -27,20 +27,8 @@ LEAST = 0.05
 class JudgedPart:
     """One number under one condition, and the threshold that a claim sets it.
 
-    Attributes
-    ----------
-    label
-        The condition, in words.
-    value
-        What was measured, with its interval.
-    expected
-        ``above``: ``threshold`` or more; ``below``: ``threshold`` or less; ``alike``: between it and its inverse.
-    threshold
-        In the unit of the value.
-    cells
-        The evidence.
-    write
-        How a value and the ends of its interval are written.
+    ``expected`` is ``above``: ``threshold`` or more; ``below``: ``threshold`` or less; or ``alike``: between it and its
+    inverse. ``write`` writes a value and the ends of its interval.
     """
 
     label: str

@@ -164,11 +164,8 @@ def counts_of(side: Sequence[Process]) -> dict[str, Bounded]:
 def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
     """Say what makes the slow executions of a side slow.
 
-    Returns
-    -------
-    slow, delays
-        How many are slow, and what each part adds to them, greatest first; those of parts that add under a hundredth
-        are left out. Nothing where there are fewer than `LEAST_FOR_DELAYS` executions.
+    Gives how many are slow, and what each part adds to them, greatest first; those of parts that add under a hundredth
+    are left out. Nothing where there are fewer than `LEAST_FOR_DELAYS` executions.
     """
     accounts = sorted(
         (account for process in side for account in process.accounts), key=lambda account: account.whole_ns

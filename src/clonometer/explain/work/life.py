@@ -152,16 +152,8 @@ def _kind(call: str) -> str:
 class Lives:
     """One execution taken to pieces.
 
-    Attributes
-    ----------
-    whole_ns
-        How long the program took.
-    workers
-        Each of them; its ``spent`` sums to ``whole_ns``.
-    starter
-        Who launched them, accounted for as they are.
-    load_ns
-        How long (tasks on a CPU, tasks ready but not on one) were so many.
+    What each of the workers has ``spent``, and the starter who launched them, sums to ``whole_ns``; ``load_ns`` is how
+    long (tasks on a CPU, tasks ready but not on one) were so many.
     """
 
     whole_ns: int
@@ -199,13 +191,8 @@ def _means(tables: Sequence[Mapping[str, int]]) -> dict[str, float]:
 def live(events: Sequence[Event], whole_ns: int, starter: int, workers: Sequence[int]) -> Lives:
     """Follow the tasks of one execution through its events.
 
-    Every task's parts sum exactly to ``whole_ns``.
-
-    Parameters
-    ----------
-    events
-        In the order of time, in ns from the execution's begin; those from before it have negative times and only say
-        what tasks are at when it begins.
+    Every task's parts sum exactly to ``whole_ns``. Events are in the order of time, in ns from the execution's begin;
+    those from before it have negative times and only say what tasks are at when it begins.
     """
     begins = min([0, *(event.time_ns for event in events[:1])])
     first = Life(starter, is_starter=True, made=True, started=True, running=True, ready=True, since_ns=begins)

@@ -29,16 +29,9 @@ _RECORDED = {
 class Execution:
     """One execution as the workers recorded it.
 
-    Attributes
-    ----------
-    begin_ns
-        When it began, on the events' clock.
-    whole_ns
-        How long it took.
-    rows
-        What each worker recorded, None where the kernel does not tell.
-    frequency_hz
-        Effective frequency of the CPUs after its block, the mean of those used; None where it was not measured.
+    It began at ``begin_ns`` on the events' clock. ``rows`` are what each worker recorded, None where the kernel does
+    not tell; ``frequency_hz`` is the mean effective one of the CPUs used, after its block, None where it was not
+    measured.
     """
 
     begin_ns: int
