@@ -150,13 +150,13 @@ def test_exec_is_a_part_and_the_new_program_has_another_memory() -> None:
 
 
 def test_stamps_alone_make_parts_too() -> None:
-    launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
+    launch = Launch(0, 100, {"call_returns": 30, "task_runs": 55})
     durations = {segment.part: segment.end_ns - segment.start_ns for segment in partition_by_stamps(launch)}
     assert durations == {"until_returned": 30, "until_task_ran": 25, "until_reaped": 45}
 
 
 def test_a_stamp_after_the_end_is_left_out() -> None:
-    launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 101})
+    launch = Launch(0, 100, {"call_returns": 30, "task_runs": 101})
     assert [segment.part for segment in partition_by_stamps(launch)] == [
         "until_returned",
         "until_reaped",
@@ -164,7 +164,7 @@ def test_a_stamp_after_the_end_is_left_out() -> None:
 
 
 def test_the_parents_own_switches_tell_sleep_from_work() -> None:
-    launch = Launch(0, 0, 100, {"call_returns": 30, "task_runs": 55})
+    launch = Launch(0, 100, {"call_returns": 30, "task_runs": 55})
     durations = {
         segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])
     }
@@ -206,7 +206,7 @@ def test_user_code_of_a_program_that_stamps_nothing_stays_together() -> None:
 
 
 def test_a_tier_that_does_not_see_the_child_splits_its_life_at_its_stamps() -> None:
-    launch = Launch(0, 0, 100, {"call_returns": 30, "image_entered": 45, "image_runs": 70, "image_ends": 75})
+    launch = Launch(0, 100, {"call_returns": 30, "image_entered": 45, "image_runs": 70, "image_ends": 75})
     durations = {
         segment.part: segment.end_ns - segment.start_ns for segment in partition_by_switches(launch, [(40, 90)])
     }

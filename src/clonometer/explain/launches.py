@@ -18,8 +18,6 @@ class Launch:
 
     Attributes
     ----------
-    block
-        Which block of its process it was in.
     start_ns
         The stamp before the call, on the events' clock.
     reaped_ns
@@ -31,7 +29,6 @@ class Launch:
         Whether the new task began on the CPU of its maker; None where that was not observed.
     """
 
-    block: int
     start_ns: int
     reaped_ns: int
     stages: dict[str, int]
@@ -51,7 +48,7 @@ def whole_number(columns: Mapping[str, Any], name: str, row: int) -> int | None:
 
 def launches_of(trace: Trace) -> Iterator[Launch]:
     """Every launch of a trace that was reaped, in the order of time."""
-    for index, block in enumerate(trace.blocks):
+    for block in trace.blocks:
         begin_ns = trace.event_time_ns(int(block.facts["start_ticks"]))
         columns = block.columns
         cpus = [columns[name].tolist() for name in ("cpu_before", "cpu_child") if name in columns]
@@ -64,4 +61,4 @@ def launches_of(trace: Trace) -> Iterator[Launch]:
             }
             places = [column[row] for column in cpus]
             same = places[0] == places[1] if len(places) == 2 and min(places) >= 0 else None
-            yield Launch(index, begin_ns + int(columns["start_ns"][row]), reaped, stages, same)
+            yield Launch(begin_ns + int(columns["start_ns"][row]), reaped, stages, same)

@@ -46,8 +46,8 @@ class PublishedValue:
         One of `UNITS`.
     value, low, high
         A number, or a range; the one that was not published is None, and all of them where there are words alone.
-    approximate, at_least
-        Whether the study says about, or over.
+    approximate
+        Whether the study says about.
     wording
         The study's words, where it gives no number.
     cell, quantity
@@ -66,7 +66,6 @@ class PublishedValue:
     low: Annotated[float | None, Key("published_low")] = None
     high: Annotated[float | None, Key("published_high")] = None
     approximate: bool = False
-    at_least: bool = False
     wording: Annotated[str | None, Key("said"), "The study's words, where it gives no number."] = None
     cell: str | None = None
     quantity: str | None = None

@@ -10,13 +10,14 @@ from statistics import median
 from clonometer.errors import UnavailableError
 from clonometer.explain.source import Tracer
 from clonometer.explain.work.budget import SEED
-from clonometer.explain.work.measure import KIND, SIDES, WORKLOAD, limited
+from clonometer.explain.work.measure import WORKLOAD, limited
 from clonometer.explain.work.read import executions
 from clonometer.plan.adhoc import apply_settings
 from clonometer.plan.cell import AxisValue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
 from clonometer.results.series.ablation import written_ablation
+from clonometer.results.series.kinds import KIND, SIDES
 from clonometer.results.series.types import AblationSeries
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.ladder import Ladder, ladder_of_differences

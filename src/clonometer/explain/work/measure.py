@@ -28,11 +28,10 @@ from clonometer.explain.work.types import (
 from clonometer.plan.adhoc import parse_settings, plan_from_arguments
 from clonometer.plan.limits import estimated_launch_ns
 from clonometer.plan.types import Catalogue, Target
+from clonometer.results.series.kinds import KIND, SIDES
 from clonometer.words import cell_parts, cell_text
 
 WORKLOAD: Literal["work.factor"] = "work.factor"
-KIND = "task_kind"
-SIDES = ("thread", "process")
 _EVENTS = ("tasks", "sched", "calls", "faults", "futex", "locks")
 _WAYS = Ways(
     of_tier={"tracepoints": ("fast", "tracepoints"), "proc": ("none",)},
