@@ -146,7 +146,7 @@ def load_published() -> Published:
     56
     """
     document = tomllib.loads((resources.files("clonometer.studies") / "published.toml").read_text(encoding="utf-8"))
-    items = [_figure(**table) for table in document["figure"]]
+    items = [_figure(id_, **table) for id_, table in document["figure"].items()]
     for kind in ("claim", "question"):
         for id_, (short, text) in document[kind].items():
             items.append(Item(id_, _STUDIES[id_[0]], kind, text, short=short, size=document["size"].get(id_)))
@@ -154,6 +154,6 @@ def load_published() -> Published:
     return Published({id_: Study(id_, **table) for id_, table in document["study"].items()}, tuple(items))
 
 
-def _figure(*, id: str, text: str, values: Sequence[Mapping[str, Any]], **common: Any) -> Item:  # noqa: A002
+def _figure(id_: str, text: str, values: Sequence[Mapping[str, Any]], **common: Any) -> Item:
     """A figure of the file: what all of its values have stands once, before them."""
-    return Item(id, _STUDIES[id[0]], "figure", text, tuple(PublishedValue(**common, **table) for table in values))
+    return Item(id_, _STUDIES[id_[0]], "figure", text, tuple(PublishedValue(**common, **table) for table in values))
