@@ -284,7 +284,7 @@ def test_hardware_counters_are_there_or_it_is_said_why_not(drivers: Drivers) -> 
 def test_ptrace_reads_what_arguments_point_to(drivers: Drivers) -> None:
     _, trace = traced(drivers, "launch.vfork_exec", "ptrace", samples=3)
     for launch in traced_launches(trace):
-        listing = listing_of(launch, trace.task)
+        listing = listing_of(launch)
         [execs] = [call for call in listing if call.text.startswith("execve")]
         assert execs.who == "child"
         assert re.search(r'^execve\("/.*/target_static", \["/.*target_static"', execs.text)
@@ -298,7 +298,7 @@ def test_ptrace_reads_what_arguments_point_to(drivers: Drivers) -> None:
     _, trace = traced(drivers, "launch.pthread", "ptrace", samples=3)
     for launch in traced_launches(trace):
         # Where clone3 is refused the C library goes on to clone.
-        *_, makes = [call.text for call in listing_of(launch, trace.task) if call.text.startswith("clone")]
+        *_, makes = [call.text for call in listing_of(launch) if call.text.startswith("clone")]
         assert "CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD" in makes
         assert re.search(r"stack=0x[0-9a-f]+", makes)
 

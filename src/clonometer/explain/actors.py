@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -36,7 +37,8 @@ class Actor:
     """A task of the launch.
 
     ``call`` is the system call that it is in; ``slept`` whether it has left the CPU in it; ``fault`` the cause of the
-    page fault that it is in; ``ready`` whether it could run; ``user_part`` what its own instructions count as.
+    page fault that it is in; ``ready`` whether it could run; ``user_part`` what its own instructions count as; ``cpu``
+    the CPU that it was last seen on.
     """
 
     task: int
@@ -51,6 +53,7 @@ class Actor:
     gone: bool = False
     other_program: bool = False
     user_part: str = "child_user"
+    cpu: int | None = None
 
     def part(self) -> str:
         """What a moment on the CPU is spent on."""
@@ -118,9 +121,22 @@ class Cast:
         """The actor of that number, if it has a part in this launch."""
         return self.parent if task == self.parent.task else self.children.get(task)
 
+    def between(self, events: Iterable[Event], reaped_ns: int) -> Iterator[tuple[int, int]]:
+        """Begin and end of each span between a launch's events, in which its tasks are as they are at its begin."""
+        at = 0
+        for event in events:
+            if event.time_ns > at:
+                yield at, event.time_ns
+                at = event.time_ns
+            self.take(event)
+        if reaped_ns > at:
+            yield at, reaped_ns
+
     def take(self, event: Event) -> None:
         """Move on by one event."""
         actor = self.member(event.task)
+        if actor is not None:
+            actor.cpu = event.cpu
         if event.kind == STAMP:
             for child in self.children.values():
                 child.user_part = event.name if child.other_program else child.user_part
@@ -145,6 +161,7 @@ class Cast:
         actor = self.member(comes)
         if actor is not None:
             actor.running = actor.ready = True
+            actor.cpu = event.cpu
 
     def _own(self, actor: Actor, event: Event) -> None:
         actor.running = True

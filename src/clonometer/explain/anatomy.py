@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from statistics import median
 
 from clonometer.answers import Trace
@@ -13,7 +14,6 @@ from clonometer.explain.arguments import listing_of
 from clonometer.explain.budget import BAND, budget_of
 from clonometer.explain.calls import calls_of, made
 from clonometer.explain.counters import counters_of
-from clonometer.explain.memory import Memory
 from clonometer.explain.overhead import overhead_of
 from clonometer.explain.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
 from clonometer.explain.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
@@ -21,7 +21,7 @@ from clonometer.explain.source import Tracer
 from clonometer.explain.stacks import fold
 from clonometer.explain.tiers import TRACEPOINTS, Ways, best_tier
 from clonometer.explain.timeline import make_timeline, nearest
-from clonometer.explain.types import CallText, CallUse, Counters, Explanation, LaunchCounts, Tier
+from clonometer.explain.types import Counters, Explanation, LaunchCounts, Tier
 from clonometer.families import is_launch
 from clonometer.plan.types import Catalogue, Target
 
@@ -124,9 +124,7 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
     first, events = _lighter(tracer, target, detailed)
     rounds = launch_in_turn(tracer, target, first, events, processes=wish.processes, watch=wish.watch)
     _check_launches(target, rounds)
-    if events is _MAIN:
-        return _gather(tracer, target, wish, _Seen(tier, rounds, [detailed], [list(traced_launches(detailed))]))
-    return _gather(tracer, target, wish, _Seen(tier, rounds, rounds.traces, rounds.processes))
+    return _gather(tracer, target, wish, tier, rounds, detailed=detailed if events is _MAIN else None)
 
 
 def _check_launches(target: Target, rounds: Rounds) -> None:
@@ -152,37 +150,20 @@ def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tu
     return (detailed, _EVENTS) if light.refused is not None else (light, _MAIN)
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What was traced: the rounds, and the traces and launches with every event.
-
-    These are others where the budget's launches were listened to less.
-    """
-
-    tier: Tier
-    rounds: Rounds
-    close: Sequence[Trace]
-    closely: Sequence[Sequence[TracedLaunch]]
-
-
-def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanation:
-    tier, rounds = seen.tier, seen.rounds
+def _gather(
+    tracer: Tracer, target: Target, wish: Wish, tier: Tier, rounds: Rounds, *, detailed: Trace | None
+) -> Explanation:
+    """Put it all together; ``detailed`` has every event where the budget's launches were listened to less."""
     reaped, budget, unexplained = budget_of(rounds.processes)
     overhead = overhead_of(rounds.pairs)
-    everything = [
-        (traced, trace) for trace, launches in zip(seen.close, seen.closely, strict=True) for traced in launches
-    ]
+    closely = list(chain(*rounds.processes) if detailed is None else traced_launches(detailed))
     sees_calls = tier.name == "tracepoints"
-    trace, refusal = (None, None) if sees_calls and not wish.arguments else _follow(tracer, target)
-    followed = [] if trace is None else list(traced_launches(trace))
+    followed, refusal = ([], None) if sees_calls and not wish.arguments else _follow(tracer, target)
     words = refusal or (None if sees_calls else _INFLATED)
-    if sees_calls:
-        calls = _calls_over(seen.close, seen.closely)
-    else:
-        calls = calls_of(followed, trace.task) if trace is not None else ()
-    new_tasks, programs = made([traced for traced, _ in everything] if sees_calls else followed)
-    lost = sum(trace.lost for trace in {id(trace): trace for trace in [*rounds.traces, *seen.close]}.values())
-    light = seen.close is not rounds.traces
+    calls = calls_of(closely if sees_calls else followed)
+    new_tasks, programs = made(closely if sees_calls else followed)
+    traces = [*rounds.traces, *([] if detailed is None else [detailed])]
+    lost = sum({id(trace): trace.lost for trace in traces}.values())
     left_out = sum(not_whole(trace) for trace in rounds.traces)
     unexplained_share = unexplained.value / reaped.value
     return Explanation(
@@ -199,9 +180,7 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         traced_median_ns=median(rounds.traced_ns),
         untraced_median_ns=median(rounds.untraced_ns),
         timelines=tuple(
-            make_timeline(which, traced, trace.task, Memory(trace.maps))
-            for which, share in (("median", 0.5), ("p99", 0.99))
-            for traced, trace in [_owned(everything, share)]
+            make_timeline(which, nearest(closely, share)) for which, share in (("median", 0.5), ("p99", 0.99))
         ),
         calls=calls,
         calls_inflated=not sees_calls and bool(calls),
@@ -211,44 +190,21 @@ def _gather(tracer: Tracer, target: Target, wish: Wish, seen: _Seen) -> Explanat
         lost=lost,
         grown=tracer.grown,
         counters=_counted(tracer, target, wish.counters, tier.name),
-        listing=_listing(followed, trace) if wish.arguments else (),
+        listing=listing_of(nearest(followed, 0.5)) if wish.arguments and followed else (),
         notes=(
             *_left_out(rounds),
-            *_notes(lost, left_out, overhead.value, unexplained_share, words, light=light),
+            *_notes(lost, left_out, overhead.value, unexplained_share, words, light=detailed is not None),
         ),
     )
 
 
-def _owned(everything: Sequence[tuple[TracedLaunch, Trace]], share: float) -> tuple[TracedLaunch, Trace]:
-    chosen = nearest([traced for traced, _ in everything], share)
-    return next(pair for pair in everything if pair[0] is chosen)
-
-
-def _calls_over(traces: Sequence[Trace], processes: Sequence[Sequence[TracedLaunch]]) -> tuple[CallUse, ...]:
-    """Calls of all traced launches; the probe has another number in each process, and is called 0 here."""
-    same = []
-    for trace, launches in zip(traces, processes, strict=True):
-        for traced in launches:
-            events = tuple(
-                event._replace(task=0) if event.task == trace.task else event
-                for event in traced.events
-                if event.kind in ("call_enter", "call_exit", "switch")
-            )
-            same.append(replace(traced, events=events))
-    return calls_of(same, 0)
-
-
-def _follow(tracer: Tracer, target: Target) -> tuple[Trace | None, str | None]:
+def _follow(tracer: Tracer, target: Target) -> tuple[list[TracedLaunch], str | None]:
     """Few launches by ptrace: each call stops twice, which its time says nothing about."""
     limits = replace(target.limits, samples=_CALL_SAMPLES, blocks=1, warmup=3)
     trace = tracer.trace(replace(target, limits=limits), "ptrace")
     if trace.refused is not None:
-        return None, f"the calls and their arguments cannot be read by ptrace: {trace.refused}"
-    return trace, None
-
-
-def _listing(followed: Sequence[TracedLaunch], trace: Trace | None) -> tuple[CallText, ...]:
-    return listing_of(nearest(followed, 0.5), trace.task) if trace is not None and followed else ()
+        return [], f"the calls and their arguments cannot be read by ptrace: {trace.refused}"
+    return list(traced_launches(trace)), None
 
 
 def _counted(tracer: Tracer, target: Target, wanted: str | None, tier: str) -> Counters | None:

@@ -80,9 +80,9 @@ def result_text(name: str, value: int) -> str:
     return str(value) if 0 <= value < _MOST_RESULT and name != "brk" else _address(value)
 
 
-def listing_of(traced: TracedLaunch, parent: int) -> tuple[CallText, ...]:
+def listing_of(traced: TracedLaunch) -> tuple[CallText, ...]:
     """Every call of a launch that was followed by ptrace, in the order of entry."""
-    names = traced.names(parent)
+    names = traced.names
     entered: list[tuple[int, str, tuple[int, ...], dict[int, bytes]]] = []
     results: dict[int, str] = {}
     inside: dict[int, int] = {}

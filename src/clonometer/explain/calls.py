@@ -15,7 +15,7 @@ from clonometer.explain.types import CallUse, NewTasks, ProgramUse
 _NO_RETURN = frozenset({"exit", "exit_group"})
 
 
-def calls_of(launches: Sequence[TracedLaunch], parent: int) -> tuple[CallUse, ...]:
+def calls_of(launches: Sequence[TracedLaunch]) -> tuple[CallUse, ...]:
     """Every system call that launches make, by the parent or by what it makes, in the order of its first use.
 
     A call's time is from its entry to its exit, sleep included; one that does not return lasts until its task has left
@@ -25,7 +25,7 @@ def calls_of(launches: Sequence[TracedLaunch], parent: int) -> tuple[CallUse, ..
     sums: dict[tuple[str, str], list[int]] = defaultdict(list)
     for traced in launches:
         of_launch: dict[tuple[str, str], int] = defaultdict(int)
-        for who, name, lasted in _spans(traced, parent):
+        for who, name, lasted in _spans(traced):
             times[who, name].append(lasted)
             of_launch[who, name] += lasted
         for key, total in of_launch.items():
@@ -37,25 +37,25 @@ def calls_of(launches: Sequence[TracedLaunch], parent: int) -> tuple[CallUse, ..
     )
 
 
-def _spans(traced: TracedLaunch, parent: int) -> Iterable[tuple[str, str, int]]:
+def _spans(traced: TracedLaunch) -> Iterable[tuple[str, str, int]]:
     open_calls: dict[int, tuple[str, int]] = {}
     for event in traced.events:
         if event.kind == "call_enter":
             open_calls[event.task] = (event.name, event.time_ns)
         elif event.kind == "call_exit" and event.task in open_calls:
             name, began = open_calls.pop(event.task)
-            yield _who(event.task, parent), name, event.time_ns - began
+            yield _who(traced, event.task), name, event.time_ns - began
         elif event.kind == "switch" and event.values[0] in open_calls:
             name, began = open_calls[event.values[0]]
             if name in _NO_RETURN and event.values[1] & GONE:
                 del open_calls[event.values[0]]
-                yield _who(event.values[0], parent), name, event.time_ns - began
+                yield _who(traced, event.values[0]), name, event.time_ns - began
     for task, (name, began) in open_calls.items():
-        yield _who(task, parent), name, traced.launch.reaped_ns - began
+        yield _who(traced, task), name, traced.launch.reaped_ns - began
 
 
-def _who(task: int, parent: int) -> str:
-    return "parent" if task == parent else "child"
+def _who(traced: TracedLaunch, task: int) -> str:
+    return "parent" if task == traced.parent else "child"
 
 
 def made(launches: Sequence[TracedLaunch]) -> tuple[tuple[NewTasks, ...], tuple[ProgramUse, ...]]:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clonometer.answers import Trace
-from clonometer.explain.actors import Cast, Event
+from clonometer.explain.actors import Cast
 from clonometer.explain.budget import central
-from clonometer.explain.memory import Memory
 from clonometer.explain.partition import TracedLaunch, traced_launches
 from clonometer.explain.parts import ORDER, USER_PARTS
 from clonometer.explain.types import Counters, Counts
@@ -106,10 +105,9 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
     launches, enabled_ns, running_ns = 0, 0, 0
     for trace in traces:
         by_cpu = courses(trace)
-        memory = Memory(trace.maps)
         for launch in central(list(traced_launches(trace))):
             launches += 1
-            counted = _of_parent(launch) if trace.how == "own" else _of_launch(launch, trace.task, memory, by_cpu)
+            counted = _of_parent(launch) if trace.how == "own" else _of_launch(launch, by_cpu)
             for key, values in counted:
                 sums[key] = sums.get(key, 0.0) + values
         enabled_ns += sum(each.enabled_ns for each in by_cpu.values())
@@ -158,14 +156,12 @@ def _ipc(values: Mapping[str, float]) -> float | None:
 
 
 def _of_launch(
-    traced: TracedLaunch, parent: int, memory: Memory, by_cpu: Mapping[int, Course]
+    traced: TracedLaunch, by_cpu: Mapping[int, Course]
 ) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
     """Counts of each piece of a launch, once for its part, its mode, all, and every stage that it lies before."""
     begin_ns = traced.launch.start_ns
     stages = {**traced.launch.stages, "reaped": traced.launch.reaped_ns}
-    for start_ns, end_ns, part, cpu in pieces(
-        traced.events, traced.launch.reaped_ns, Cast.at_the_start(parent, memory)
-    ):
+    for start_ns, end_ns, part, cpu in pieces(traced):
         if cpu not in by_cpu:
             continue
         counts = by_cpu[cpu].between(begin_ns + start_ns, begin_ns + end_ns)
@@ -179,25 +175,15 @@ def _of_launch(
                 yield ("stage", stage), by_cpu[cpu].between(begin_ns + start_ns, begin_ns + at_ns)
 
 
-def pieces(events: Sequence[Event], reaped_ns: int, cast: Cast) -> Iterator[tuple[int, int, str, int]]:
+def pieces(traced: TracedLaunch) -> Iterator[tuple[int, int, str, int]]:
     """The pieces of a launch in which one of its tasks is at work: start, end, part, and the CPU that it is on.
 
     The CPU of a task is that of its last event, or of the switch that brought it there. Before its first event the
     parent is where that event finds it: it cannot have moved without a switch.
     """
-    places: dict[int, int] = {}
-    of_parent = next((event for event in events if event.task == cast.parent.task), None)
-    if of_parent is not None:
-        places[of_parent.task] = of_parent.cpu
-    at = 0
-    for time_ns, event in [*((event.time_ns, event) for event in events), (reaped_ns, None)]:
+    cast = Cast.at_the_start(traced.parent, traced.memory)
+    cast.parent.cpu = next((event.cpu for event in traced.events if event.task == traced.parent), None)
+    for start_ns, end_ns in cast.between(traced.events, traced.launch.reaped_ns):
         worker = cast.at_work()
-        if time_ns > at and worker is not None and worker.task in places:
-            yield at, time_ns, str(cast.part()), places[worker.task]
-        at = max(at, time_ns)
-        if event is not None:
-            if event.task:
-                places[event.task] = event.cpu
-            if event.kind == "switch":
-                places[event.values[2]] = event.cpu
-            cast.take(event)
+        if worker is not None and worker.cpu is not None:
+            yield start_ns, end_ns, str(cast.part()), worker.cpu

@@ -26,20 +26,24 @@ class TracedLaunch:
     """A launch with what the kernel told of it.
 
     ``events`` are those between its ends; their times are from its start. ``segments`` follow one another without a
-    gap from 0 to ``launch.reaped_ns``.
+    gap from 0 to ``launch.reaped_ns``. ``parent`` and ``children`` are tasks as the kernel numbers them, ``memory`` is
+    the parent's.
     """
 
     launch: Launch
     events: tuple[Event, ...]
     segments: tuple[Segment, ...]
     children: tuple[int, ...]
+    parent: int
+    memory: Memory
 
-    def names(self, parent: int) -> dict[int, str]:
+    @property
+    def names(self) -> dict[int, str]:
         """What its tasks are called, by their numbers."""
         children = {
             child: f"child {number}" if number > 1 else "child" for number, child in enumerate(self.children, 1)
         }
-        return {parent: "parent", **children}
+        return {self.parent: "parent", **children}
 
     def totals(self) -> dict[str, int]:
         """How many ns each part took; their sum is ``launch.reaped_ns``."""
@@ -58,13 +62,8 @@ def partition(events: Sequence[Event], reaped_ns: int, cast: Cast) -> tuple[Segm
     are then, and is moved on.
     """
     segments: list[Segment] = []
-    at = 0
-    for time_ns, event in [*((event.time_ns, event) for event in events), (reaped_ns, None)]:
-        if time_ns > at:
-            _go_on(segments, at, time_ns, cast.part() or UNEXPLAINED)
-            at = time_ns
-        if event is not None:
-            cast.take(event)
+    for start_ns, end_ns in cast.between(events, reaped_ns):
+        _go_on(segments, start_ns, end_ns, cast.part() or UNEXPLAINED)
     return tuple(segments)
 
 
@@ -158,19 +157,21 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
         if not _is_whole(trace, launch):
             continue
         if trace.how == "none":
-            yield TracedLaunch(launch, (), partition_by_stamps(launch), ())
+            yield TracedLaunch(launch, (), partition_by_stamps(launch), (), trace.task, memory)
             continue
         first = int(times.searchsorted(launch.start_ns, "right"))
         last = int(times.searchsorted(launch.end_ns, "left"))
         events = tuple(read_events(trace, trace.events[first:last], launch.start_ns))
         if trace.how == "own":
-            yield TracedLaunch(launch, events, partition_by_switches(launch, _away(events, launch.reaped_ns)), ())
+            segments = partition_by_switches(launch, _away(events, launch.reaped_ns))
+            yield TracedLaunch(launch, events, segments, (), trace.task, memory)
         else:
             events = with_stamps(events, launch)
             cast = Cast.at_the_start(trace.task, memory)
             segments = partition(events, launch.reaped_ns, cast)
-            members = {trace.task, *cast.children}
-            yield TracedLaunch(launch, _of_members(events, members), segments, tuple(cast.children))
+            children = tuple(cast.children)
+            told = _of_members(events, {trace.task, *children})
+            yield TracedLaunch(launch, told, segments, children, trace.task, memory)
 
 
 #: What tells of the CPUs, whoever leaves them and comes, and what is no task's.

@@ -25,9 +25,9 @@ def nearest(launches: Sequence[TracedLaunch], probability: float) -> TracedLaunc
     return ordered[round(probability * (len(ordered) - 1))]
 
 
-def make_timeline(which: str, traced: TracedLaunch, parent: int, memory: Memory) -> Timeline:
+def make_timeline(which: str, traced: TracedLaunch) -> Timeline:
     """Put a launch's events and stamps into words."""
-    names = traced.names(parent)
+    names = traced.names
     moments = [Moment(0, "parent", -1, "before the call (stamp)", "the parent's own clock reading: zero")]
     moments += [
         Moment(at, "child" if stage != "call_returns" else "parent", -1, *_STAGES[stage])
@@ -37,7 +37,7 @@ def make_timeline(which: str, traced: TracedLaunch, parent: int, memory: Memory)
     for event in traced.events:
         if event.kind == "exec":
             others.add(event.task)
-        moment = _moment(event, names, memory, another_program=event.task in others)
+        moment = _moment(event, names, traced.memory, another_program=event.task in others)
         moments += [moment] if moment is not None else []
     moments.append(Moment(traced.launch.reaped_ns, "parent", -1, "reaped (stamp)", "wait or join has returned"))
     moments.sort(key=lambda moment: moment.time_ns)
