@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from clonometer.answers import Trace
@@ -29,12 +29,16 @@ _TRIES = 3
 _LAUNCHES_A_PROCESS = 200
 
 
-@dataclass(frozen=True)
+@dataclass
 class Rounds:
-    """What was traced and what ran beside it untraced.
+    """What was traced and what ran beside it untraced, as it is filled.
 
     Attributes
     ----------
+    wanted
+        Of so many processes launches are to be seen; as many more may be left out.
+    within
+        Whether traced and untraced launches take turns within each process.
     traces, processes
         Of each process that was listened to its trace, and its launches that the budget is made of.
     pairs
@@ -42,28 +46,17 @@ class Rounds:
         processes were either.
     traced_ns, untraced_ns
         Durations of all launches on either side.
-    within
-        Whether both took turns within each process.
     left_out
         Processes that were listened to of which no launch was seen whole; they are in nothing of the above.
     """
 
-    traces: Sequence[Trace]
-    processes: Sequence[Sequence[TracedLaunch]]
-    pairs: Sequence[Sequence[float]]
-    traced_ns: Sequence[int]
-    untraced_ns: Sequence[int]
-    within: bool
-    left_out: int
-
-
-@dataclass
-class _Kept:
-    """Processes that were listened to, of which `wanted` are to be seen; as many more may be left out."""
-
     wanted: int
+    within: bool
     traces: list[Trace] = field(default_factory=list)
     processes: list[list[TracedLaunch]] = field(default_factory=list)
+    pairs: list[list[float]] = field(default_factory=list)
+    traced_ns: list[int] = field(default_factory=list)
+    untraced_ns: list[int] = field(default_factory=list)
     left_out: int = 0
 
     def take(self, trace: Trace, launches: Iterable[Launch] | None = None) -> bool:
@@ -95,29 +88,34 @@ def launch_in_turn(
     Within each process where it has launches enough for turns and the kernel is quick at them, else in processes of
     their own.
     """
+    wanted = max(processes, LEAST_PROCESSES)
+
+    def tell(done: int) -> None:
+        watch(done, processes)
+
     turns = plan_turns(target, first)
-    rounds = None if turns is None else _turns_in_processes(tracer, turns, events, processes=processes, watch=watch)
-    return rounds or _processes_in_turn(tracer, target, first, events, processes=processes, watch=watch)
+    rounds = None if turns is None else _turns_in_processes(tracer, turns, events, wanted, tell)
+    return rounds or _processes_in_turn(tracer, target, first, events, wanted=wanted, tell=tell)
 
 
 def _turns_in_processes(
-    tracer: Tracer, turns: Turns, events: tuple[str, ...], *, processes: int, watch: Callable[[int, int], None]
+    tracer: Tracer, turns: Turns, events: tuple[str, ...], wanted: int, tell: Callable[[int], None]
 ) -> Rounds | None:
     """None where a process sees too few turns however often it is tried: on some kernels each takes half a second."""
-    kept, pairs = _Kept(max(processes, LEAST_PROCESSES)), []
-    sides: tuple[list[int], list[int]] = ([], [])
-    while kept.lack(kept.wanted):
+    rounds = Rounds(wanted, within=True)
+    while rounds.lack(wanted):
         turned = _process_of_turns(tracer, turns, events)
         if turned is None:
             return None
         trace, spans, ratios = turned
-        if not kept.take(trace, listened(spans, _LAUNCHES_A_PROCESS)):
+        if not rounds.take(trace, listened(spans, _LAUNCHES_A_PROCESS)):
             continue
-        pairs.append(ratios)
+        rounds.pairs.append(ratios)
         for span in spans:
-            sides[span.listened].extend(launch.reaped_ns for launch in span.launches)
-        watch(len(kept.traces), processes)
-    return Rounds(kept.traces, kept.processes, pairs, sides[1], sides[0], within=True, left_out=kept.left_out)
+            side = rounds.traced_ns if span.listened else rounds.untraced_ns
+            side.extend(launch.reaped_ns for launch in span.launches)
+        tell(len(rounds.traces))
+    return rounds
 
 
 def _process_of_turns(
@@ -133,37 +131,33 @@ def _process_of_turns(
 
 
 def _processes_in_turn(
-    tracer: Tracer,
-    target: Target,
-    first: Trace,
-    events: tuple[str, ...],
-    *,
-    processes: int,
-    watch: Callable[[int, int], None],
+    tracer: Tracer, target: Target, first: Trace, events: tuple[str, ...], *, wanted: int, tell: Callable[[int], None]
 ) -> Rounds:
     """Each kind is first in half of the rounds, so that drift cancels."""
-    kept = _Kept(max(processes, LEAST_PROCESSES))
+    rounds = Rounds(wanted, within=False)
     traced: list[tuple[float, list[Launch]]] = []
     untraced: list[tuple[float, list[Launch]]] = []
 
     def take(trace: Trace) -> None:
-        if kept.take(trace):
+        if rounds.take(trace):
             traced.append((time.monotonic(), list(launches_of(trace))))
 
     def trace() -> None:
         # One that is left out is made up for at once, so that its untraced neighbour remains one.
-        while kept.lack(round_ + 1):
+        while rounds.lack(round_ + 1):
             take(tracer.trace(target, first.how, events, fault_run=FAULT_RUN))
 
     def launch() -> None:
         untraced.append((time.monotonic(), list(launches_of(tracer.trace(target, "none")))))
 
     take(first)
-    for round_ in range(kept.wanted):
+    for round_ in range(wanted):
         for act in (trace, launch) if round_ % 2 == 0 else (launch, trace):
             act()
-        watch(round_ + 1, processes)
+        tell(round_ + 1)
     pairs = pairs_between(traced, untraced) if traced else []
-    sides = [[launch.reaped_ns for _, some in side for launch in some] for side in (traced, untraced)]
-    groups = [pairs] if pairs else []
-    return Rounds(kept.traces, kept.processes, groups, sides[0], sides[1], within=False, left_out=kept.left_out)
+    rounds.pairs = [pairs] if pairs else []
+    rounds.traced_ns, rounds.untraced_ns = (
+        [launch.reaped_ns for _, launches in side for launch in launches] for side in (traced, untraced)
+    )
+    return rounds
