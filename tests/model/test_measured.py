@@ -139,7 +139,7 @@ def test_a_calibration_is_made_of_forks_and_a_run() -> None:
 def test_without_a_run_forks_are_predicted_alone() -> None:
     prediction = predict(PROCESS, made(None))
     assert prediction.fork.first.median_ns == pytest.approx(3_400_000, rel=0.001)
-    assert (prediction.posix_spawn, prediction.cow.parent_small) == (None, None)
+    assert (prediction.posix_spawn, prediction.cow) == (None, {})
 
 
 def test_the_machine_of_now_is_that_of_then_times_a_factor() -> None:

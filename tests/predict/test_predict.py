@@ -19,7 +19,7 @@ from clonometer.host.target.reader import read_target
 from clonometer.host.target.room import Room
 from clonometer.model.calibration import POSIX_SPAWN, CostModel
 from clonometer.model.features import Features
-from clonometer.model.types import CostRange, CowCost, Scale
+from clonometer.model.types import CostRange, Scale
 from clonometer.predict.copying import WriteRate, judge_copying, rate_of, share_written
 from clonometer.predict.judge import Machine, Question, judge
 from clonometer.predict.mappings import group_areas
@@ -218,7 +218,7 @@ def test_a_promise_that_was_not_seen_is_not_judged(tmp_path):
 
 
 def test_copying_at_a_rate_never_exceeds_the_worst():
-    cost = CowCost(CostRange(1, 600, 700), None, None, None, None, None)
+    cost = {"parent_small": CostRange(1, 600, 700)}
     features = Features(anon_pages=1000, huge_pages=2)
     worst = judge_copying(features, cost, None, 10.0)
     assert worst.copied_at_worst_bytes == (1000 + 1024) * 4096

@@ -170,8 +170,8 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
             cast = Cast.at_the_start(trace.task, memory)
             segments = partition(events, launch.reaped_ns, cast)
             children = tuple(cast.children)
-            told = _of_members(events, {trace.task, *children})
-            yield TracedLaunch(launch, told, segments, children, trace.task, memory)
+            events = _of_members(events, {trace.task, *children})
+            yield TracedLaunch(launch, events, segments, children, trace.task, memory)
 
 
 #: What tells of the CPUs, whoever leaves them and comes, and what is no task's.

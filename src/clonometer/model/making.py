@@ -106,7 +106,10 @@ def _of_launches(conditions: Iterable[MeasuredCondition], workload: str) -> Iter
 
 
 def _first_writes(conditions: Sequence[MeasuredCondition]) -> dict[str, CostRange]:
-    """The first write to each kind of page, by the fields of `clonometer.model.types.CowCost`."""
+    """The first write of the parent or the child to a page, small or huge, or to all of a huge page (``huge_all``).
+
+    What the other process has is copied, a huge page split; it is kept where the other has gone (``alone``).
+    """
     writes = {}
     for each in conditions:
         if _WRITE not in each.columns:

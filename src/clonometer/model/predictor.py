@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from clonometer.model.types import (
     SAME_MOMENT,
     Contributor,
     CostRange,
-    CowCost,
     ForkCost,
     Prediction,
     Scale,
@@ -53,7 +51,7 @@ def predict(features: Features, calibration: Calibration, *, scale: Scale = SAME
         posix_spawn=cost(names.POSIX_SPAWN) if names.POSIX_SPAWN in models else None,
         vfork=cost(names.VFORK) if names.VFORK in models else None,
         page_tables_bytes=page_tables_bytes(features),
-        cow=_cow(calibration, scale),
+        cow={name: write.times(scale.factor) for name, write in calibration.first_writes.items()},
         contributors=_contributors(features, calibration, scale),
         beyond=_beyond(features, models[names.FORK_FIRST]),
         scale=scale,
@@ -159,11 +157,3 @@ def _beyond(features: Features, model: CostModel) -> tuple[str, ...]:
     most = dict(zip((*model.terms, SCATTERED), model.most, strict=True))
     beyond = [term for term, count in counts.items() if count > FAR_BEYOND * most.get(term, 0.0)]
     return (*beyond, "swapped pages") if features.swapped_pages else tuple(beyond)
-
-
-def _cow(calibration: Calibration, scale: Scale) -> CowCost:
-    def scaled(name: str) -> CostRange | None:
-        cost = calibration.first_writes.get(name)
-        return None if cost is None else cost.times(scale.factor)
-
-    return CowCost(**{field.name: scaled(field.name) for field in fields(CowCost)})

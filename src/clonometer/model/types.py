@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -59,18 +59,6 @@ class ForkCost:
 
 
 @dataclass(frozen=True)
-class CowCost:
-    """What the first write to a page costs after a fork; None where this machine could not measure it."""
-
-    parent_small: Annotated[CostRange | None, "The parent's, to a small page that the child still has: copied."]
-    parent_small_alone: Annotated[CostRange | None, "The parent's, after the child has gone: kept."]
-    child_small: Annotated[CostRange | None, "The child's, to a small page that the parent has: copied."]
-    parent_huge: Annotated[CostRange | None, "The parent's first write to a huge page that the child has: split."]
-    parent_huge_all: Annotated[CostRange | None, "The parent's writes to every small page of such a huge page."]
-    child_huge: Annotated[CostRange | None, "The child's first write to a huge page that the parent has."]
-
-
-@dataclass(frozen=True)
 class Contributor:
     """One term of a fork's cost."""
 
@@ -89,7 +77,7 @@ class Prediction:
     posix_spawn: Annotated[CostRange | None, "posix_spawn's call instead of fork's; None where not calibrated."]
     vfork: Annotated[CostRange | None, "vfork's call, with a child that ends at once; None where not calibrated."]
     page_tables_bytes: Annotated[Count, "Page tables that the child needs."]
-    cow: CowCost
+    cow: Annotated[Mapping[str, CostRange], "The first write to a page after a fork, by the calibration's names."]
     contributors: Annotated[Sequence[Contributor], "Parts of fork's medians, the largest first; they add up to them."]
     beyond: Annotated[
         Sequence[str], "Terms of which the process has more than was measured, or that were not measured."

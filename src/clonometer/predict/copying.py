@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
-from clonometer.model.types import CowCost
+from clonometer.model.types import CostRange
 from clonometer.records import Count, Known, Least
 
 
@@ -38,7 +39,9 @@ class Copying:
     expected_ns: Annotated[float | None, Least(0), "Time of the writers at that rate."]
 
 
-def judge_copying(features: Features, cost: CowCost, rate: WriteRate | None, child_lives_s: float) -> Copying:
+def judge_copying(
+    features: Features, costs: Mapping[str, CostRange], rate: WriteRate | None, child_lives_s: float
+) -> Copying:
     """Say what copying on write costs at worst and as expected.
 
     Notes
@@ -49,8 +52,9 @@ def judge_copying(features: Features, cost: CowCost, rate: WriteRate | None, chi
     small = features.anon_pages
     small_of_huge = features.huge_pages * PAGES_OF_HUGE
     worst_bytes = (small + small_of_huge) * SMALL_PAGE_BYTES + features.hugetlb_pages * features.hugetlb_page_bytes
-    page_ns = None if cost.parent_small is None else cost.parent_small.median_ns
-    huge_ns = None if cost.parent_huge_all is None else cost.parent_huge_all.median_ns
+    page_ns, huge_ns = (
+        costs[name].median_ns if name in costs else None for name in ("parent_small", "parent_huge_all")
+    )
     if features.huge_pages and huge_ns is None and page_ns is not None:
         # A huge page is split, and its small pages are copied as they are written.
         huge_ns = page_ns * PAGES_OF_HUGE
