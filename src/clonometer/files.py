@@ -63,21 +63,29 @@ def writing(path: Path, *, durable: bool = False) -> Iterator[NewFile]:
     OSError
         If it cannot be written.
     """
-    temporary = path.with_name(f".clonometer-{os.urandom(12).hex()}.tmp")
+    with temporary_file(path.parent) as new:
+        yield new
+        new.file.flush()
+        if durable:
+            os.fsync(new.file.fileno())
+        # Some file systems say only now that there is no room.
+        new.file.close()
+        new.temporary.replace(path)
+    if durable:
+        _sync_folder(path.parent)
+
+
+@contextmanager
+def temporary_file(folder: Path) -> Iterator[NewFile]:
+    """Make a file under a name that nobody can guess; it is gone at the end unless it was renamed."""
+    temporary = folder / f".clonometer-{os.urandom(12).hex()}.tmp"
     descriptor = os.open(temporary, _NEW, _MODE)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield NewFile(file, temporary)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise
-    if durable:
-        _sync_folder(path.parent)
 
 
 def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:

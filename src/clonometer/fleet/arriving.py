@@ -6,12 +6,11 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from clonometer.errors import OutputError, RunFileError
-from clonometer.files import cannot_write
+from clonometer.files import cannot_write, temporary_file, writing
 from clonometer.runfile import open_run
 from clonometer.urls import open_url, path_or_url, reaching
 
@@ -86,18 +85,21 @@ class LocalFolder:
         """Keep a file that is whole: under another name first, then by a link, which refuses a name that is taken."""
         path = self._path / name
         try:
-            with _whole(self._path, content) as temporary:
+            with temporary_file(self._path) as new:
+                new.file.write(content)
+                new.file.flush()
+                os.fsync(new.file.fileno())
                 try:
-                    os.link(temporary, path, follow_symlinks=False)
+                    os.link(new.temporary, path, follow_symlinks=False)
                 except FileExistsError:
-                    return self._mend(name, temporary)
+                    return self._mend(name, new.temporary)
                 except OSError as error:
                     if error.errno not in _NO_LINKS:
                         raise
                     # File systems without links: of two that come at the same moment the later one stays.
                     if path.exists():
-                        return self._mend(name, temporary)
-                    temporary.replace(path)
+                        return self._mend(name, new.temporary)
+                    new.temporary.replace(path)
         except OSError as error:
             raise cannot_write(str(path), error) from error
         return True
@@ -112,26 +114,10 @@ class LocalFolder:
     def write(self, name: str, content: bytes) -> None:
         """Write a file, or write it anew."""
         try:
-            with _whole(self._path, content) as temporary:
-                temporary.replace(self._path / name)
+            with writing(self._path / name, durable=True) as new:
+                new.file.write(content)
         except OSError as error:
             raise cannot_write(str(self._path / name), error) from error
-
-
-@contextlib.contextmanager
-def _whole(folder: Path, content: bytes) -> Iterator[Path]:
-    """A file with all of its content, under a name that nobody can guess; gone at the end unless it was renamed."""
-    path = folder / f".clonometer-{os.urandom(12).hex()}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield path
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()
 
 
 class _FarFolder:
