@@ -294,7 +294,7 @@ def to_json(record: object) -> dict[str, Any]:
     return content
 
 
-def from_json(record: type[_Record], content: object, where: str = "") -> _Record:
+def from_json(record: type[_Record], content: object) -> _Record:
     """Read a record from what `json.loads` gave.
 
     Raises
@@ -303,9 +303,9 @@ def from_json(record: type[_Record], content: object, where: str = "") -> _Recor
         If something is missing or is not what it must be; the message names its place.
     """
     try:
-        made: _Record = _kind(record).read(Place(content, where))
+        made: _Record = _kind(record).read(Place(content))
     except RecursionError:
-        raise InputError(f"{where or 'the document'} is nested too deeply") from None
+        raise InputError("the document is nested too deeply") from None
     return made
 
 

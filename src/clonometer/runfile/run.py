@@ -96,13 +96,10 @@ class Run:
         with readable(self.path):
             return self._rows.all()
 
-    def columns(
-        self, cell: str, names: Iterable[str] | None = None, *, all_blocks: bool = False
-    ) -> dict[str, NDArray[Any]]:
-        """Samples of one cell as arrays; reads only the row groups that hold the cell.
+    def columns(self, cell: str, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
+        """Samples of one cell in blocks that are ``ok`` as arrays; reads only the row groups that hold the cell.
 
-        Without ``names`` all columns that drivers have; with ``all_blocks`` also blocks whose status is not
-        ``ok``.
+        Without ``names`` all columns that drivers have.
 
         Returns
         -------
@@ -127,10 +124,9 @@ class Run:
             name: [np.empty(0, NUMPY_TYPES[declared[name][0] if name in declared else "i32"])] for name in wanted
         }
         for span in self._spans_of(cell):
-            for name, values in self._row_group(span.row_group, wanted).items():
-                parts[name].append(values[span.start : span.stop])
-        joined = {name: np.concatenate(pieces) for name, pieces in parts.items()}
-        return joined if all_blocks else self._sound(cell, joined)
+            for name, values in self._piece(span, wanted).items():
+                parts[name].append(values)
+        return self._sound(cell, {name: np.concatenate(pieces) for name, pieces in parts.items()})
 
     def n_rows(self, cell: str) -> int:
         """How many samples a cell has by the metadata, unsound blocks included."""
@@ -166,9 +162,8 @@ class Run:
         return wanted
 
     def _piece(self, span: _Span, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
-        with readable(self.path):
-            table = self._rows.group(span.row_group, wanted)
-            return {name: column_array(name, table.column(name))[span.start : span.stop] for name in wanted}
+        group = self._row_group(span.row_group, wanted)
+        return {name: values[span.start : span.stop] for name, values in group.items()}
 
     def _spans_of(self, cell: str) -> list[_Span]:
         spans = self._cell_spans().get(cell)
@@ -225,7 +220,7 @@ class Run:
         if stored != declared:
             raise RunFileError(f"{self.path} is damaged: its cells have other samples than its metadata says")
 
-    def _row_group(self, group: int, names: list[str]) -> dict[str, NDArray[Any]]:
+    def _row_group(self, group: int, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         held_group, held = self._decoded
         if held_group != group:
             held = {}
