@@ -18,7 +18,7 @@ import subprocess
 from collections.abc import Iterator
 
 from bench.harness import Line, ask_probe, clock, interleaved_ratio, say
-from clonometer.runner.peers import parse_perf
+from clonometer.runner.peers import PERF_LINE, parse_line
 
 OPERATIONS = 20_000
 SAMPLES = 2_000  # of 20 hand-overs: as many round trips
@@ -35,7 +35,7 @@ def perf_ns(cpu: int, operations: int) -> float:
     command = ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(operations)]
     # perf writes decimals as the locale does.
     text = subprocess.check_output(command, text=True, env={**os.environ, "LC_ALL": "C"})
-    return parse_perf("pipe")(text)["pipe"]
+    return parse_line("pipe", PERF_LINE)(text)["pipe"]
 
 
 def perf_round_trip_ns(cpu: int, start_ns: float) -> float:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from clonometer.runner.peers import (
+    LAT_PROC_LINE,
+    PERF_LINE,
     PROGRAMS,
     Interleaved,
     PeerProgram,
     parse_hyperfine,
-    parse_lmbench,
-    parse_perf,
+    parse_line,
     parse_stress_ng,
     run_peer,
 )
@@ -69,9 +70,9 @@ def test_stress_ng_gives_two_figures_of_threads():
 
 
 def test_perf_in_each_of_its_units_and_languages():
-    assert parse_perf("perf.fork")(PERF) == {"perf.fork": 150_250.0}
-    assert parse_perf("perf.fork")(PERF.replace("150.250000", "150,250000")) == {"perf.fork": 150_250.0}
-    assert parse_perf("perf.getppid")("     99.5 nsecs/op\n") == {"perf.getppid": 99.5}
+    assert parse_line("perf.fork", PERF_LINE)(PERF) == {"perf.fork": 150_250.0}
+    assert parse_line("perf.fork", PERF_LINE)(PERF.replace("150.250000", "150,250000")) == {"perf.fork": 150_250.0}
+    assert parse_line("perf.getppid", PERF_LINE)("     99.5 nsecs/op\n") == {"perf.getppid": 99.5}
 
 
 def test_hyperfine_with_warnings_around_its_export():
@@ -80,10 +81,14 @@ def test_hyperfine_with_warnings_around_its_export():
 
 @pytest.mark.parametrize("what", ["fork+exit", "fork+execve"])
 def test_lmbench(what):
-    assert parse_lmbench("lmbench.fork")(f"Process {what}: 189.1250 microseconds\n") == {"lmbench.fork": 189_125.0}
+    assert parse_line("lmbench.fork", LAT_PROC_LINE, 1e3)(f"Process {what}: 189.1250 microseconds\n") == {
+        "lmbench.fork": 189_125.0
+    }
 
 
-@pytest.mark.parametrize("parse", [parse_stress_ng, parse_perf("a.b"), parse_hyperfine, parse_lmbench("a.b")])
+@pytest.mark.parametrize(
+    "parse", [parse_stress_ng, parse_line("a.b", PERF_LINE), parse_hyperfine, parse_line("a.b", LAT_PROC_LINE, 1e3)]
+)
 @pytest.mark.parametrize(
     "text", ["", "gibberish\n", '{"results": []}', "0.0 usecs/op", STRESS_NG.format(name="fork", rate="0.00")]
 )
@@ -103,7 +108,9 @@ def script(folder: Path, text: str, name: str = "peer") -> PeerProgram:
     file = folder / name
     file.write_text(f"#!/bin/sh\n{text}\n")
     file.chmod(0o755)
-    return PeerProgram(name, (str(file),), ("some.figure",), "apt-get install -y it", parse_perf("some.figure"))
+    return PeerProgram(
+        name, (str(file),), ("some.figure",), "apt-get install -y it", parse_line("some.figure", PERF_LINE)
+    )
 
 
 @pytest.mark.parametrize("stream", ["1", "2"])

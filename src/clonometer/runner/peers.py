@@ -21,7 +21,13 @@ _FAILURES_UNTIL_GIVEN_UP = 2
 _FIELD = r"[0-9]+(?:[.,][0-9]+)?"
 # Of a group each of 20 senders writes to each of 20 receivers in every loop.
 _MESSAGING_LOOPS, _MESSAGING_PAIRS = 100, 400
+_MESSAGE_NS = 1e9 / (_MESSAGING_LOOPS * _MESSAGING_PAIRS)
 _NUMBER = rf"({_FIELD})"
+#: The lines of ``perf bench``, of hackbench and ``perf bench sched messaging`` (seconds), and of ``lat_proc``.
+PERF_LINE = rf"{_NUMBER}\s+(nsecs|usecs|msecs)/op"
+MESSAGING_LINE = rf"^\s*(?:Total time|Time):\s+{_NUMBER}"
+LAT_PROC_LINE = rf"^Process [^:]*:\s+{_NUMBER} microseconds"
+_UNITS_NS = {"nsecs": 1.0, "usecs": 1e3, "msecs": 1e6}
 
 
 @dataclass(frozen=True)
@@ -88,37 +94,33 @@ def parse_stress_ng(text: str) -> dict[str, float]:
     return _checked(times_ns, text)
 
 
-def parse_perf(figure: str) -> Callable[[str], dict[str, float]]:
-    r"""Make the reader of ``perf bench``: the line ``usecs/op``, or ``nsecs/op`` where that is its unit.
+def parse_line(figure: str, line: str, unit_ns: float = 1.0) -> Callable[[str], dict[str, float]]:
+    r"""Make the reader of a tool whose figure stands in a line.
+
+    Parameters
+    ----------
+    line
+        Its pattern: a group for the number, and one for the unit where the tool chooses that.
+    unit_ns
+        What one of the number is, where the line does not say its unit.
 
     Examples
     --------
-    >>> parse_perf("perf.fork")("     Total time: 0.177 [sec]\n\n       8.864350 usecs/op\n")
+    >>> parse_line("perf.fork", PERF_LINE)("     Total time: 0.177 [sec]\n\n       8.864350 usecs/op\n")
     {'perf.fork': 8864.35}
+    >>> parse_line("lmbench.fork", LAT_PROC_LINE, 1e3)("Process fork+exit: 189.1250 microseconds")
+    {'lmbench.fork': 189125.0}
+    >>> read = parse_line("messaging", MESSAGING_LINE, 1e9 / 40_000)
+    >>> read("     Total time: 0.120 [sec]\n"), read("Time: 0.120\n")
+    ({'messaging': 3000.0}, {'messaging': 3000.0})
     """
 
     def parse(text: str) -> dict[str, float]:
-        line = re.search(rf"{_NUMBER}\s+(nsecs|usecs|msecs)/op", text)
-        scale = {"nsecs": 1.0, "usecs": 1e3, "msecs": 1e6}
-        return _checked({} if line is None else {figure: _decimal(line.group(1)) * scale[line.group(2)]}, text)
-
-    return parse
-
-
-def parse_messaging(figure: str, messages: int) -> Callable[[str], dict[str, float]]:
-    r"""Make the reader of hackbench and ``perf bench sched messaging``: the time of all messages, in seconds.
-
-    Examples
-    --------
-    >>> parse_messaging("perf.messaging", 40_000)("     Total time: 0.120 [sec]\n")
-    {'perf.messaging': 3000.0}
-    >>> parse_messaging("hackbench.messaging", 40_000)("Time: 0.120\n")
-    {'hackbench.messaging': 3000.0}
-    """
-
-    def parse(text: str) -> dict[str, float]:
-        line = re.search(rf"^\s*(?:Total time|Time):\s+{_NUMBER}", text, re.MULTILINE)
-        return _checked({} if line is None else {figure: _decimal(line.group(1)) * 1e9 / messages}, text)
+        matched = re.search(line, text, re.MULTILINE)
+        if matched is None:
+            return _checked({}, text)
+        number, *units = matched.groups()
+        return _checked({figure: _decimal(number) * (_UNITS_NS[units[0]] if units else unit_ns)}, text)
 
     return parse
 
@@ -139,22 +141,6 @@ def parse_hyperfine(text: str) -> dict[str, float]:
     except (ValueError, KeyError, IndexError, TypeError):
         return _checked({}, text)
     return _checked({"hyperfine.true": round(mean * 1e9, 3)}, text)
-
-
-def parse_lmbench(figure: str) -> Callable[[str], dict[str, float]]:
-    """Make the reader of ``lat_proc``: ``Process fork+exit: 189.12 microseconds``.
-
-    Examples
-    --------
-    >>> parse_lmbench("lmbench.fork")("Process fork+exit: 189.1250 microseconds")
-    {'lmbench.fork': 189125.0}
-    """
-
-    def parse(text: str) -> dict[str, float]:
-        line = re.search(rf"^Process [^:]*:\s+{_NUMBER} microseconds", text, re.MULTILINE)
-        return _checked({} if line is None else {figure: _decimal(line.group(1)) * 1e3}, text)
-
-    return parse
 
 
 def _decimal(text: str) -> float:
@@ -178,13 +164,17 @@ def _stress_ng(stressor: str, operations: int, *figures: str) -> PeerProgram:
 
 def _perf(words: str, loops: int, figure: str) -> PeerProgram:
     argv = ("perf", "bench", *words.split(), "-l", str(loops))
-    return PeerProgram(f"perf bench {words}", argv, (figure,), "apt-get install -y linux-perf", parse_perf(figure))
+    return PeerProgram(
+        f"perf bench {words}", argv, (figure,), "apt-get install -y linux-perf", parse_line(figure, PERF_LINE)
+    )
 
 
 def _lat_proc(word: str, figure: str) -> PeerProgram:
     # Debian keeps it among the packages that are not free software.
     install = "apt-get install -y lmbench  # from Debian's non-free; then put its lat_proc on PATH"
-    return PeerProgram(f"lat_proc {word}", ("lat_proc", "-N", "1", word), (figure,), install, parse_lmbench(figure))
+    return PeerProgram(
+        f"lat_proc {word}", ("lat_proc", "-N", "1", word), (figure,), install, parse_line(figure, LAT_PROC_LINE, 1e3)
+    )
 
 
 PROGRAMS: tuple[PeerProgram, ...] = (
@@ -199,14 +189,14 @@ PROGRAMS: tuple[PeerProgram, ...] = (
         ("perf", "bench", "sched", "messaging", "-g", "1", "-l", str(_MESSAGING_LOOPS)),
         ("perf.messaging",),
         "apt-get install -y linux-perf",
-        parse_messaging("perf.messaging", _MESSAGING_LOOPS * _MESSAGING_PAIRS),
+        parse_line("perf.messaging", MESSAGING_LINE, _MESSAGE_NS),
     ),
     PeerProgram(
         "hackbench",
         ("hackbench", "-g", "1", "-l", str(_MESSAGING_LOOPS)),
         ("hackbench.messaging",),
         "apt-get install -y rt-tests",
-        parse_messaging("hackbench.messaging", _MESSAGING_LOOPS * _MESSAGING_PAIRS),
+        parse_line("hackbench.messaging", MESSAGING_LINE, _MESSAGE_NS),
     ),
     _perf("syscall basic", 300_000, "perf.getppid"),
     PeerProgram(
