@@ -181,8 +181,6 @@ def _written(step: Step, runs: Sequence[RunEntry], words: tuple[str, str], *, is
         is_regression=is_regression,
         causes=causes_of(runs, step.place, first, last),
         place=step.place,
-        first=first,
-        last=last,
     )
 
 

@@ -34,8 +34,6 @@ class HistoryStep:
     is_regression: Annotated[bool, "It is slower by more than is allowed, recent, and has not gone again."]
     causes: Annotated[Sequence[Difference], "What changed with it; keys as in docs/host.md."]
     place: Annotated[int, Mark.UNWRITTEN]
-    first: Annotated[int, Mark.UNWRITTEN]
-    last: Annotated[int, Mark.UNWRITTEN]
 
 
 @dataclass(frozen=True)
