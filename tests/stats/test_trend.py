@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from clonometer.stats.trend import mann_kendall, pettitt, rank_von_neumann, theil_sen
+from clonometer.stats.trend import mann_kendall, pettitt, place_of_step, rank_von_neumann, theil_sen
 
 RANDOM = np.random.default_rng(20)
 
@@ -72,6 +72,14 @@ def test_pettitt_finds_the_place_and_keeps_its_level() -> None:
     assert np.mean([pettitt(RANDOM.normal(size=50)).p_value < 0.05 for _ in range(1000)]) < 0.06
 
 
+def test_a_step_near_an_end_is_found_where_it_is() -> None:
+    for size in (3, 6, 12, 30, 54, 57):
+        for sign in (-1, 1):
+            values = RANDOM.normal(size=60) + sign * 10.0 * (np.arange(60) >= size)
+            values[RANDOM.integers(60)] += 8
+            assert abs(place_of_step(values) - size) <= 1
+
+
 def test_pettitt_is_its_definition() -> None:
     values = np.round(RANDOM.normal(size=15), 1)
     scores = [abs(sum(np.sign(values[i] - values[j]) for i in range(t) for j in range(t, 15))) for t in range(1, 15)]
@@ -87,7 +95,7 @@ def test_what_is_too_short_or_constant_shows_nothing(values: list[float]) -> Non
     assert pettitt(values).p_value == 1.0
 
 
-@pytest.mark.parametrize("test", [mann_kendall, rank_von_neumann, pettitt])
+@pytest.mark.parametrize("test", [mann_kendall, rank_von_neumann, pettitt, place_of_step])
 def test_what_is_no_sequence_is_refused(test: object) -> None:
     for values, message in (([], "empty"), ([1.0, float("nan")], "finite"), (np.zeros(2001), "2000 at most")):
         with pytest.raises(ValueError, match=message):

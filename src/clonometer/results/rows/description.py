@@ -15,7 +15,7 @@ from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
 from clonometer.stats.serial import inflation_in_time
-from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, rank_von_neumann, theil_sen
+from clonometer.stats.trend import MOST_VALUES, mann_kendall, pettitt, place_of_step, rank_von_neumann, theil_sen
 
 # A run has dozens of rows, each tested: at 1 in 200 some quiet runs have one row blamed. At 1 in 1,000 half of those
 # that drift would pass.
@@ -82,8 +82,9 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     Notes
     -----
     Each sample is divided by its process's median; the profile is the median over processes at each place from the
-    start (places in up to 60 equal bins), and its most likely step is tested (Pettitt 1979). Only a step in the first
-    half is a warm-up, and only one that at least 9 in 10 processes show, of 5 or more.
+    start (places in up to 60 equal bins), tested for a step (Pettitt 1979), which stands where least deviation is left
+    (Bai 1995). Only a step in the first half is a warm-up, and only one that at least 9 in 10 processes show, of 5 or
+    more.
     """
     counts = np.diff(process_starts, append=values.size)
     length = int(median(counts))
@@ -96,12 +97,14 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     rows = values[process_starts[kept][:, None] + np.arange(length)] / medians[:, None]
     edges = np.linspace(0, length, min(length, _PROFILE_POINTS) + 1).astype(int)
     profile = np.array([median(rows[:, start:stop].ravel()) for start, stop in pairwise(edges.tolist())])
-    change = pettitt(profile)
-    if change.p_value >= WARM_UP_P or change.before > profile.size / 2:
+    if pettitt(profile).p_value >= WARM_UP_P:
         return None
-    steady = median(profile[change.before :])
-    share = median(profile[: change.before]) / steady - 1 if steady > 0 else 0.0
-    before = int(edges[change.before])
+    place = place_of_step(profile)
+    if place > profile.size / 2:
+        return None
+    steady = median(profile[place:])
+    share = median(profile[:place]) / steady - 1 if steady > 0 else 0.0
+    before = int(edges[place])
     steps = row_medians(rows[:, :before]) - row_medians(rows[:, before:])
     # A disturbance hits one process; a warm-up is in all of them.
     agree = float((np.sign(steps) == np.sign(share)).mean())
