@@ -26,9 +26,9 @@ _UNSCANNED = Scale(1.0, 0.25)
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine's calibration, or the rough one, and the moment's scale.
+    """The calibration of the machine, or the rough one, and the scale of the moment.
 
-    That is by the reference scan; None where it was not made: then every interval is wider.
+    ``scale`` is by the reference scan; None where that was not made: then every interval is wider.
     """
 
     calibration: Calibration

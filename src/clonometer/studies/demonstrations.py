@@ -19,7 +19,7 @@ _BUILD = re.compile(r"^/\* Build: (.*?) \*/$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Demo:
-    """One teaching program: what to ask oneself before it runs, and from the values that it printed to sentences."""
+    """One teaching program: a question to ask before it runs, and what ``explain`` makes of the values it printed."""
 
     name: str
     title: str

@@ -154,7 +154,7 @@ class Design:
     """A full factorial of two levels each.
 
     ``factors`` are the two levels of each axis, texts as in cells, empty for the default; ``held`` is the same at all
-    of its points. Axes in ``first_only`` only the first side has; the other side is then the one without them.
+    of its points. Only the first side has the axes of ``first_only``; the other side is then the one without them.
     """
 
     words: str

@@ -152,8 +152,8 @@ def _kind(call: str) -> str:
 class Lives:
     """One execution taken to pieces.
 
-    What each of the workers has ``spent``, and the starter who launched them, sums to ``whole_ns``; ``load_ns`` is how
-    long (tasks on a CPU, tasks ready but not on one) were so many.
+    What each worker has ``spent`` sums to ``whole_ns``, and so does what the starter has, who launched them. The keys
+    of ``load_ns`` are (tasks on a CPU, tasks ready but not on one); its values are how long there were that many.
     """
 
     whole_ns: int

@@ -30,8 +30,8 @@ class Execution:
     """One execution as the workers recorded it.
 
     It began at ``begin_ns`` on the events' clock. ``rows`` are what each worker recorded, None where the kernel does
-    not tell; ``frequency_hz`` is the mean effective one of the CPUs used, after its block, None where it was not
-    measured.
+    not tell; ``frequency_hz`` is the mean effective frequency of the CPUs used, after its block, None where it was
+    not measured.
     """
 
     begin_ns: int

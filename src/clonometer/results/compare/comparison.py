@@ -59,7 +59,7 @@ def compare_groups(
 ) -> Compared:
     """Compare a group of runs with another: runs are the units, and say themselves how far moments are apart.
 
-    Each side has one or more. ``moments`` is of no account where a side has several; else all is as in `compare_runs`.
+    Each side has a run or more. ``moments`` does not count where a side has several; else all is as in `compare_runs`.
 
     Raises
     ------
