@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -321,11 +320,11 @@ storm 50
 """
 
 
-def rests(count: Callable[[], int]) -> bool:
-    """Whether a number is the same for a while."""
-    before = count()
+def grows_no_more(census: int) -> bool:
+    """Whether no thread makes its buffers larger, nor has another one open after a while."""
+    threads, events = len(os.listdir(f"/proc/{census}/task")), perf_events(census)
     time.sleep(0.5)
-    return count() == before
+    return (threads, events) == (1, perf_events(census))
 
 
 def test_events_without_room_are_counted_and_said_and_the_room_grows(tmp_path: Path) -> None:
@@ -344,7 +343,7 @@ def test_events_without_room_are_counted_and_said_and_the_room_grows(tmp_path: P
         until((tmp_path / "stormed").exists)
         os.kill(census, signal.SIGCONT)
         until(lambda: perf_events(census) > before)
-        until(lambda: rests(lambda: perf_events(census)))
+        until(lambda: grows_no_more(census))
         (tmp_path / "on").touch()
         table, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
