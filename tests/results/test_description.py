@@ -104,12 +104,13 @@ def _warm_up(values: np.ndarray, starts: np.ndarray) -> WarmUp | None:
     return warm_up(values, starts, segment_medians(values, starts))
 
 
-def test_warm_up_is_found_with_its_length() -> None:
-    profile = np.where(np.arange(100) < 20, 130.0, 100.0)
+@pytest.mark.parametrize("length", [10, 20, 40])
+def test_warm_up_is_found_with_its_length(length: int) -> None:
+    profile = np.where(np.arange(100) < length, 130.0, 100.0)
     for _ in range(50):
         finding = _warm_up(*_processes(profile))
         assert finding is not None
-        assert finding.samples == pytest.approx(20, abs=3)
+        assert finding.samples == pytest.approx(length, abs=3)
         assert finding.share == pytest.approx(0.3, abs=0.03)
 
 
