@@ -76,6 +76,22 @@ def test_csv_is_read_by_pandas_and_polars(exported: Any) -> None:
     assert pl.read_csv(io.StringIO(text))["median_ns"].to_list() == [cell["median_ns"] for cell in exported[0]["cells"]]
 
 
+def test_csv_has_the_same_columns_whatever_a_run_says_of_its_rows(exported: Any) -> None:
+    document, processes = exported
+    cells = [{**cell, "drift": None, "warm_up": None, "outliers": None} for cell in document["cells"]]
+    described = [
+        {**cells[0], "drift": {"kind": "trend", "share": 0.1}, "warm_up": {"samples": 7, "share": 0.5}},
+        *cells[1:],
+    ]
+    without, with_them = (
+        pd.read_csv(io.StringIO(_text("csv", ({**document, "cells": rows}, processes)))) for rows in (cells, described)
+    )
+    assert list(without.columns) == list(with_them.columns)
+    shape = ["drift.kind", "drift.share", "warm_up.samples", "warm_up.share", "outliers.count"]
+    assert without[shape].isna().all(axis=None)
+    assert with_them.loc[0, shape[:4]].tolist() == ["trend", 0.1, 7, 0.5]
+
+
 def test_json_lines_are_read_by_pandas_and_are_the_documents_entries(exported: Any) -> None:
     text = _text("jsonl", exported)
     frame = pd.read_json(io.StringIO(text), lines=True)

@@ -7,9 +7,16 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.views.exports.entries import flat_keys
-
 _LINES_A_PIECE = 1000
+#: How samples lie, where there is something to say; a column each, since columns must not depend on the run.
+_SHAPE = (
+    ("drift", "kind"),
+    ("drift", "share"),
+    ("warm_up", "samples"),
+    ("warm_up", "share"),
+    ("outliers", "count"),
+    ("outliers", "unexplained"),
+)
 
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
@@ -17,8 +24,11 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     del processes
     cells = document["cells"]
     axes = sorted({axis for cell in cells for axis in cell["condition"]})
-    names = flat_keys(cells)
-    columns = ["run", *names, *(f"axis.{axis}" for axis in axes), "failed", "warnings"]
+    shapes = {record for record, _ in _SHAPE}
+    nested = {key for cell in cells for key, value in cell.items() if isinstance(value, (Mapping, list, tuple))}
+    names = [name for name in dict.fromkeys(key for cell in cells for key in cell) if name not in nested | shapes]
+    shape = [f"{record}.{key}" for record, key in _SHAPE]
+    columns = ["run", *names, *(f"axis.{axis}" for axis in axes), "failed", "warnings", *shape]
     yield from encode_samples(columns, (_row(document["run"], cell, names, axes) for cell in cells))
 
 
@@ -26,7 +36,8 @@ def _row(run: str, cell: Mapping[str, Any], names: Sequence[str], axes: Sequence
     failed = sum(count for outcome, count in cell["outcomes"].items() if outcome != "ok")
     warnings = " ".join(sorted({warning["id"] for warning in cell["warnings"]}))
     values = [cell.get(name) for name in names]
-    return [run, *values, *(cell["condition"].get(axis) for axis in axes), failed, warnings]
+    shape = [(cell.get(record) or {}).get(key) for record, key in _SHAPE]
+    return [run, *values, *(cell["condition"].get(axis) for axis in axes), failed, warnings, *shape]
 
 
 def encode_samples(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-
-def flat_keys(cells: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Keys of entries whose values are single texts, numbers or nulls, in the document's order."""
-    keys: dict[str, None] = {}
-    nested: set[str] = set()
-    for cell in cells:
-        for key, value in cell.items():
-            keys.setdefault(key)
-            if isinstance(value, (Mapping, list, tuple)):
-                nested.add(key)
-    return [key for key in keys if key not in nested]
 
 
 def measured(entry: Mapping[str, Any]) -> str:
