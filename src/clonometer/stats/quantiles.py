@@ -27,8 +27,9 @@ _INTERPOLATED = "order statistics, interpolated"
 _RANGE = "range of the values"
 # Up to here sorting short rows is several times as fast as partitioning them.
 _SORTED_LENGTH = 512
-# Of normal values: how far they scatter by their median absolute deviation, and a median's error by that of a mean.
-_MAD_TO_SIGMA = 1.4826
+#: How far normal values scatter, by their median absolute deviation.
+MAD_TO_SIGMA = 1.4826
+# Of normal values: a median's error, by that of a mean.
 _MEDIAN_ERROR = 1.2533
 
 
@@ -89,7 +90,7 @@ def median_deviation(values: Floats) -> float:
 
 def median_error(values: Floats) -> float:
     """Standard error of the median of so many values, as of normal ones: 1.2533 x 1.4826 MAD / sqrt(n)."""
-    return _MEDIAN_ERROR * (median_deviation(values) * _MAD_TO_SIGMA) / math.sqrt(values.size)
+    return _MEDIAN_ERROR * (median_deviation(values) * MAD_TO_SIGMA) / math.sqrt(values.size)
 
 
 def in_order(values: Floats) -> Floats:

@@ -69,6 +69,17 @@ def rank_sum_p(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
     return float(at_least[int(wins)]), float(at_least[n * m - int(wins)])
 
 
+def two_sided_p(a: ArrayLike, b: ArrayLike) -> float:
+    """The p-value of either side's values being larger: twice the smaller of `rank_sum_p`, at most 1; errors as there.
+
+    Examples
+    --------
+    >>> two_sided_p([5, 6, 7, 8], [1, 2, 3, 4])
+    0.02857142857142857
+    """
+    return min(1.0, 2 * min(rank_sum_p(a, b)))
+
+
 @lru_cache(maxsize=256)
 def least_p(n: int, m: int) -> float:
     """The smallest one-sided p-value that ``n`` and ``m`` values can give.

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clonometer.stats.quantiles import Floats, Integers, row_medians
+from clonometer.stats.quantiles import MAD_TO_SIGMA, Floats, Integers, row_medians
 
 #: So many values stand before a step that is looked for, and so many from it on.
 LEAST_BEFORE, LEAST_AFTER = 6, 3
@@ -40,7 +40,6 @@ _POSSIBLE = 1.92
 _WAITED_FOR = 7
 _NEIGHBOURS = 5
 _CLIPPED_BEYOND = 4.0
-_NORMAL_MAD = 1.4826
 #: What counts as no scatter at all: rounding, as a share of the largest value.
 _ROUNDING = 1e-9
 
@@ -204,7 +203,7 @@ def clipped(values: Floats) -> Floats:
     around = row_medians(values[starts[:, None] + np.arange(_NEIGHBOURS)].swapaxes(1, 2))
     away = values - around
     # The median of five contains the value itself in a fifth of cases, and is nearer for it.
-    usual = _CLIPPED_BEYOND * _NORMAL_MAD * row_medians(np.abs(away).T)
+    usual = _CLIPPED_BEYOND * MAD_TO_SIGMA * row_medians(np.abs(away).T)
     return np.asarray(around + np.clip(away, -usual, usual))
 
 

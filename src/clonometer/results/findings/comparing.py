@@ -16,7 +16,7 @@ from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.stats.multiplicity import false_discovery_limit
 from clonometer.stats.quantiles import median
-from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.stats.rank_sum import least_p, two_sided_p
 from clonometer.units import format_duration_interval, format_ratio
 
 #: Of all differences that a report states, so many are wrong at most, on average.
@@ -281,7 +281,7 @@ def _two_sided(a: Evidence, b: Evidence, least_effect: float) -> float:
     first, second = map(median, sides)
     if min(side.size for side in sides) < FEWEST_PROCESSES or abs(first - second) < least_effect * abs(second):
         return 1.0
-    return min(1.0, 2 * min(rank_sum_p(*sides)))
+    return two_sided_p(*sides)
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:

@@ -17,8 +17,8 @@ from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.results.types import RowName
 from clonometer.stats.changes import LogChange
+from clonometer.stats.quantiles import MAD_TO_SIGMA
 
-_MAD_TO_SIGMA = 1.4826
 #: The standard error of a median is that of a mean times this, for normal values.
 _MEDIAN_ERROR = math.sqrt(math.pi / 2)
 _LEAST_ROUNDS = 3
@@ -89,7 +89,7 @@ def _spread(rows: Sequence[Evidence]) -> float:
     """How far process medians scatter about their round's median, on the logarithm."""
     logs = [np.log(row.processes.values) for row in rows]
     residuals = np.concatenate([values - np.median(values) for values in logs])
-    return float(_MAD_TO_SIGMA * np.median(np.abs(residuals)))
+    return float(MAD_TO_SIGMA * np.median(np.abs(residuals)))
 
 
 def _between(

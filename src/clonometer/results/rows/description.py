@@ -14,7 +14,7 @@ from clonometer.results.types import GatheringPlace, LevelChange, WarmUp
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
-from clonometer.stats.rank_sum import MOST_EXACT, rank_sum_p
+from clonometer.stats.rank_sum import MOST_EXACT, two_sided_p
 from clonometer.stats.serial import inflation_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, place_of_step, rank_von_neumann, theil_sen
 
@@ -107,7 +107,7 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     # A disturbance hits one process; a warm-up is in all of them.
     if (np.sign(steps) == np.sign(share)).mean() < _AGREEING:
         return None
-    p = 2 * min(rank_sum_p(profile[:place], profile[place:]))
+    p = two_sided_p(profile[:place], profile[place:])
     return WarmUp(before, share) if p * (profile.size - 1) < WARM_UP_P else None
 
 
