@@ -88,6 +88,13 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[ADDRESS] = start_server()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what failed before the tests, where .ci/run says that something did."""
+    if failed := os.environ.get("FAILED_BEFORE"):
+        terminalreporter.section("failed before the tests")
+        terminalreporter.write_line(failed)
+
+
 @contextlib.contextmanager
 def _others_at_work() -> Iterator[None]:
     os.environ[OTHERS] = "yes"

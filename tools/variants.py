@@ -151,13 +151,22 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(VARIANTS):
         parser.error(f"no such variant: {', '.join(sorted(unknown))}")
-    sound = True
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for good, line in pool.map(run, arguments.names or VARIANTS):
+    failed = shown(arguments.names or list(VARIANTS), os.cpu_count() or 1)
+    if failed:
+        sys.stdout.write("what failed beside others is asked again alone\n")
+        failed = shown(failed, 1)
+    return 1 if failed else 0
+
+
+def shown(names: list[str], at_a_time: int) -> list[str]:
+    """Run these variants and write their lines; the names of those that failed."""
+    failed = []
+    with ThreadPoolExecutor(at_a_time) as pool:
+        for name, (good, line) in zip(names, pool.map(run, names), strict=True):
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
-            sound = sound and good
-    return 0 if sound else 1
+            failed += [] if good else [name]
+    return failed
 
 
 if __name__ == "__main__":

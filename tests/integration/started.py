@@ -42,6 +42,15 @@ def threads(pid: int) -> int:
         return 0
 
 
+def cpu_ticks(pid: int) -> int:
+    """The CPU time that a process has had, in ticks of a hundredth of a second; none where it has gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
 def happens(holds: Callable[[], object], seconds: float = 20.0) -> bool:
     """Whether something comes true, with patience."""
     end_s = time.monotonic() + seconds
