@@ -30,7 +30,14 @@ static int64_t warm_blocks(const struct request *request) {
     return request->workload->has_temperature && !request->warm ? 0 : request->blocks;
 }
 
-static int map_all(struct measurement *measurement, const struct request *request) {
+/* What is small is not worth asking the machine: that would cost the cold launch something. */
+static int map_arena(struct arena *arena, size_t bytes, bool may_fill_hole, struct reason *reason) {
+    const struct limits_need need = {.memory_bytes = (int64_t)bytes};
+    int error = bytes > LIMITS_MARGIN_BYTES ? limits_check("", &need, reason) : 0;
+    return error != 0 ? error : arena_map(arena, bytes, may_fill_hole);
+}
+
+static int map_all(struct measurement *measurement, const struct request *request, struct reason *reason) {
     struct bench *bench = &measurement->bench;
     struct arena *arena = &measurement->arena;
     int64_t cold = cold_blocks(request);
@@ -45,7 +52,7 @@ static int map_all(struct measurement *measurement, const struct request *reques
                        caches_shared_bytes(request) + 2 * sizeof(struct sys_cpus) + SCRATCH_BYTES +
                        ROUNDING_BYTES;
     /* What is locked counts with all its addresses. */
-    int error = arena_map(arena, all_bytes, request->mlockall == 0);
+    int error = map_arena(arena, all_bytes, request->mlockall == 0, reason);
     if (error != 0) {
         return error;
     }
@@ -128,11 +135,14 @@ int measure_prepare(struct measurement *measurement, const struct request *reque
     if (error != 0) {
         return error;
     }
-    error = map_all(measurement, request);
+    error = parent_check(request, reason);
+    error = error != 0 ? error : map_all(measurement, request, reason);
     if (error != 0) {
-        return reason_set(reason, error, "memory for %lld samples cannot be mapped: %s",
-                          (long long)request->samples * request->blocks * request->concurrency,
-                          strerror(-error));
+        return reason->text[0] != '\0'
+                   ? error
+                   : reason_set(reason, error, "memory for %lld samples cannot be mapped: %s",
+                                (long long)request->samples * request->blocks * request->concurrency,
+                                strerror(-error));
     }
     error = place(measurement, request, reason);
     if (error == 0 && measurement->crew != NULL) {

@@ -52,22 +52,24 @@ for _ in range(2):
 """
 
 
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_until_all_end_the_census_goes_on_with_a_daemon(seen_by: str, tmp_path: Path, interrupted: bool) -> None:
+@pytest.mark.parametrize("by", [None, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_until_all_end_the_census_goes_on_with_a_daemon(
+    seen_by: str, tmp_path: Path, by: signal.Signals | None
+) -> None:
     os.mkfifo(tmp_path / "go")
     words = [CLONOMETER, "census", "--how", seen_by, "--until-all-end", "--json", "--", sys.executable, "-c", DAEMON]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     with subprocess.Popen(words, cwd=tmp_path, **pipes) as census, ended_after(census):
         assert "The command has ended; " in census.stderr.readline()
         until((tmp_path / "there").exists)
-        if interrupted:
-            os.killpg(census.pid, signal.SIGINT)
+        if by is not None:
+            os.killpg(census.pid, by)
             census.wait(timeout=60)
         (tmp_path / "go").write_text("1")
         answer = json.loads(census.communicate(timeout=60)[0])
     assert census.returncode == 3, "the command's own"
-    assert answer["interrupted"] is interrupted
-    if interrupted:
+    assert answer["interrupted"] is (by is not None)
+    if by is not None:
         assert answer["still_running"] >= 1
     else:
         assert (answer["tasks_created"], answer["still_running"]) == (4, 0)

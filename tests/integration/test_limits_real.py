@@ -195,6 +195,31 @@ def test_more_memory_than_a_group_may_have_is_refused(kind: str) -> None:
 
 
 @ROOT_ONLY
+@pytest.mark.parametrize(
+    "words", [["samples=4000000", "blocks=1"], ["concurrency=64", "parent_threads=1000000", "launchers=processes"]]
+)
+def test_more_memory_for_samples_and_tasks_than_a_group_may_have_is_refused(words: list[str]) -> None:
+    with group_of(*MEMORY, 256 * MIB) as enter:
+        answer = probe.ask("workload=launch.fork", *words, before=enter)
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert f"({256 * MIB}) leaves" in answer.done.reason
+
+
+@pytest.mark.parametrize("value", [1 << 32, 1 << 62])
+@pytest.mark.parametrize("axis", ["parent_bytes", "vmas", "open_files", "parent_threads", "nofile"])
+@pytest.mark.parametrize("launchers", [1, 4])
+def test_what_no_machine_has_is_refused_before_anything_is_made_for_it(axis: str, value: int, launchers: int) -> None:
+    """Should it not be: within the limit, what is made endangers nobody."""
+    size = value << 20 if (axis, value) == ("parent_bytes", 1 << 32) else value
+    answer = probe.ask(
+        "workload=launch.fork", f"{axis}={size}", f"concurrency={launchers}", "launchers=processes",
+        before=limited(resource.RLIMIT_AS, 1024 * MIB),
+    )  # fmt: skip
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert f"no machine has that: {axis}={size}, which is at most" in answer.done.reason
+
+
+@ROOT_ONLY
 def test_memory_that_fits_into_a_small_group_is_measured_in_it() -> None:
     with group_of(*MEMORY, 256 * MIB) as enter:
         answer = probe.ask("workload=launch.fork", f"parent_bytes={32 * MIB}", *SMALL, before=enter)

@@ -14,7 +14,7 @@ int signals_caught(void) {
 }
 
 void signals_catch(void) {
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
         struct sigaction action;
         sigaction(SIGNALS[i], NULL, &action);

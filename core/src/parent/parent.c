@@ -42,16 +42,16 @@ static int check_sense(const struct request *request, struct reason *reason) {
     return error != 0 ? error : parent_close_files_available(request->close_files, reason);
 }
 
+int parent_check(const struct request *request, struct reason *reason) {
+    int error = check_sizes(request, reason);
+    return error != 0 ? error : check_sense(request, reason);
+}
+
 int parent_build(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
-    int error = check_sizes(request, reason);
-    error = error != 0 ? error : check_sense(request, reason);
-    if (error != 0) {
-        return error;
-    }
     struct limits_need need;
     parent_need(request, &need);
-    error = limits_check("", &need, reason);
+    int error = limits_check("", &need, reason);
     error = error != 0 ? error : caches_build(bench, reason);
     error = error != 0 ? error : parent_memory_build(bench, reason);
     error = error != 0 ? error : parent_areas_build(bench, reason);

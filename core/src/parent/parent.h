@@ -8,14 +8,18 @@
 #include "limits/limits.h"
 #include "workload.h"
 
+/* Whether the condition can be at all: to be asked before anything is computed of its sizes. 0, or -errno
+ * with the reason. */
+int parent_check(const struct request *request, struct reason *reason);
+
 /* Bytes that the condition needs in memory which children do not inherit (bench->parent.shared). */
 size_t parent_shared_bytes(const struct request *request);
 
 /* What the condition asks of the machine. */
 void parent_need(const struct request *request, struct limits_need *need);
 
-/* Builds all that the request asks for, after asking the limits. 0, or -errno with the reason; then nothing
- * is left running. */
+/* Builds all that a checked request asks for, after asking the limits. 0, or -errno with the reason; then
+ * nothing is left running. */
 int parent_build(struct bench *bench, struct reason *reason);
 
 /* Brings the memory into the state that `pages` names; outside every interval. 0 or -errno. */

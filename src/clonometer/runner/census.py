@@ -16,6 +16,7 @@ from typing import Any
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.runner.drivers import built_program
 from clonometer.runner.interrupts import replace_handlers, restore_handlers
+from clonometer.runner.process import ended_with
 
 NAME = "clonometer-census"
 
@@ -91,7 +92,7 @@ def take_census(
                 threading.Thread(target=child.wait, daemon=True).start()
     if ended is None:
         child.wait()
-        raise DriverError(f"{NAME} ended without an answer (status {child.returncode})", "please report it")
+        raise DriverError(f"{NAME} {ended_with(child.returncode)} before it answered", "please report it")
     if ended["status"] == "refused":
         raise UnavailableError(f"no census can be taken: {ended['reason']}")
 

@@ -11,6 +11,7 @@ from typing import Self
 
 from clonometer.errors import DriverError
 from clonometer.runner.drivers import built_program
+from clonometer.runner.process import ended_with
 
 _MAKER = "clonometer-maker"
 #: Writing 4 GiB anew before a fork takes seconds on a slow machine.
@@ -145,7 +146,5 @@ class MadeProcess:
 
     def _ended(self) -> DriverError:
         _, errors = self._child.communicate()
-        status = self._child.returncode
         last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
-        why = f"signal {-status}" if status < 0 else f"status {status}"
-        return DriverError(last[0] if last else f"a process made for this ended with {why}")
+        return DriverError(last[0] if last else f"a process made for this {ended_with(self._child.returncode)}")

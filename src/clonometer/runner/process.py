@@ -49,9 +49,7 @@ class Ending:
             return f"gave no answer within {self.seconds:.0f} s and was stopped"
         if self.stopped is not None:
             return "was interrupted" if self.stopped == "interrupt" else "was stopped"
-        if self.exit_status is not None and self.exit_status < 0:
-            return f"was killed by {_signal_name(-self.exit_status)}"
-        return f"ended with status {self.exit_status}"
+        return ended_with(self.exit_status)
 
     @property
     def last_words(self) -> str:
@@ -277,8 +275,9 @@ class _Tail:
         return self._data.decode("utf-8", "replace")[-STDERR_KEPT_CHARACTERS:]
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def ended_with(status: int | None) -> str:
+    """Say in words how a process ended; ``status`` is negative for a signal, None where it is not known."""
+    if status is None or status >= 0:
+        return f"ended with status {status}"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"was killed by {known.get(-status, f'signal {-status}')}"
