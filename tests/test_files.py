@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,19 @@ def _write_half(new: NewFile, error: type[BaseException]) -> None:
 def test_nothing_is_left_of_what_was_given_up(tmp_path: Path, error: type[BaseException]) -> None:
     with pytest.raises(error), writing(tmp_path / "a") as new:
         _write_half(new, error)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_while_it_is_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = os.open
+
+    def interrupted(*arguments: Any) -> int:
+        os.close(make(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.open", interrupted)
+    with pytest.raises(KeyboardInterrupt), writing(tmp_path / "a"):
+        pass
     assert not list(tmp_path.iterdir())
 
 

@@ -79,13 +79,17 @@ def writing(path: Path, *, durable: bool = False) -> Iterator[NewFile]:
 def temporary_file(folder: Path) -> Iterator[NewFile]:
     """Make a file under a name that nobody can guess; it is gone at the end unless it was renamed."""
     temporary = folder / f".clonometer-{os.urandom(12).hex()}.tmp"
-    descriptor = os.open(temporary, _NEW, _MODE)
+    # It is made within the block: an interrupt may come before its number has been stored.
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary, "xb", opener=_make_new) as file:
             yield NewFile(file, temporary)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def _make_new(name: str, flags: int) -> int:
+    return os.open(name, _NEW, _MODE)
 
 
 def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:

@@ -68,7 +68,7 @@ class LocalFolder:
         self._path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path, prefix=".clonometer-"):
+            with temporary_file(path):
                 pass
         except OSError as error:
             raise cannot_write(f"in {path}", error) from error

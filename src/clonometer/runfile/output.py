@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.errors import OutputError
-from clonometer.files import already_there, cannot_write, link_target, refuse_if_claimed
+from clonometer.files import already_there, cannot_write, link_target, refuse_if_claimed, temporary_file
 
 
 def raw_path(path: str | os.PathLike[str]) -> Path:
@@ -100,7 +99,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False, inputs: Iter
         why = "is not a folder" if folder.exists() else "does not exist"
         raise OutputError(f"cannot write {path}: {folder} {why}", f"mkdir -p {folder}")
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:100]}."):
+        with temporary_file(folder):
             pass
     except OSError as error:
         raise cannot_write(f"in {folder}", error) from error
