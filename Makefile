@@ -119,7 +119,7 @@ variants: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.variants $(VARIANT)
 
 docs: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python -m clonometer.cli.reference docs/cli.md
+	@$(BIN)/python -m tools.reference docs/cli.md
 	@$(BIN)/python -m tools.schemas docs/schemas
 
 # What docs/gallery.md shows; runs that build/gallery has are not measured again.

@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tools.reference import reference
 
 from clonometer.cli.app import _MODULES
 from clonometer.cli.ending import run_to_the_end
-from clonometer.cli.reference import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS = [[], *([name] for name in _MODULES)]
@@ -36,7 +36,7 @@ def test_every_command_is_listed_with_a_summary(capsys: pytest.CaptureFixture[st
 
 def test_the_reference_is_current() -> None:
     stored = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert stored == reference(), "python -m clonometer.cli.reference docs/cli.md writes it anew"
+    assert stored == reference(), "python -m tools.reference docs/cli.md writes it anew"
 
 
 def test_the_reference_names_every_option_of_every_command() -> None:

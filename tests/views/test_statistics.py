@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tools.reference import reference
 
-from clonometer.cli.reference import reference
 from clonometer.records import to_json
 from clonometer.views import statistics
 from clonometer.views.exports import encode

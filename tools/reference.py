@@ -1,6 +1,6 @@
 """The command line's reference, written from the commands themselves: docs/cli.md.
 
-``python -m clonometer.cli.reference docs/cli.md`` writes it anew; a test fails while the file is not current.
+``python -m tools.reference docs/cli.md`` writes it anew; a test fails while the file is not current.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clonometer.views.exports.openmetrics import metric_name
 _HEAD = """\
 # The command line
 
-Written by `python -m clonometer.cli.reference docs/cli.md` from the commands themselves; do not edit it here.
+Written by `python -m tools.reference docs/cli.md` from the commands themselves; do not edit it here.
 
 The answer goes to standard output (with `--json` one JSON object and nothing else), progress and warnings to
 standard error. `NO_COLOR` is honoured; where the output is no terminal it has 80 columns and no colour.
