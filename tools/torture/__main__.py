@@ -33,8 +33,9 @@ _ROW = "{:<12} {:>7} {:>7} {:>13}"
 class Book:
     """What was tried, what held, and what did not."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, twice: bool) -> None:
         self._seed = seed
+        self._twice = twice
         self._tried: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
         self._left_out: dict[str, Counter[str]] = {}
@@ -42,26 +43,33 @@ class Book:
 
     def attempt(self, trial: Trial, base: Path) -> None:
         """Try it and keep how it ended; a failure is printed at once."""
+        try:
+            held = self._held_once(trial, base) or (self._twice and self._held_once(trial, base))
+        except NotPossibleError as error:
+            self._left_out.setdefault(trial.kind, Counter())[str(error)] += 1
+            return
+        self._tried[trial.kind] += 1
+        self._held[trial.kind] += held
+        self.failed += not held
+
+    def _held_once(self, trial: Trial, base: Path) -> bool:
         draw = random.Random(f"{self._seed}/{trial.kind}/{trial.name}")
         try:
             with sandbox(base) as place:
                 faults = trial.attempt(place, draw)
                 done = list(place.done)
-        except NotPossibleError as error:
-            self._left_out.setdefault(trial.kind, Counter())[str(error)] += 1
-            return
+        except NotPossibleError:
+            raise
         except Exception:
             faults, done = [f"the trial itself: {traceback.format_exc()}"], []
-        self._tried[trial.kind] += 1
-        self._held[trial.kind] += not faults
         if faults:
-            self.failed += 1
             print(f"FAILED  {trial.kind}: {trial.name}")
             print(*(f"        {line}" for line in (*faults, *done)), sep="\n")
             print(
                 f"        again: make torture TORTURE_ARGS=\"--seed {self._seed} --trial '{trial.kind}:{trial.name}'\""
             )
             sys.stdout.flush()
+        return not faults
 
     def table(self, kinds: list[str]) -> None:
         """Print the counts."""
@@ -110,12 +118,13 @@ def main() -> int:
     reader.add_argument("--only", action="append", choices=sorted(CLASSES), help="a class; repeatable")
     reader.add_argument("--seed", type=int, default=None, help="fixes the order and every delay")
     reader.add_argument("--trial", action="append", metavar="CLASS:NAME", help="this one alone, as a failure names it")
+    reader.add_argument("--twice", action="store_true", help="what fails is tried again, and fails if it does so twice")
     reader.add_argument("--verbose", action="store_true", help="name each trial before it is made")
     asked = reader.parse_args()
     seed = random.randrange(1 << 31) if asked.seed is None else asked.seed
     become_subreaper()
     hear_signals()
-    book = Book(seed)
+    book = Book(seed, asked.twice)
     kinds = sorted(asked.only or CLASSES)
     trials = (find(name, seed) for name in asked.trial) if asked.trial else in_turn(kinds, seed, asked.seconds)
     with tempfile.TemporaryDirectory(prefix="torture-") as folder, contextlib.suppress(KeyboardInterrupt):

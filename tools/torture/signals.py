@@ -98,8 +98,9 @@ def _of_command(words: tuple[str, ...], number: signal.Signals, whom: str, turn:
         ended = command.wait()
         allowed = _allowed(sent, number, ended.seconds, {0, 2, 3, 4})
         if words[0] == "census":
-            # It passes on what became of its command, which a signal to the group ends too.
-            allowed |= {128 + number, -number}
+            # It passes on what became of its command: a signal to the group ends that too, and a SIGINT that the
+            # terminal did not send to the group leaves it alone.
+            allowed |= {128 + number, -number} | ({0} if number == signal.SIGINT and whom != "group" else set())
         return [*judge(ended, allowed, traceback=not sent.handled), *sandbox.leftovers()]
 
     return Trial(KIND, f"{'+'.join(words)[:40]}/{number.name}/{whom}/any/{turn}", attempt)
