@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from clonometer.discovery import offers
-from clonometer.families.types import LAUNCH, Axis, Family, WorkloadWords
+from clonometer.families.types import LAUNCH, Axis, Family, WorkerColumn, WorkloadWords
 
 _NO_WORDS = WorkloadWords()
 
@@ -72,6 +72,17 @@ def measured_in(quantity: str) -> str:
     ('for the first write to each page', '')
     """
     return next((known.measured_in[quantity] for known in families() if quantity in known.measured_in), "")
+
+
+def worker_columns() -> Mapping[str, WorkerColumn]:
+    """How quantities of workers are headed in a table of them, in the order of its columns.
+
+    Examples
+    --------
+    >>> worker_columns()["major_faults"].head
+    'disk'
+    """
+    return {name: column for known in families() for name, column in known.worker_columns.items()}
 
 
 def known_delays() -> Mapping[str, str]:

@@ -146,6 +146,16 @@ class WorkloadWords:
     census: str = ""
 
 
+class WorkerColumn(NamedTuple):
+    """How a quantity of each worker is headed in a table of workers (empty: it has no column).
+
+    ``drop``: its turn to go where a terminal is too narrow, from 1; 0 stays.
+    """
+
+    head: str
+    drop: int = 0
+
+
 @dataclass(frozen=True)
 class Stage:
     """A moment in a launch, and its words: ``title`` heads a column, ``until`` stands in a sentence.
@@ -202,6 +212,9 @@ class Family:
         How a sentence says which quantity is compared: "for the first write to each page"; by default "in write each".
     advice
         What to do instead of launching, where that is dearer. Empty: it is no substitute for a launch.
+    worker_columns, worker_note
+        Of a crowd: the columns of a table of its workers, in their order, and what they mean. Quantities that are not
+        named follow, headed by their names.
     """
 
     name: str
@@ -221,3 +234,5 @@ class Family:
     not_ranked: str = "includes the child's life"
     measured_in: Mapping[str, str] = field(default_factory=dict)
     advice: str = ""
+    worker_columns: Mapping[str, WorkerColumn] = field(default_factory=dict)
+    worker_note: str = ""

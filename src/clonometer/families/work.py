@@ -1,7 +1,7 @@
 """Whole programs whose workers compute and write, as threads and as processes."""
 
 from clonometer.families.common import number
-from clonometer.families.types import CROWD, Axis, Condition, Cost, CurveShape, Family
+from clonometer.families.types import CROWD, Axis, Condition, Cost, CurveShape, Family, WorkerColumn
 
 # A worker, one trial division, one number that is written to a buffer, and one that is a write() of its own.
 _WORKER_NS = 100_000.0
@@ -29,6 +29,25 @@ FAMILY = Family(
     order=20,
     measured_in={"whole_ns": "for the whole program"},
     shape=CROWD,
+    worker_columns={
+        "worker_begins_ns": WorkerColumn("begins"),
+        "worker_ends_ns": WorkerColumn("ends"),
+        "worker_works_ns": WorkerColumn("works", drop=2),
+        "worker_cpu_ns": WorkerColumn("CPU"),
+        "run_queue_wait_ns": WorkerColumn("waits"),
+        "voluntary_switches": WorkerColumn("sleeps"),
+        "involuntary_switches": WorkerColumn("pushed"),
+        "minor_faults": WorkerColumn("faults"),
+        "major_faults": WorkerColumn("disk", drop=1),
+        "migrations": WorkerColumn("moves", drop=3),
+        "divisions": WorkerColumn(""),
+        "whole_each_ns": WorkerColumn(""),
+    },
+    worker_note=(
+        "begins, ends: from the beginning of the whole; works: the one to the other; CPU: time computed; waits: ready, "
+        "but without a CPU; sleeps, pushed: voluntary and involuntary switches; faults, disk: page faults without and "
+        "with the disk; moves: from CPU to CPU, at least."
+    ),
     # Trial division without a cut-off divides about N^2 / 10 times; workers beyond the CPUs wait for each other.
     curves={"numbers": CurveShape(2), "workers": CurveShape(1, beyond_cpus=True)},
     axes={

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from clonometer.families import families, worker_columns
+from clonometer.families.types import WorkerColumn
 from clonometer.results.workers.types import WorkersOfCell, WorkersOfRun
 from clonometer.units import format_figure, format_number, table_unit
 from clonometer.views.table import MISSING, Column, Table
@@ -14,28 +16,7 @@ from clonometer.words import cell_parts
 
 #: More cells than these are summed up, a line each.
 DETAILED_CELLS = 4
-#: Quantity -> its heading, in the order of the columns; others follow, headed by their names.
-_HEADS = {
-    "worker_begins_ns": "begins",
-    "worker_ends_ns": "ends",
-    "worker_works_ns": "works",
-    "worker_cpu_ns": "CPU",
-    "run_queue_wait_ns": "waits",
-    "voluntary_switches": "sleeps",
-    "involuntary_switches": "pushed",
-    "minor_faults": "faults",
-    "major_faults": "disk",
-    "migrations": "moves",
-}
-_LEFT_OUT = ("divisions", "whole_each_ns")
-#: Quantity -> its turn to go where a terminal is too narrow.
-_DROP = {"major_faults": 1, "worker_works_ns": 2, "migrations": 3}
 _LEAST_LABEL = 12
-_NOTE = (
-    "Medians of all executions. begins, ends: from the beginning of the whole; works: the one to the other; CPU: time "
-    "computed; waits: ready, but without a CPU; sleeps, pushed: voluntary and involuntary switches; faults, disk: page "
-    "faults without and with the disk; moves: from CPU to CPU, at least."
-)
 
 
 @rendered(least_width=1)
@@ -56,7 +37,9 @@ def workers_table(cells: Sequence[WorkersOfCell], width: int, colour: bool) -> l
         lines += wrap("The median worker of each cell; name a few with --only for each of their workers.", width)
         table = _table("cell", _apart([cell.cell for cell in cells]), [_typical(cell) for cell in cells])
         lines += [*draw_table(table, width, colour), ""]
-    return [*lines, *wrap(_NOTE, width)]
+    shown = {name for cell in cells for name in cell.units}
+    notes = [known.worker_note for known in families() if shown & set(known.worker_columns)]
+    return [*lines, *wrap(" ".join(["Medians of all executions.", *notes]), width)]
 
 
 def _typical(cell: WorkersOfCell) -> dict[str, float | None]:
@@ -65,18 +48,20 @@ def _typical(cell: WorkersOfCell) -> dict[str, float | None]:
 
 
 def _table(head: str, labels: Sequence[str], rows: Sequence[dict[str, float | None]]) -> Table:
-    names = [name for name in _HEADS if any(name in row for row in rows)]
-    names += [name for name in rows[0] if name not in (*_HEADS, *_LEFT_OUT)]
+    known = worker_columns()
+    present = dict.fromkeys(name for row in rows for name in row)
     columns = [Column(head, labels, least=_LEAST_LABEL)]
-    for name in names:
-        title = _HEADS.get(name, name.removesuffix("_ns").replace("_", " "))
+    for name in [*(name for name in known if name in present), *(name for name in present if name not in known)]:
+        title, drop = known.get(name, WorkerColumn(name.removesuffix("_ns").replace("_", " ")))
+        if not title:
+            continue
         values = [row.get(name) for row in rows]
         texts = [MISSING if value is None else format_number(value) for value in values]
         if name.endswith("_ns"):
             unit = table_unit([max((value for value in values if value is not None), default=None)])
             title = f"{title}, {unit}"
             texts = [MISSING if value is None else format_figure(value, 2, unit) for value in values]
-        columns.append(Column(title, texts, "right", drop=_DROP.get(name, 0)))
+        columns.append(Column(title, texts, "right", drop=drop))
     return Table(columns)
 
 
