@@ -35,7 +35,7 @@ enum column_kind {
     COLUMN_BYTES_PER_S,  /* int64_t, already bytes a second; INT64_MIN is null */
     COLUMN_CPU,          /* int32_t; -1 is null */
     COLUMN_ERRNO,        /* int16_t, sent as i32 */
-    COLUMN_LAUNCHER,     /* the same, which of the launchers at work */
+    COLUMN_LAUNCHER,     /* the same, which of those at work: a launcher, or a worker */
 };
 
 struct column {

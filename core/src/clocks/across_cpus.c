@@ -93,7 +93,9 @@ static int64_t bound_ns(int64_t ticks, int up) {
 }
 
 struct offset_row {
-    struct sample sample;
+    struct sample sample; /* `cpu_before`: where this task is pinned, which is CPU a */
+    int32_t cpu_a;
+    int32_t cpu_b;
     int64_t low_ns;
     int64_t high_ns;
     uint64_t round_trip; /* ticks */
@@ -140,8 +142,10 @@ static int launch(const struct bench *bench, struct sample *sample) {
     struct exchange *exchange = bench->state;
     int cpu_a;
     next_pair(exchange, bench->affinity, &cpu_a, &exchange->cpu_b);
+    struct offset_row *row = (struct offset_row *)(void *)sample;
+    row->cpu_a = cpu_a;
+    row->cpu_b = exchange->cpu_b;
     sample->cpu_before = cpu_a;
-    sample->cpu_after = exchange->cpu_b;
     uint32_t turn = exchange->sample + 1;
     store(&exchange->sample, turn);
     sys_futex_wake(&exchange->sample, 1, 0);
@@ -149,7 +153,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
         sys_futex_wait(&exchange->ready, turn - 1, 0);
     }
     int error = exchange->pin_error != 0 ? exchange->pin_error : sys_pin(cpu_a);
-    return error != 0 ? error : exchange_rounds(exchange, (struct offset_row *)(void *)sample);
+    return error != 0 ? error : exchange_rounds(exchange, row);
 }
 
 static int available(struct reason *reason) {
@@ -181,8 +185,8 @@ static void finish(struct bench *bench) {
 }
 
 static const struct column COLUMNS[] = {
-    {"cpu_a", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
-    {"cpu_b", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},
+    {"cpu_a", COLUMN_CPU, offsetof(struct offset_row, cpu_a), NULL, NULL},
+    {"cpu_b", COLUMN_CPU, offsetof(struct offset_row, cpu_b), NULL, NULL},
     {"offset_low_ns", COLUMN_SIGNED_NS, offsetof(struct offset_row, low_ns), NULL,
      "how far the clock of CPU b is ahead of that of CPU a, at least"},
     {"offset_high_ns", COLUMN_SIGNED_NS, offsetof(struct offset_row, high_ns), NULL,

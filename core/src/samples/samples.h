@@ -43,16 +43,19 @@ struct timed_row {
 /* What the new task writes: one page of a memory file, so that it costs the child one fault and an exec'd
  * program can reach it too. Each launcher has its own. */
 struct stamps {
-    /* ticks and CPU side by side, twice: a task that has no mapping of this page writes them with one call */
+    /* Of the new task, or of one that was woken. Ticks and CPU lie side by side: a task that has no mapping
+     * of this page writes them with one call. */
     uint64_t task_ticks;
     int32_t task_cpu;
     int32_t child_error;
-    /* struct image_stamps of targets/stamps.h; of image_ticks other workloads make use too */
+    /* struct image_stamps of targets/stamps.h */
     uint64_t image_entered_ticks;
     uint64_t image_ticks;
     uint64_t image_ends_ticks;
     int32_t image_cpu;
-    int32_t unused;
+    int32_t ready; /* of teardown.kill: 1 as soon as the child has its memory */
+    /* What a child tells beyond its first stamp: its last one before it exits (teardown.exit, namespaces.*),
+     * or how long its stamp took (launch.stamp). */
     uint64_t extra_ticks;
 };
 

@@ -16,15 +16,13 @@
 #include "teardown/child.h"
 #include "wake/asleep.h"
 
-enum { GROWN = 1 };
-
 static void live(const struct bench *bench, pid_t probe) {
     /* It lives long: it must not outlive the probe. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != probe) {
         _exit(1);
     }
     child_grow(bench);
-    __atomic_store_n(&bench->stamps->extra_ticks, GROWN, __ATOMIC_RELEASE);
+    __atomic_store_n(&bench->stamps->ready, 1, __ATOMIC_RELEASE);
     for (;;) {
         pause();
     }
@@ -33,7 +31,7 @@ static void live(const struct bench *bench, pid_t probe) {
 /* Waits until the child has its memory and sleeps. Growing may take seconds: only its death ends the wait. */
 static int await_child(const struct bench *bench, pid_t pid) {
     struct timespec pause_time = {.tv_nsec = 100000};
-    while (__atomic_load_n(&bench->stamps->extra_ticks, __ATOMIC_ACQUIRE) != GROWN) {
+    while (__atomic_load_n(&bench->stamps->ready, __ATOMIC_ACQUIRE) == 0) {
         siginfo_t ended = {.si_pid = 0};
         if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0) {
             return -errno;

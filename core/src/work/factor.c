@@ -78,7 +78,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
 static void fill_row(struct worker_row *row, const struct worker *worker, uint64_t begins, int error) {
     row->sample.before = begins;
     row->sample.error = (int16_t)error;
-    row->sample.launcher = (int16_t)worker->number;
+    row->worker = (int16_t)worker->number;
     row->execution = worker->work->executions;
     row->sample.cpu_before = (int32_t)worker->begins.cpu;
     row->sample.cpu_after = (int32_t)worker->ends.cpu;
@@ -140,7 +140,7 @@ static const struct null_reason *nulls_here(void) {
 static const struct column COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, SAMPLE(before), NULL, NULL},
     {"execution", COLUMN_COUNT, ROW(execution), NULL, NULL},
-    {"worker", COLUMN_LAUNCHER, SAMPLE(launcher), NULL, NULL},
+    {"worker", COLUMN_LAUNCHER, ROW(worker), NULL, NULL},
     {"whole_ns", COLUMN_SINCE_BEFORE, ROW(whole_ends), NULL,
      "the whole program, until all workers are reaped"},
     {"whole_each_ns", COLUMN_EACH, ROW(whole_took), NULL,

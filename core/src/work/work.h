@@ -77,7 +77,8 @@ struct work {
 
 /* A row of the answer: one worker in one execution. */
 struct worker_row {
-    struct sample sample; /* `before`: the beginning of the whole; `launcher`: which worker */
+    struct sample sample; /* `before`: the beginning of the whole */
+    int16_t worker;
     int64_t execution;
     uint64_t begins; /* stamps; 0: none, as of those that follow */
     uint64_t ends;
