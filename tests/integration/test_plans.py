@@ -1,18 +1,25 @@
-"""Every plan that comes with Clonometer, against the catalogue of the drivers that were built."""
+"""Every plan that comes with Clonometer, against the schema and the catalogue of the drivers that were built."""
 
 from __future__ import annotations
 
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
 import pytest
 
 from clonometer.plan.adhoc import estimated_seconds
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.planfile import load_plan, plan_names
+from clonometer.plan.planfile import load_plan, plan_names, plan_title
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.ledger import why_unavailable
 
 # What the guess cannot know: the kernel puts off removing namespaces, and the next ones wait for it.
 NOT_GUESSED = {"namespaces"}
 LAUNCHES = ("launch.fork", "launch.pthread")
+REPOSITORY = Path(__file__).parents[2]
+SCHEMA = json.loads((REPOSITORY / "docs/schemas/plan.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +32,18 @@ def catalogue(drivers):
     return read_catalogue(drivers.descriptions)
 
 
+def check_its_file(name):
+    """The schema knows all of it, and its names are its own."""
+    whole = name.removesuffix("-quick")
+    document = tomllib.loads((REPOSITORY / f"src/clonometer/plan/plans/{whole}.toml").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert document["name"] == whole
+    assert plan_title(name) == (document if name == whole else document["quick"])["title"] != name
+
+
 @pytest.mark.parametrize("name", plan_names())
 def test_a_plan_expands_and_states_its_time(name, catalogue, drivers):
+    check_its_file(name)
     plan = load_plan(name, catalogue)
     assert plan.name == name
     assert plan.targets
@@ -38,16 +55,11 @@ def test_a_plan_expands_and_states_its_time(name, catalogue, drivers):
     assert guess_s <= 3 * plan.budget_seconds
     if name not in NOT_GUESSED:
         assert guess_s > plan.budget_seconds / 3
-
-
-@pytest.mark.parametrize("name", plan_names())
-def test_intervals_can_be_had_within_the_least_processes(name, catalogue):
     # Below 6 processes there is no 95% interval for a median at all. What is counted exactly needs none; nor do the
     # points of a fit, which has an interval of its own.
-    if name.startswith("calibrate"):
-        return
-    timed = [target for target in load_plan(name, catalogue).targets if target.workload != "program.steps"]
-    assert min(target.limits.processes for target in timed) >= 6
+    if not name.startswith("calibrate"):
+        timed = [target for target in plan.targets if target.workload != "program.steps"]
+        assert min(target.limits.processes for target in timed) >= 6
 
 
 def values(plan, workload, axis):

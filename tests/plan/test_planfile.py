@@ -1,3 +1,5 @@
+"""How a plan is read, and that its schema says the same; plans that we ship: tests/integration/test_plans.py."""
+
 from __future__ import annotations
 
 import json
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clonometer.errors import PlanError, UsageError
-from clonometer.plan.planfile import load_plan, parse_plan, plan_names, plan_title
+from clonometer.plan.planfile import load_plan, parse_plan
 from clonometer.plan.types import Limits
 
 REPOSITORY = Path(__file__).parents[2]
@@ -21,11 +23,6 @@ MINIMAL = 'schema = 1\n[[cells]]\nworkloads = "launch.fork"\n'
 
 def parse(toml, catalogue):
     return parse_plan(toml, "mine.toml", catalogue, default_name="mine")
-
-
-def shipped_text(name):
-    folder = REPOSITORY / "src/clonometer/plan/plans"
-    return (folder / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def test_a_minimal_plan_has_the_defaults(catalogue):
@@ -172,16 +169,6 @@ def test_the_example_of_the_documentation_is_a_plan(catalogue):
     assert VALIDATOR.is_valid(tomllib.loads(example))
     plan = parse(example, catalogue)
     assert (plan.name, plan.budget_seconds, len(plan.cells)) == ("memory", 30.0, 8 + 2)
-
-
-@pytest.mark.parametrize("name", plan_names())
-def test_shipped_plans_are_valid_and_named_after_their_files(name):
-    # tests/integration/test_plans.py expands them against the drivers that were built.
-    whole = name.removesuffix("-quick")
-    document = tomllib.loads(shipped_text(whole))
-    VALIDATOR.validate(document)
-    assert document["name"] == whole
-    assert plan_title(name) == (document if name == whole else document["quick"])["title"] != name
 
 
 QUICK = """
