@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.catalogue import CATALOGUE, DESCRIPTIONS
 from tests.explain.test_anatomy import explained
 
 from clonometer.explain.from_json import read_explanation
@@ -37,30 +39,13 @@ COUNTED = {
 }
 
 
-def catalogue(reason: str | None = None) -> Catalogue:
-    shared = {"temperatures": [], "nulls": {}, "summary": "", "call_returns_contains": None}
-    availability = {"available": reason is None, "reason": reason}
-    names = (("launch.posix_spawn", "new_program"), ("program.steps", "other"), ("program.cpuid", "other"))
-    workloads = [
-        {
-            "id": name,
-            "family": family,
-            "axes": ["program"] * (name != "program.cpuid"),
-            "quantities": [],
-            **shared,
-            **availability,
-        }
-        for name, family in names
-    ]
-    axis = {"type": "text", "default": "target_static", "summary": ""}
-    driver = {
-        "driver": {"name": "one"},
-        "axes": {"program": axis},
-        "quantities": {},
-        "workloads": workloads,
-        "lacks": [],
-    }
-    return read_catalogue([driver])
+def without_cpuid(reason: str) -> Catalogue:
+    """The drivers, on a machine that cannot count."""
+    described = copy.deepcopy(DESCRIPTIONS)
+    for entry in (entry for driver in described for entry in driver["workloads"]):
+        if entry["id"] in {"program.steps", "program.cpuid"}:
+            entry |= {"available": False, "reason": reason}
+    return read_catalogue(described)
 
 
 class Tracer:
@@ -85,7 +70,7 @@ def launch() -> Target:
 
 def test_the_program_that_is_launched_is_counted_once_and_cpuid_is_timed() -> None:
     tracer = Tracer()
-    counted = count_steps(tracer, launch(), catalogue())  # type: ignore[arg-type]
+    counted = count_steps(tracer, launch(), CATALOGUE)  # type: ignore[arg-type]
     assert counted == ProgramSteps(
         31_402,
         68,
@@ -100,8 +85,8 @@ def test_the_program_that_is_launched_is_counted_once_and_cpuid_is_timed() -> No
 
 
 def test_what_cannot_be_counted_has_its_reason() -> None:
-    refused = count_steps(Tracer(errno=1), launch(), catalogue())  # type: ignore[arg-type]
-    absent = count_steps(Tracer(), launch(), catalogue("no CPUID here"))  # type: ignore[arg-type]
+    refused = count_steps(Tracer(errno=1), launch(), CATALOGUE)  # type: ignore[arg-type]
+    absent = count_steps(Tracer(), launch(), without_cpuid("no CPUID here"))  # type: ignore[arg-type]
     assert refused is not None
     assert "ptrace" in str(refused.reason)
     assert absent == ProgramSteps(reason="no CPUID here")

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
+from tests.catalogue import CATALOGUE
 
 from clonometer.errors import UsageError
 from clonometer.plan.adhoc import plan_from_arguments
@@ -11,12 +9,10 @@ from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import Side, plan_of_sides, read_side, with_side_axis
 from clonometer.plan.types import Catalogue, Plan
 
-DESCRIBED = json.loads((Path(__file__).parents[1] / "data" / "describe.json").read_text(encoding="utf-8"))
 
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def catalogue() -> Catalogue:
-    return read_catalogue(DESCRIBED)
+    return CATALOGUE
 
 
 def sided(catalogue: Catalogue, a: list[str], b: list[str], *workloads: str, settings: tuple[str, ...] = ()) -> Plan:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.catalogue import CATALOGUE
 
 from clonometer.errors import ClonometerError, InputError, RunFileError
+from clonometer.plan.sides import with_side_axis
 from clonometer.results.ab.judgement import judge_run
 from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
 from clonometer.results.findings.comparing import Comparer
@@ -17,10 +19,10 @@ from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.observed import observe
 
-QUANTITIES = {
-    "reaped_ns": {"unit": "ns", "stage": "reaped"},
-    "image_ends_ns": {"unit": "ns", "stage": "image_ends", "detail": True},
-}
+DESCRIBED = with_side_axis(CATALOGUE).raw
+# An end that is compared, and a detail that is not.
+WORKLOAD = "launch.posix_spawn"
+QUANTITIES = ("reaped_ns", "image_ends_ns")
 
 
 class Pairs:
@@ -28,37 +30,21 @@ class Pairs:
 
     def __init__(self, changes: list[float], **about: Any) -> None:
         self.changes = changes
-        cells = [f"launch.fork[side={side},temperature=warm]" for side in "ab"]
-        axes = {"side": {"type": "choice", "default": "neither"}}
+        cells = [f"{WORKLOAD}[side={side},temperature=warm]" for side in "ab"]
         self.metadata: dict[str, Any] = {
             "status": "complete",
             "status_reason": None,
             "seed": 1,
             "host": {},
             "clock": {},
-            "columns": {name: {"unit": "ns", "type": "i64"} for name in QUANTITIES},
-            "catalogue": {
-                "axes": axes,
-                "quantities": QUANTITIES,
-                "workloads": [
-                    {
-                        "id": "launch.fork",
-                        "family": "same_image",
-                        "summary": "",
-                        "temperatures": ["warm"],
-                        "quantities": list(QUANTITIES),
-                        "call_returns_contains": None,
-                    }
-                ],
-            },
+            "columns": {name: {"unit": DESCRIBED["quantities"][name]["unit"], "type": "i64"} for name in QUANTITIES},
+            "catalogue": DESCRIBED,
             "plan": {
                 "cells": [
-                    {"cell": cell, "workload": "launch.fork", "condition": {"side": side}, "temperature": "warm"}
+                    {"cell": cell, "workload": WORKLOAD, "condition": {"side": side}, "temperature": "warm"}
                     for cell, side in zip(cells, "ab", strict=True)
                 ],
-                "targets": [
-                    {"workload": "launch.fork", "cells": [cell], "limits": {}, "options": {}} for cell in cells
-                ],
+                "targets": [{"workload": WORKLOAD, "cells": [cell], "limits": {}, "options": {}} for cell in cells],
             },
             "blocks": [],
             "cells": [{"cell": cell, "status": "ok", "reason": None} for cell in cells],
@@ -116,8 +102,10 @@ def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() ->
     [row] = judged(changes).rows
     above = sum(change > 0 for change in changes[: row.pairs])
     assert (row.verdict, row.b_slower) == ("slower", above)
-    assert row.cell == "launch.fork[temperature=warm]"
-    assert row.sentence.startswith(f"fork, warm, until reaped: in {above} of {row.pairs} turns B was slower, by ")
+    assert row.cell == f"{WORKLOAD}[temperature=warm]"
+    assert row.sentence.startswith(
+        f"posix_spawn, warm, until reaped: in {above} of {row.pairs} turns B was slower, by "
+    )
     assert row.interval is not None
     assert row.interval[0] <= np.exp(0.06) <= row.interval[1]
     assert row.p is not None

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests import catalogue
 
 from clonometer.plan.adhoc import plan_from_arguments
-from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import Side, plan_of_sides, with_side_axis
 from clonometer.plan.types import Plan, Target
 from clonometer.results.ab.schedule import PairsScheduler
 from clonometer.results.ab.turns import Counted
 from clonometer.stats.sequential import PairedDesign
 
-DESCRIBED = json.loads((Path(__file__).parents[2] / "data" / "describe.json").read_text(encoding="utf-8"))
-CATALOGUE = with_side_axis(read_catalogue(DESCRIBED))
+CATALOGUE = with_side_axis(catalogue.CATALOGUE)
 SIDES = Side("a"), Side("b", environment={"X": "1"})
 Level = Callable[[Target, np.random.Generator], float]
 
