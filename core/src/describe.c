@@ -101,13 +101,14 @@ static void write_distributions(struct json *json, const struct workload *worklo
     }
     json_text(json, "distributions_of", workload->answers.distributions_of);
     json_open(json, "distributions", '[');
-    for (const struct distribution *one = workload->answers.distributions; one->name != NULL; one++) {
+    for (const struct distribution *distribution = workload->answers.distributions;
+         distribution->name != NULL; distribution++) {
         json_open(json, NULL, '{');
-        json_text(json, "name", one->name);
-        json_text(json, "count", one->count);
+        json_text(json, "name", distribution->name);
+        json_text(json, "count", distribution->count);
         json_open(json, "steps", '{');
-        for (int i = 0; i < LADDER_MOST_STEPS && one->steps[i].quantity != NULL; i++) {
-            json_int(json, one->steps[i].quantity, one->steps[i].one_in);
+        for (int i = 0; i < LADDER_MOST_STEPS && distribution->steps[i].quantity != NULL; i++) {
+            json_int(json, distribution->steps[i].quantity, distribution->steps[i].one_in);
         }
         json_close(json, '}');
         json_close(json, '}');

@@ -29,11 +29,11 @@ struct census {
     unsigned grown; /* how often a CPU's room for events was made larger, since it was nearly full */
     uint64_t begin_ns;
     uint64_t end_ns;
-    uint64_t ending_ns; /* when the command was told to end; 0: it was not */
-    unsigned looks;     /* since then, at who is there */
-    struct roots *told; /* who was told to end */
-    int failure;        /* where it says why it was not executed */
-    pid_t group;        /* of processes, which the command is in and this program as well */
+    uint64_t ending_ns;         /* when the command was told to end; 0: it was not */
+    unsigned looks;             /* since then, at who is there */
+    struct roots *asked_to_end; /* who was told to end */
+    int failure;                /* where it says why it was not executed */
+    pid_t group;                /* of processes, which the command is in and this program as well */
 };
 
 /* Each watches until the program has ended, the time is over, or a signal ends it. 0, or -errno with the

@@ -18,14 +18,14 @@ struct look {
 
 /* Sends it what is its turn: each a request to end once, and an end after that. */
 static void tell(struct look *look, pid_t process) {
-    struct roots *told = look->census->told;
+    struct roots *asked_to_end = look->census->asked_to_end;
     if (!look->patient) {
         kill(process, SIGKILL);
-    } else if (told == NULL || !roots_have(told, process)) {
+    } else if (asked_to_end == NULL || !roots_have(asked_to_end, process)) {
         kill(process, SIGTERM);
     }
-    if (told != NULL) {
-        (void)roots_add(told, process);
+    if (asked_to_end != NULL) {
+        (void)roots_add(asked_to_end, process);
     }
 }
 
@@ -46,7 +46,7 @@ static void meet(void *context, pid_t process) {
 /* Those that have lost their parent are ours from here on: to find, and to wait for (command_ended). */
 static void begin_to_end(struct census *census) {
     census->ending_ns = census_now_ns();
-    census->told = roots_new();
+    census->asked_to_end = roots_new();
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

@@ -108,7 +108,7 @@ int family_take(struct family *family, const struct census_event *event) {
     }
     uint32_t place = family->by_task[event->task];
     struct member *member = &family->members[place];
-    member->here = event->here > 0 ? event->here : member->here;
+    member->local_tid = event->local_tid > 0 ? event->local_tid : member->local_tid;
     switch (event->kind) {
     case CENSUS_CALL:
         making_enter(family, member, event);
@@ -142,16 +142,18 @@ uint64_t family_alive(const struct family *family) {
 void family_living(struct family *family, census_meet *meet, void *context) {
     for (uint32_t place = 1; place < family->count; place++) {
         const struct member *member = &family->members[place];
-        if (member->in_use && !member->left && member->here > 0 && (member->task.flags & TASK_THREAD) == 0) {
-            meet(context, member->here);
+        if (member->in_use && !member->left && member->local_tid > 0 &&
+            (member->task.flags & TASK_THREAD) == 0) {
+            meet(context, member->local_tid);
         }
     }
 }
 
-void family_miss(struct family *family, uint64_t now_ns, census_there *there, void *context) {
+void family_miss(struct family *family, uint64_t now_ns, census_there *is_there, void *context) {
     for (uint32_t place = 1; place < family->count; place++) {
         const struct member *member = &family->members[place];
-        if (member->in_use && !member->left && member->here > 0 && !there(context, member->here)) {
+        if (member->in_use && !member->left && member->local_tid > 0 &&
+            !is_there(context, member->local_tid)) {
             miss(family, place, now_ns);
         }
     }

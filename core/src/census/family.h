@@ -39,7 +39,7 @@ struct census_asked {
 struct census_event {
     uint64_t time_ns;
     int32_t task;
-    int32_t here; /* as our namespace numbers it; 0: it does not, or that is not told */
+    int32_t local_tid; /* as our namespace numbers it; 0: it does not, or that is not told */
     int32_t kind;
     struct census_asked asked;
     int64_t number;
@@ -95,14 +95,14 @@ int family_take(struct family *family, const struct census_event *event);
 /* How many tasks have not left. */
 uint64_t family_alive(const struct family *family);
 
-/* Gives the number here of each process that has not left, where it is known. */
+/* Gives the local number of each process that has not left, where it is known. */
 typedef void census_meet(void *context, pid_t process);
 void family_living(struct family *family, census_meet *meet, void *context);
 
-/* Lets those leave that are not `there`, though their end was not seen; of those whose number here is known.
- */
+/* Lets those leave of whom `is_there` says no, though their end was not seen; of those whose local number is
+ * known. */
 typedef bool census_there(void *context, pid_t task);
-void family_miss(struct family *family, uint64_t now_ns, census_there *there, void *context);
+void family_miss(struct family *family, uint64_t now_ns, census_there *is_there, void *context);
 
 /* Tells those that still run. `totals` gets the rest. */
 void family_end(struct family *family, uint64_t end_ns, struct census_totals *totals);

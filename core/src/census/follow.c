@@ -63,9 +63,9 @@ static void read_making(pid_t creator, struct census_event *event) {
         struct clone_args_v2 asked;
         /* The first version has all of these. */
         const size_t bytes = offsetof(struct clone_args_v2, set_tid);
-        struct iovec here = {.iov_base = &asked, .iov_len = bytes};
-        struct iovec there = {.iov_base = (void *)(uintptr_t)arguments[0], .iov_len = bytes};
-        if (process_vm_readv(creator, &here, 1, &there, 1, 0) == (ssize_t)bytes) {
+        struct iovec local = {.iov_base = &asked, .iov_len = bytes};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)arguments[0], .iov_len = bytes};
+        if (process_vm_readv(creator, &local, 1, &remote, 1, 0) == (ssize_t)bytes) {
             event->flags = asked.flags;
             event->asked = (struct census_asked){.exit_signal = (int32_t)asked.exit_signal,
                                                  .own_stack = asked.stack != 0};
@@ -81,7 +81,7 @@ static bool translate(pid_t task, int stop_event, struct census_event *event) {
     unsigned long message = 0;
     *event = (struct census_event){.time_ns = census_now_ns(),
                                    .task = task,
-                                   .here = task,
+                                   .local_tid = task,
                                    .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN}};
     (void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
     switch (stop_event) {

@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
     }
     error = tell_end(&census, &totals, reason.text);
     family_free(family);
-    roots_free(census.told);
+    roots_free(census.asked_to_end);
     if (error != 0) {
         fprintf(stderr, "clonometer-census: the answer cannot be sent: %s\n", strerror(-error));
     }

@@ -138,8 +138,8 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     family->totals.created++;
     /* Where the creator has the kernel's number here as well, so has what it makes, unless it makes a
      * namespace. */
-    made->here =
-        maker->here == maker->task.tid && (event->flags & TASK_NEWPID) == 0 ? (int32_t)event->number : 0;
+    made->local_tid =
+        maker->local_tid == maker->task.tid && (event->flags & TASK_NEWPID) == 0 ? (int32_t)event->number : 0;
     made->made_ns = event->time_ns;
     made->in_making = in_call;
     made->maker = creator;

@@ -46,12 +46,12 @@ const char *name_choose(const char *given, const char *runs, const char *word, b
     bool useless = given[0] == '\0' || name_says_nothing(given);
     const char *file = useless ? runs : given;
     /* A login shell has a hyphen before its name. */
-    const char *said = word[0] == '-' ? word + 1 : word;
+    const char *argument_name = word[0] == '-' ? word + 1 : word;
     if (file[0] == '\0') {
-        return said;
+        return argument_name;
     }
-    bool same = said[0] == '\0' || strcmp(last_part(said), last_part(file)) == 0;
-    return same || (script && !useless) ? file : said;
+    bool same = argument_name[0] == '\0' || strcmp(last_part(argument_name), last_part(file)) == 0;
+    return same || (script && !useless) ? file : argument_name;
 }
 
 /* The string that the auxiliary vector of a process names by `type`. */
@@ -68,10 +68,10 @@ static void read_auxiliary(pid_t process, uint64_t type, char *text, size_t room
     close(fd);
     for (size_t i = 0; bytes > 0 && i < (size_t)bytes / sizeof vector[0]; i++) {
         if (vector[i].a_type == type) {
-            struct iovec here = {.iov_base = text, .iov_len = room - 1};
+            struct iovec local = {.iov_base = text, .iov_len = room - 1};
             /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process */
-            struct iovec there = {.iov_base = (void *)(uintptr_t)vector[i].a_un.a_val, .iov_len = room - 1};
-            ssize_t got = process_vm_readv(process, &here, 1, &there, 1, 0);
+            struct iovec remote = {.iov_base = (void *)(uintptr_t)vector[i].a_un.a_val, .iov_len = room - 1};
+            ssize_t got = process_vm_readv(process, &local, 1, &remote, 1, 0);
             text[got > 0 ? got : 0] = '\0';
             return;
         }
@@ -99,9 +99,9 @@ static bool interprets(pid_t process, const char *given, const char *runs) {
         return strcmp(last_part(given), last_part(runs)) != 0;
     }
     snprintf(path, sizeof path, "/proc/%d/root%s", (int)process, given);
-    bool there = stat(path, &file) == 0;
+    bool exists = stat(path, &file) == 0;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
-    return !there || stat(path, &program) != 0 || file.st_dev != program.st_dev ||
+    return !exists || stat(path, &program) != 0 || file.st_dev != program.st_dev ||
            file.st_ino != program.st_ino;
 }
 

@@ -20,9 +20,9 @@ void pending_add(struct pending *pending, const struct census_event *event) {
     pending->events[pending->count++] = *event;
 }
 
-static int by_time(const void *one, const void *other) {
-    const struct census_event *a = one;
-    const struct census_event *b = other;
+static int by_time(const void *left, const void *right) {
+    const struct census_event *a = left;
+    const struct census_event *b = right;
     return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 

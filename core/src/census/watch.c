@@ -59,7 +59,7 @@ static bool translate(const struct trace_event *event, const struct record_rest 
     *out = (struct census_event){
         .time_ns = event->time_ns,
         .task = event->task,
-        .here = event->thread,
+        .local_tid = event->thread,
         .number = event->values[0],
         .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN},
     };

@@ -27,8 +27,8 @@ struct hierarchy {
 };
 
 /* Version 1's of a controller, or version 2's. */
-static int find_mount(const char *root, const char *controller, struct hierarchy *found) {
-    char path[sizeof found->mount];
+static int find_mount(const char *root, const char *controller, struct hierarchy *hierarchy) {
+    char path[sizeof hierarchy->mount];
     char text[TEXT_BYTES];
     snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
     if (sys_read_file(path, text, sizeof text) <= 0) {
@@ -46,8 +46,9 @@ static int find_mount(const char *root, const char *controller, struct hierarchy
                           ? strncmp(type + 3, "cgroup ", 7) == 0 && strstr(type, controller) != NULL
                           : strncmp(type + 3, "cgroup2 ", 8) == 0;
         if (wanted) {
-            snprintf(found->mount, sizeof found->mount, "%s%.*s", root, (int)strcspn(where, " "), where);
-            snprintf(found->top, sizeof found->top, "%.*s", (int)strcspn(top, " "), top);
+            snprintf(hierarchy->mount, sizeof hierarchy->mount, "%s%.*s", root, (int)strcspn(where, " "),
+                     where);
+            snprintf(hierarchy->top, sizeof hierarchy->top, "%.*s", (int)strcspn(top, " "), top);
             return 0;
         }
     }
@@ -79,11 +80,11 @@ int cgroup_own(const char *root, const char *controller, char path[CGROUP_PATH_B
             continue;
         }
         *name++ = '\0';
-        bool found = controller != NULL ? strstr(names, controller) != NULL : strcmp(line, "0:") == 0;
-        int length =
-            found ? snprintf(path, CGROUP_PATH_BYTES, "%s%s", hierarchy.mount, below_top(name, hierarchy.top))
-                  : 0;
-        if (found) {
+        bool matches = controller != NULL ? strstr(names, controller) != NULL : strcmp(line, "0:") == 0;
+        int length = matches ? snprintf(path, CGROUP_PATH_BYTES, "%s%s", hierarchy.mount,
+                                        below_top(name, hierarchy.top))
+                             : 0;
+        if (matches) {
             return length > 0 && length < CGROUP_PATH_BYTES ? 0 : -ENAMETOOLONG;
         }
     }

@@ -18,12 +18,12 @@
 enum { HELD = 64, OPERATIONS = 128, MOST_BLOCK_BYTES = 64 << 20 };
 
 static int open_blocks(struct contend_worker *worker) {
-    worker->own = calloc(HELD, sizeof(void *));
-    return worker->own != NULL ? 0 : -ENOMEM;
+    worker->memory = calloc(HELD, sizeof(void *));
+    return worker->memory != NULL ? 0 : -ENOMEM;
 }
 
 static int batch(struct contend_worker *worker) {
-    volatile unsigned char **blocks = worker->own;
+    volatile unsigned char **blocks = worker->memory;
     size_t bytes = (size_t)worker->contend->bench->request->allocation_bytes;
     for (int i = 0; i < OPERATIONS; i++) {
         int place = i % HELD;
@@ -38,7 +38,7 @@ static int batch(struct contend_worker *worker) {
 }
 
 static void close_blocks(struct contend_worker *worker) {
-    void **blocks = worker->own;
+    void **blocks = worker->memory;
     for (int i = 0; i < HELD; i++) {
         free(blocks[i]);
     }

@@ -59,7 +59,7 @@ struct contend_worker {
     uint64_t cpu;    /* nanoseconds of CPU that its last round took */
     uint64_t round;  /* batches of its last round */
     uint64_t before; /* batches before its last round; the starter's */
-    void *own;       /* of the operation; private to the worker */
+    void *memory;    /* of the operation; private to the worker */
     uint64_t *counter;
     char path[CONTEND_PATH_BYTES];
     _Alignas(CONTEND_APART_BYTES) uint64_t batches; /* read by the starter while the worker runs */

@@ -26,7 +26,7 @@ static int open_area(struct contend_worker *worker) {
     if (area == MAP_FAILED) {
         return -errno;
     }
-    worker->own = area;
+    worker->memory = area;
     area += page_bytes();
     if (mprotect(area, PAGES * page_bytes(), PROT_READ | PROT_WRITE) != 0) {
         return -errno;
@@ -38,7 +38,7 @@ static int open_area(struct contend_worker *worker) {
 
 static int batch(struct contend_worker *worker) {
     size_t page = page_bytes();
-    volatile unsigned char *area = (unsigned char *)worker->own + page;
+    volatile unsigned char *area = (unsigned char *)worker->memory + page;
     for (size_t i = 0; i < PAGES; i++) {
         area[i * page] = 1;
     }
@@ -46,7 +46,7 @@ static int batch(struct contend_worker *worker) {
 }
 
 static void close_area(struct contend_worker *worker) {
-    munmap(worker->own, (PAGES + 2) * page_bytes());
+    munmap(worker->memory, (PAGES + 2) * page_bytes());
 }
 
 static const struct contend_ways WAYS = {

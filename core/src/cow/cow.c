@@ -111,9 +111,9 @@ static int64_t count_split(const struct request *request, const unsigned char *m
 
 void cow_write(const struct request *request, unsigned char *memory, struct cow_times *times) {
     /* A forked child has yet to fault in this code, its stack, and the vDSO's page. */
-    unsigned char own[2] = {0, 0};
+    unsigned char warm_up[2] = {0, 0};
     struct cow_times taken = {.faults = 0};
-    timed(own, sizeof own, 1, &taken);
+    timed(warm_up, sizeof warm_up, 1, &taken);
     timed(memory, (size_t)request->written_bytes, step_bytes(request), &taken);
     taken.split_pages = count_split(request, memory);
     *times = taken;

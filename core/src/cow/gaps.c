@@ -24,6 +24,6 @@ uint64_t gaps_one_in(const struct gaps *gaps, uint64_t one_in) {
     /* As if those of a bin were spread evenly over it. */
     uint64_t inside = gaps->bins[bin] > 0 ? (wanted - longer) : 0;
     uint64_t down = gaps->bins[bin] > 0 ? (high - low) * inside / (gaps->bins[bin] + 1U) : 0;
-    uint64_t found = high > down + low ? high - down : low;
-    return found > gaps->longest ? gaps->longest : found;
+    uint64_t quantile = high > down + low ? high - down : low;
+    return quantile > gaps->longest ? gaps->longest : quantile;
 }

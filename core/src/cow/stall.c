@@ -23,8 +23,8 @@
 #include "sys/sys.h"
 
 enum {
-    HEART_OFFSET = 1024, /* in the stamp page, behind everything else there */
-    OWN_BYTES = 64 << 10 /* what is written where the parent has no memory of parent_bytes */
+    HEART_OFFSET = 1024,      /* in the stamp page, behind everything else there */
+    STAND_IN_BYTES = 64 << 10 /* what is written where the parent has no memory of parent_bytes */
 };
 _Static_assert(sizeof(struct cow_page) <= HEART_OFFSET &&
                    HEART_OFFSET + sizeof(struct heartbeat) <= STAMP_PAGE_BYTES,
@@ -49,7 +49,7 @@ struct stall {
     struct bench *bench;
     pthread_t thread;
     uint32_t rounds;
-    unsigned char *own;
+    unsigned char *stand_in;
 };
 
 static struct heartbeat *heart_of(const struct bench *bench) {
@@ -119,8 +119,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
     }
     sample->cpu_before = (int32_t)sys_cpu();
     stall->rounds++;
-    heartbeat_begin(heart, stall->rounds, some ? bench->parent.memory : stall->own,
-                    some ? (size_t)request->parent_bytes : OWN_BYTES, (size_t)parent_small_page_bytes());
+    heartbeat_begin(heart, stall->rounds, some ? bench->parent.memory : stall->stand_in,
+                    some ? (size_t)request->parent_bytes : STAND_IN_BYTES, (size_t)parent_small_page_bytes());
     error = fork_beside(heart, stall->rounds, request->other_process == OTHER_GONE, &call_ticks);
     store(heart, call_ticks, (struct stall_row *)(void *)sample);
     return error;
@@ -197,7 +197,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
         return only_one_cpu(reason);
     }
     error = touch_for_copies(bench->request);
-    error = error != 0 ? error : parent_map(PAGE_KIND_4K, OWN_BYTES, -1, &stall.own);
+    error = error != 0 ? error : parent_map(PAGE_KIND_4K, STAND_IN_BYTES, -1, &stall.stand_in);
     error = error != 0 ? error : map_gaps(&gaps);
     error = error != 0 ? error : heartbeat_start(heart_of(bench), gaps, cpu, &stall.thread);
     if (error != 0) {

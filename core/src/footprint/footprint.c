@@ -63,8 +63,8 @@ void *footprint_list(const struct bench *bench) {
 }
 
 int footprint_before(const struct bench *bench) {
-    struct footprint *own = bench->state;
-    return account_read(&own->account, &own->before);
+    struct footprint *footprint = bench->state;
+    return account_read(&footprint->account, &footprint->before);
 }
 
 static int64_t grown(int64_t before, int64_t after) {
@@ -72,10 +72,10 @@ static int64_t grown(int64_t before, int64_t after) {
 }
 
 int footprint_after(const struct bench *bench, struct footprint_row *row) {
-    const struct footprint *own = bench->state;
-    const struct memory_account *before = &own->before;
+    const struct footprint *footprint = bench->state;
+    const struct memory_account *before = &footprint->before;
     struct memory_account now;
-    int error = account_read(&own->account, &now);
+    int error = account_read(&footprint->account, &now);
     if (error != 0) {
         return error;
     }
@@ -128,8 +128,8 @@ static int ask_limits(const struct request *request, const struct limits_need *e
     return limits_check("", &need, reason);
 }
 
-static int join_group(struct footprint *own, struct reason *reason) {
-    int error = account_make_group("", &own->account);
+static int join_group(struct footprint *footprint, struct reason *reason) {
+    int error = account_make_group("", &footprint->account);
     if (error != 0) {
         return reason_set(
             reason, error,
@@ -137,14 +137,14 @@ static int join_group(struct footprint *own, struct reason *reason) {
             "to write to /sys/fs/cgroup and, in version 2, the memory controller",
             strerror(-error));
     }
-    error = guardian_start(&own->guardian, own->account.group);
+    error = guardian_start(&footprint->guardian, footprint->account.group);
     if (error != 0) {
         return reason_set(reason, error, "the guardian of a control group cannot be started: %s",
                           strerror(-error));
     }
-    error = account_join_group(&own->account, reason);
+    error = account_join_group(&footprint->account, reason);
     if (error != 0) {
-        (void)guardian_end(&own->guardian, own->account.group);
+        (void)guardian_end(&footprint->guardian, footprint->account.group);
     }
     return error;
 }
@@ -165,21 +165,21 @@ int footprint_prepare(struct bench *bench, size_t entry_bytes, const struct limi
                           strerror(errno));
     }
     /* Not static: see struct program. */
-    struct footprint *own = memory;
-    own->list = own + 1;
-    bench->state = own;
+    struct footprint *footprint = memory;
+    footprint->list = footprint + 1;
+    bench->state = footprint;
     if (request->accounting == ACCOUNTING_CGROUP) {
-        own->account.of_group = true;
-        return join_group(own, reason);
+        footprint->account.of_group = true;
+        return join_group(footprint, reason);
     }
     return 0;
 }
 
 void footprint_finish(struct bench *bench) {
-    struct footprint *own = bench->state;
-    if (!own->account.of_group) {
+    struct footprint *footprint = bench->state;
+    if (!footprint->account.of_group) {
         return;
     }
-    account_leave_group(&own->account);
-    (void)guardian_end(&own->guardian, own->account.group);
+    account_leave_group(&footprint->account);
+    (void)guardian_end(&footprint->guardian, footprint->account.group);
 }

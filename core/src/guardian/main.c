@@ -63,7 +63,7 @@ static int restore(struct cpufreq *cpufreq) {
 
 /* The second watch holds the pipe's writing end: it restores when the first has gone without saying that all
  * is back, and the writer has gone too. */
-static int start_second(struct cpufreq *cpufreq, int *told) {
+static int start_second(struct cpufreq *cpufreq, int *second_fd) {
     int ends[2];
     if (pipe(ends) != 0) {
         return -errno;
@@ -74,7 +74,7 @@ static int start_second(struct cpufreq *cpufreq, int *told) {
     }
     if (pid > 0) {
         close(ends[0]);
-        *told = ends[1];
+        *second_fd = ends[1];
         return 0;
     }
     close(ends[1]);
@@ -91,14 +91,14 @@ static int start_second(struct cpufreq *cpufreq, int *told) {
 }
 
 static int keep(struct cpufreq *cpufreq, enum cpufreq_wish wish, int64_t khz) {
-    int told = -1;
+    int second_fd = -1;
     outlive();
     int error = cpufreq_save(cpufreq);
     if (error != 0) {
         say(STDOUT_FILENO, "refused", cpufreq->reason);
         return EXIT_REFUSED;
     }
-    error = start_second(cpufreq, &told);
+    error = start_second(cpufreq, &second_fd);
     if (error != 0) {
         say(STDOUT_FILENO, "refused", strerror(-error));
         return EXIT_REFUSED;
@@ -114,7 +114,7 @@ static int keep(struct cpufreq *cpufreq, enum cpufreq_wish wish, int64_t khz) {
     if (status == 0) {
         say(STDOUT_FILENO, "restored", "");
     }
-    (void)sys_write_all(told, "r", 1);
+    (void)sys_write_all(second_fd, "r", 1);
     int ended = 0;
     (void)sys_wait(-1, &ended);
     return error != 0 ? EXIT_REFUSED : status;

@@ -22,15 +22,15 @@ static int give(struct exchange *exchange, int side, struct lane *lane, const un
 static int fetch(struct exchange *exchange, int side, struct lane *lane, unsigned char **message) {
     uint32_t number = lane->received - 1;
     const struct side *sender = &exchange->sides[1 - side];
-    unsigned char *own = exchange->sides[side].in;
+    unsigned char *buffer = exchange->sides[side].in;
     int error = credit_await(exchange, &lane->filled, number);
     for (size_t at = 0; error == 0 && at < exchange->size;) {
-        struct iovec to = {.iov_base = own + at, .iov_len = exchange->size - at};
+        struct iovec to = {.iov_base = buffer + at, .iov_len = exchange->size - at};
         struct iovec from = {.iov_base = exchange_slot(exchange, 1 - side, number) + at,
                              .iov_len = to.iov_len};
         error = exchange_carried(exchange, process_vm_readv(sender->process, &to, 1, &from, 1, 0), &at);
     }
-    *message = own;
+    *message = buffer;
     return error;
 }
 

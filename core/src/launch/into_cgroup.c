@@ -41,11 +41,11 @@ static int available(struct reason *reason) {
 static int prepare(struct bench *bench, struct reason *reason) {
     static struct room room;
     char path[CGROUP_PATH_BYTES];
-    char own[CGROUP_PATH_BYTES];
-    int error = cgroup_own("", NULL, own);
-    error = error != 0 ? error : cgroup_make(own, path);
+    char own_group[CGROUP_PATH_BYTES];
+    int error = cgroup_own("", NULL, own_group);
+    error = error != 0 ? error : cgroup_make(own_group, path);
     if (error != 0) {
-        return reason_set(reason, error, "no cgroup can be made in %.200s: %s", own, strerror(-error));
+        return reason_set(reason, error, "no cgroup can be made in %.200s: %s", own_group, strerror(-error));
     }
     error = guardian_start(&room.guardian, path);
     if (error != 0) {
@@ -69,9 +69,9 @@ WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample)
 static void finish(struct bench *bench) {
     struct room *room = bench->state;
     close(room->group);
-    char own[CGROUP_PATH_BYTES];
+    char own_group[CGROUP_PATH_BYTES];
     char path[CGROUP_PATH_BYTES];
-    if (cgroup_own("", NULL, own) == 0 && cgroup_name(own, path) == 0) {
+    if (cgroup_own("", NULL, own_group) == 0 && cgroup_name(own_group, path) == 0) {
         (void)guardian_end(&room->guardian, path);
     }
 }

@@ -40,14 +40,14 @@ static int write_folder(const struct request *request, char **to, const char *en
         *to += length;
         return 0;
     }
-    const char *own = sys_own_program();
-    ssize_t length = readlink(own, *to, room - 1);
-    if (length < 0 && strlen(own) >= room) {
+    const char *own_program = sys_own_program();
+    ssize_t length = readlink(own_program, *to, room - 1);
+    if (length < 0 && strlen(own_program) >= room) {
         return -ENAMETOOLONG;
     }
     if (length < 0) {
-        length = (ssize_t)strlen(own);
-        memcpy(*to, own, (size_t)length);
+        length = (ssize_t)strlen(own_program);
+        memcpy(*to, own_program, (size_t)length);
     }
     if ((size_t)length >= room - 1) {
         return -ENAMETOOLONG; /* cut, as far as can be seen */

@@ -170,13 +170,14 @@ static int set_attributes(const struct request *request, struct thread_settings 
 
 int thread_settings_prepare(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
-    bool own = request->stack_kind != STACK_LIBRARY;
-    if (!own && request->detached == 0 && request->guard == GUARD_LIBRARY && request->stack_bytes == 0) {
+    bool own_stack = request->stack_kind != STACK_LIBRARY;
+    if (!own_stack && request->detached == 0 && request->guard == GUARD_LIBRARY &&
+        request->stack_bytes == 0) {
         return 0;
     }
 #ifdef __GLIBC__
     /* Its detached threads leave their stacks to the next thread, whatever the tunable says. */
-    if (!own && request->detached != 0 && request->stack_cache == STACK_CACHE_COLD) {
+    if (!own_stack && request->detached != 0 && request->stack_cache == STACK_CACHE_COLD) {
         return reason_set(reason, -EOPNOTSUPP,
                           "glibc always hands the stack of a detached thread on to the next one");
     }
@@ -193,8 +194,8 @@ int thread_settings_prepare(struct bench *bench, struct reason *reason) {
     }
     settings->huge = request->stack_kind == STACK_USER_HUGE;
     settings->guard_bytes = request->guard == GUARD_LIBRARY ? (size_t)parent_small_page_bytes() : 0;
-    settings->fresh = own && request->stack_cache == STACK_CACHE_COLD;
+    settings->fresh = own_stack && request->stack_cache == STACK_CACHE_COLD;
     bench->state = settings;
     int error = set_attributes(request, settings, reason);
-    return error == 0 && own ? build_own_stack(settings, reason) : error;
+    return error == 0 && own_stack ? build_own_stack(settings, reason) : error;
 }

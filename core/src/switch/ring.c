@@ -41,14 +41,14 @@ int64_t ring_operations(const struct request *request) {
 
 /* The work of a task that has its turn: one word of each cache line of its own memory is read and written. */
 static void visit(struct ring *ring, int task) {
-    struct channel *own = &ring->channels[task];
+    struct channel *channel = &ring->channels[task];
     for (size_t at = 0; at < ring->set_bytes; at += CACHE_LINE_BYTES) {
-        (*(volatile uint64_t *)(own->set + at))++;
+        (*(volatile uint64_t *)(channel->set + at))++;
     }
     if (ring->watch) {
-        own->cpu = (int32_t)sys_cpu();
-        ring->crossings += own->cpu != ring->last_cpu;
-        ring->last_cpu = own->cpu;
+        channel->cpu = (int32_t)sys_cpu();
+        ring->crossings += channel->cpu != ring->last_cpu;
+        ring->last_cpu = channel->cpu;
     }
 }
 
@@ -183,12 +183,12 @@ static int laps(struct ring *ring, int count) {
 }
 
 /* Where the others ran: on the caller's CPU, each on another than the one before it, or neither. */
-static int32_t other_cpu(const struct bench *bench, const struct ring *ring, int32_t own) {
+static int32_t other_cpu(const struct bench *bench, const struct ring *ring, int32_t caller_cpu) {
     if (!ring->watch) {
         return team_cpu(bench, 1);
     }
     if (ring->crossings == 0) {
-        return own;
+        return caller_cpu;
     }
     return ring->crossings == (int64_t)ring->laps * ring->tasks ? ring->channels[1].cpu : -1;
 }

@@ -207,36 +207,36 @@ int team_start(const struct bench *bench, int count, const struct team_duty *dut
         return error;
     }
     size_t length = sizeof **team + (size_t)count * sizeof(struct team_member);
-    struct team *own = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (own == MAP_FAILED) {
+    struct team *new_team = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (new_team == MAP_FAILED) {
         return reason_set(reason, -errno, "no memory for %d tasks: %s", count, strerror(errno));
     }
     bool processes = team_of_processes(bench->request);
-    own->bench = bench;
-    own->duty = *duty;
-    own->members_wanted = count;
-    own->starter = getpid();
+    new_team->bench = bench;
+    new_team->duty = *duty;
+    new_team->members_wanted = count;
+    new_team->starter = getpid();
     for (int i = 0; i < count; i++) {
-        own->members[i].team = own;
-        own->members[i].number = i + 1;
+        new_team->members[i].team = new_team;
+        new_team->members[i].number = i + 1;
         /* Here, since the affinity lies in memory that children do not inherit. */
-        own->members[i].cpu = team_cpu(bench, i + 1);
+        new_team->members[i].cpu = team_cpu(bench, i + 1);
     }
     lost = 0;
-    *team = own;
+    *team = new_team;
     handle(SIGALRM, interrupt_only, 0);
     if (processes) {
         handle(SIGCHLD, note_death, SA_NOCLDSTOP);
     }
-    error = processes ? start_processes(own) : start_threads(own);
+    error = processes ? start_processes(new_team) : start_threads(new_team);
     if (error != 0) {
-        reason_set(reason, error, "only %d of %d tasks could be started: %s", own->started, count,
+        reason_set(reason, error, "only %d of %d tasks could be started: %s", new_team->started, count,
                    strerror(-error));
     }
-    int ready_error = await_ready(own, error == 0 ? reason : &(struct reason){""});
+    int ready_error = await_ready(new_team, error == 0 ? reason : &(struct reason){""});
     error = error != 0 ? error : ready_error;
     if (error != 0) {
-        team_end(own);
+        team_end(new_team);
         *team = NULL;
     }
     return error;

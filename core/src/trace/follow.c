@@ -90,9 +90,9 @@ static uint64_t flags_of(const struct heard *heard, pid_t creator) {
     }
     const int64_t *call = heard->collection.events[i - 1].values;
     if (decode_call((uint64_t)call[0], (uint64_t)call[1], &flags) == CALL_CLONE3) {
-        struct iovec here = {.iov_base = &flags, .iov_len = sizeof flags};
-        struct iovec there = {.iov_base = (void *)(uintptr_t)call[1], .iov_len = sizeof flags};
-        return process_vm_readv(creator, &here, 1, &there, 1, 0) == sizeof flags ? flags : 0;
+        struct iovec local = {.iov_base = &flags, .iov_len = sizeof flags};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)call[1], .iov_len = sizeof flags};
+        return process_vm_readv(creator, &local, 1, &remote, 1, 0) == sizeof flags ? flags : 0;
     }
     return flags;
 }
@@ -137,8 +137,8 @@ int follow_calls(pid_t process, struct heard *heard, struct reason *reason) {
                           "the probe cannot be traced by ptrace: a seccomp filter or yama forbids it");
     }
     heard->task = process;
-    long told = ptrace(PTRACE_SYSCALL, process, NULL, NULL);
-    while (told == 0) {
+    long resume_error = ptrace(PTRACE_SYSCALL, process, NULL, NULL);
+    while (resume_error == 0) {
         pid_t task = waitpid(-1, &status, __WALL);
         if (task < 0 && errno == EINTR) {
             continue;

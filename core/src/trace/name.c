@@ -53,11 +53,11 @@ static int make_room(struct names *names, const struct collection *collection) {
 }
 
 static struct named *note(const struct names *names, int64_t pointer) {
-    struct named *one = find(names, pointer);
-    if (one->pointer == 0) {
-        *one = (struct named){.pointer = pointer, .task = -1, .cpu = -1};
+    struct named *entry = find(names, pointer);
+    if (entry->pointer == 0) {
+        *entry = (struct named){.pointer = pointer, .task = -1, .cpu = -1};
     }
-    return one;
+    return entry;
 }
 
 static void name_switch(const struct names *names, struct trace_event *event) {
@@ -76,11 +76,11 @@ static void name_switch(const struct names *names, struct trace_event *event) {
 }
 
 static void name_other(const struct names *names, struct trace_event *event) {
-    const struct named *one = find(names, event->values[0]);
-    bool known = one->pointer != 0;
-    event->values[0] = known ? one->task : -1;
+    const struct named *entry = find(names, event->values[0]);
+    bool known = entry->pointer != 0;
+    event->values[0] = known ? entry->task : -1;
     if (event->kind != EVENT_NEW_TASK) {
-        event->values[1] = known ? one->cpu : -1;
+        event->values[1] = known ? entry->cpu : -1;
     }
 }
 

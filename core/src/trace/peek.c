@@ -13,12 +13,12 @@ static size_t copy(pid_t task, uint64_t address, void *to, size_t length) {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     size_t first = (size_t)(page - address % page);
     first = first < length ? first : length;
-    struct iovec here = {.iov_base = to, .iov_len = length};
-    struct iovec there[] = {
+    struct iovec local = {.iov_base = to, .iov_len = length};
+    struct iovec remote[] = {
         {.iov_base = (void *)(uintptr_t)address, .iov_len = first},
         {.iov_base = (void *)(uintptr_t)(address + first), .iov_len = length - first},
     };
-    ssize_t got = process_vm_readv(task, &here, 1, there, length > first ? 2 : 1, 0);
+    ssize_t got = process_vm_readv(task, &local, 1, remote, length > first ? 2 : 1, 0);
     return got > 0 ? (size_t)got : 0;
 }
 

@@ -24,20 +24,20 @@ static const struct {
 #endif
 };
 
-static size_t clone3_structure(const uint64_t arguments[6], struct pointed *found) {
+static size_t clone3_structure(const uint64_t arguments[6], struct pointed *pointed) {
     /* The caller says how long its structure is: younger kernels know longer ones. */
     uint64_t bytes = arguments[1] < POINTED_CLONE3_BYTES ? arguments[1] : POINTED_CLONE3_BYTES;
     if (arguments[0] == 0 || bytes == 0) {
         return 0;
     }
-    *found = (struct pointed){0, POINTED_BYTES, (size_t)bytes};
+    *pointed = (struct pointed){0, POINTED_BYTES, (size_t)bytes};
     return 1;
 }
 
-size_t pointed_at(uint64_t number, const uint64_t arguments[6], struct pointed found[POINTED_MOST]) {
+size_t pointed_at(uint64_t number, const uint64_t arguments[6], struct pointed pointed[POINTED_MOST]) {
     size_t count = 0;
     if (number == SYS_clone3) {
-        return clone3_structure(arguments, found);
+        return clone3_structure(arguments, pointed);
     }
     for (size_t i = 0; i < sizeof CALLS / sizeof CALLS[0]; i++) {
         if ((uint64_t)CALLS[i].number != number) {
@@ -45,7 +45,7 @@ size_t pointed_at(uint64_t number, const uint64_t arguments[6], struct pointed f
         }
         for (size_t j = 0; j < CALLS[i].count; j++) {
             if (arguments[CALLS[i].pointed[j].argument] != 0) {
-                found[count++] = CALLS[i].pointed[j];
+                pointed[count++] = CALLS[i].pointed[j];
             }
         }
     }

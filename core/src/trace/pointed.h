@@ -19,7 +19,7 @@ struct pointed {
 
 enum { POINTED_MOST = 2, POINTED_CLONE3_BYTES = 88 };
 
-/* Fills `found` and says how many there are. Arguments that are no address (0) are left out. */
-size_t pointed_at(uint64_t number, const uint64_t arguments[6], struct pointed found[POINTED_MOST]);
+/* Fills `pointed` and says how many there are. Arguments that are no address (0) are left out. */
+size_t pointed_at(uint64_t number, const uint64_t arguments[6], struct pointed pointed[POINTED_MOST]);
 
 #endif

@@ -37,10 +37,10 @@ static void look(pid_t pid, struct trace *trace, enum call_kind *pending, uint64
     }
     if (info.op == OP_ENTRY) {
         *pending = decode_call(info.entry.number, info.entry.arguments[0], flags);
-        struct iovec here = {.iov_base = flags, .iov_len = sizeof *flags};
-        struct iovec there = {.iov_base = (void *)(uintptr_t)info.entry.arguments[0],
-                              .iov_len = sizeof *flags};
-        if (*pending == CALL_CLONE3 && process_vm_readv(pid, &here, 1, &there, 1, 0) != sizeof *flags) {
+        struct iovec local = {.iov_base = flags, .iov_len = sizeof *flags};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)info.entry.arguments[0],
+                               .iov_len = sizeof *flags};
+        if (*pending == CALL_CLONE3 && process_vm_readv(pid, &local, 1, &remote, 1, 0) != sizeof *flags) {
             *pending = CALL_OTHER;
         }
     } else if (info.op == OP_EXIT) {

@@ -78,10 +78,10 @@ static uint64_t take_record(struct rings *rings, const struct ring *ring, const 
     struct record_rest rest;
     enum event_kind kind = kind_of(ring, record_identifier(record, length));
     const struct event_format *format = kind < EVENT_KINDS ? &rings->formats[kind] : NULL;
-    enum record_kind found = kind < EVENT_KINDS || record_identifier(record, length) == 0
-                                 ? record_decode(record, length, kind, format, &event, &rest)
-                                 : RECORD_BAD;
-    if (found == RECORD_EVENT) {
+    enum record_kind decoded = kind < EVENT_KINDS || record_identifier(record, length) == 0
+                                   ? record_decode(record, length, kind, format, &event, &rest)
+                                   : RECORD_BAD;
+    if (decoded == RECORD_EVENT) {
         uint64_t time_ns = event.time_ns;
         event.cpu = (uint16_t)(ring->cpu >= 0 ? ring->cpu : 0);
         take(context, &event, &rest);
@@ -92,9 +92,9 @@ static uint64_t take_record(struct rings *rings, const struct ring *ring, const 
         }
         return time_ns;
     }
-    if (found == RECORD_LOST) {
+    if (decoded == RECORD_LOST) {
         rings->lost += rest.lost;
-    } else if (found == RECORD_BAD) {
+    } else if (decoded == RECORD_BAD) {
         rings->damaged++;
     }
     return before_ns;

@@ -38,10 +38,10 @@ static const char OLD_PLACE[] = "/sys/kernel/debug/tracing";
 
 static struct {
     bool looked;
-    int folder; /* -errno where there is none */
-    int usual;  /* the same of where it is usually mounted */
-    int own;    /* and of a mount of our own */
-} found;
+    int folder;    /* -errno where there is none */
+    int usual;     /* the same of where it is usually mounted */
+    int own_mount; /* and of a mount of our own */
+} places;
 
 /* Whether it is one, and may be read: an empty folder is where one could be mounted. */
 static int usable(int folder) {
@@ -119,13 +119,13 @@ static int mount_own(void) {
 }
 
 static int folder(void) {
-    if (!found.looked) {
-        found.looked = true;
-        found.folder = found.usual = look_at(USUAL_PLACE);
-        found.folder = found.own = found.folder >= 0 ? found.folder : mount_own();
-        found.folder = found.folder >= 0 ? found.folder : look_at(OLD_PLACE);
+    if (!places.looked) {
+        places.looked = true;
+        places.folder = places.usual = look_at(USUAL_PLACE);
+        places.folder = places.own_mount = places.folder >= 0 ? places.folder : mount_own();
+        places.folder = places.folder >= 0 ? places.folder : look_at(OLD_PLACE);
     }
-    return found.folder;
+    return places.folder;
 }
 
 long tracefs_read(const char *tracepoint, const char *name, char *text, size_t capacity) {
@@ -143,18 +143,18 @@ bool tracefs_missing(struct reason *reason) {
         return false;
     }
     lockdown_here(locked, sizeof locked);
-    if (found.own == -ENODEV) {
+    if (places.own_mount == -ENODEV) {
         reason_set(reason, -ENOENT, "this kernel has no tracefs: it takes one with CONFIG_FTRACE");
     } else if (geteuid() != 0) {
         reason_set(reason, -ENOENT, "%s%s: run it as root",
-                   found.usual == -EACCES ? "tracefs may not be read by this user"
-                                          : "tracefs is not mounted, and only root may mount it",
+                   places.usual == -EACCES ? "tracefs may not be read by this user"
+                                           : "tracefs is not mounted, and only root may mount it",
                    locked);
     } else {
         reason_set(reason, -ENOENT,
                    "tracefs is not mounted, and a private mount is refused (%s%s), as in a container or by a "
                    "seccomp filter: mount it from outside, mount -t tracefs tracefs %s",
-                   strerror(-found.own), locked, USUAL_PLACE);
+                   strerror(-places.own_mount), locked, USUAL_PLACE);
     }
     return true;
 }

@@ -174,9 +174,9 @@ bool wakes_next(struct wakes *wakes, struct wake *wake) {
     uint64_t read = *wakes->read;
     uint64_t written = __atomic_load_n((const uint64_t *)wakes->ring, __ATOMIC_ACQUIRE);
     const unsigned char *ring = (const unsigned char *)wakes->ring + sysconf(_SC_PAGESIZE);
-    bool found = wakes_take(ring, RING_BYTES, &read, written, wake);
+    bool taken = wakes_take(ring, RING_BYTES, &read, written, wake);
     __atomic_store_n(wakes->read, read, __ATOMIC_RELEASE);
-    return found;
+    return taken;
 }
 
 static void close_one(int *fd) {

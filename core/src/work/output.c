@@ -111,16 +111,16 @@ int work_outlet_open(const struct worker *worker, struct outlet *outlet) {
         outlet->flushed = request->task_kind == TASK_KIND_PROCESS;
         return 0;
     case OUTPUT_SHARED_APPEND:
-        outlet->own = request->writing == WRITING_BUFFERED;
-        outlet->fd = outlet->own ? fcntl(work->append_fd, F_DUPFD_CLOEXEC, 0) : work->append_fd;
+        outlet->worker_closes = request->writing == WRITING_BUFFERED;
+        outlet->fd = outlet->worker_closes ? fcntl(work->append_fd, F_DUPFD_CLOEXEC, 0) : work->append_fd;
         break;
     default:
-        outlet->own = true;
+        outlet->worker_closes = true;
         name_file(work, worker->number, path);
         outlet->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     }
     if (outlet->fd < 0) {
-        outlet->own = false;
+        outlet->worker_closes = false;
         return -errno;
     }
     return request->writing == WRITING_BUFFERED ? open_stream(worker, outlet->fd, outlet) : 0;
@@ -136,7 +136,7 @@ int work_outlet_write(const struct outlet *outlet, const char *line, size_t leng
 }
 
 int work_outlet_close(const struct outlet *outlet) {
-    if (outlet->own) {
+    if (outlet->worker_closes) {
         int failed = outlet->stream != NULL ? fclose(outlet->stream) : close(outlet->fd);
         return failed != 0 ? -errno : 0;
     }

@@ -120,7 +120,7 @@ void work_output_remove(const struct work *work);
 struct outlet {
     FILE *stream; /* NULL: `fd`, or nothing */
     int fd;       /* -1: none */
-    bool own;     /* closed by the worker */
+    bool worker_closes;
     bool flushed; /* a copy of the shared stream, whose buffer nobody else will flush */
     bool unlocked;
 };

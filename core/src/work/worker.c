@@ -40,13 +40,13 @@ static int do_numbers(struct worker *worker, const struct outlet *outlet) {
     uint32_t cpu = worker->begins.cpu;
     int error = 0;
     for (uint32_t number = 1; error == 0 && number <= (uint32_t)request->numbers; number++) {
-        char *own = allocates ? malloc(WORK_LINE_BYTES) : line;
-        if (own == NULL) {
+        char *buffer = allocates ? malloc(WORK_LINE_BYTES) : line;
+        if (buffer == NULL) {
             return -ENOMEM;
         }
-        error = do_number(worker, number, outlet, own);
+        error = do_number(worker, number, outlet, buffer);
         if (allocates) {
-            free(own);
+            free(buffer);
         }
         uint32_t now = sys_cpu();
         worker->counts.migrations += now != cpu;
