@@ -43,14 +43,14 @@ static void fill_the_hole(void) {
           "less than was asked for");
     last[8191] = 5;
     if (arena.mapped > arena.length) {
-        unsigned char here;
-        CHECK(mincore(arena.memory - arena.page_bytes, 1, &here) == 0, "a hole is left below");
-        CHECK(mincore(arena.memory + arena.mapped, 1, &here) == 0, "a hole is left above");
+        unsigned char residency;
+        CHECK(mincore(arena.memory - arena.page_bytes, 1, &residency) == 0, "a hole is left below");
+        CHECK(mincore(arena.memory + arena.mapped, 1, &residency) == 0, "a hole is left above");
     }
     pid_t pid = fork();
     if (pid == 0) {
-        unsigned char here;
-        _exit(mincore(last, 1, &here) == 0);
+        unsigned char residency;
+        _exit(mincore(last, 1, &residency) == 0);
     }
     int status = 0;
     waitpid(pid, &status, 0);
@@ -58,9 +58,9 @@ static void fill_the_hole(void) {
     CHECK(arena_keep_from_children(&arena, true) == 0, "not kept");
     pid = fork();
     if (pid == 0) {
-        unsigned char here;
-        _exit(mincore(page, 1, &here) == 0 ||
-              mincore(arena.memory + arena.mapped - arena.page_bytes, 1, &here) == 0);
+        unsigned char residency;
+        _exit(mincore(page, 1, &residency) == 0 ||
+              mincore(arena.memory + arena.mapped - arena.page_bytes, 1, &residency) == 0);
     }
     waitpid(pid, &status, 0);
     CHECK(WEXITSTATUS(status) == 0 || !keeps_from_children(), "the child has a part of it");

@@ -15,15 +15,15 @@ enum { MADE_BY = SYS_vfork };
 enum { MADE_BY = SYS_clone };
 #endif
 
-struct told {
+struct report {
     struct census_task tasks[MOST_TOLD];
     int count;
 };
 
 static void tell(void *context, const struct census_task *task) {
-    struct told *told = context;
-    if (told->count < MOST_TOLD) {
-        told->tasks[told->count++] = *task;
+    struct report *report = context;
+    if (report->count < MOST_TOLD) {
+        report->tasks[report->count++] = *task;
     }
 }
 
@@ -44,9 +44,9 @@ static void happen(struct family *family, uint64_t time_ns, int32_t task, int32_
 
 /* A child that begins a program and leaves before the call that made it has returned. */
 static void check_child(void) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(1000, tell, &told);
+    struct family *family = family_new(1000, tell, &report);
     CHECK(family_adopt(family, 10, "/bin/sh") == 0 && family_has(family, 10), "the program itself");
     happen(family, 1100, 10, CENSUS_CALL, SYS_clone, 0, "");
     happen(family, 1150, 10, CENSUS_NEW_TASK, 11, CENSUS_UNKNOWN, "");
@@ -55,10 +55,10 @@ static void check_child(void) {
     happen(family, 1350, 11, CENSUS_EXEC, 11, 0, "/bin/ls");
     happen(family, 1400, 11, CENSUS_RETURN, SYS_execve, 0, "");
     happen(family, 1500, 11, CENSUS_EXIT, 0, 0, "");
-    CHECK(told.count == 0, "its making is not over");
+    CHECK(report.count == 0, "its making is not over");
     happen(family, 1600, 10, CENSUS_RETURN, SYS_clone, 11, "");
-    CHECK(told.count == 1, "now it is");
-    const struct census_task *task = &told.tasks[0];
+    CHECK(report.count == 1, "now it is");
+    const struct census_task *task = &report.tasks[0];
     CHECK(task->creator == 10 && task->tid == 11 && task->call_number == SYS_clone, "who");
     CHECK(task->start_ns == 100 && task->call_ns == 500 && task->runs_ns == 100, "the call");
     CHECK(task->making_ns == 500 && task->cpu_wait_ns == CENSUS_UNKNOWN, "a creator that goes on by itself");
@@ -67,15 +67,15 @@ static void check_child(void) {
     CHECK(task->life_ns == 350 && !task->alive, "its life");
     CHECK(strcmp(task->creator_program, "/bin/sh") == 0 && strcmp(task->program, "/bin/ls") == 0, "programs");
     family_end(family, 2000, &totals);
-    CHECK(told.count == 1 && totals.created == 1 && totals.busy_ns == 500 && totals.last_ns == 1000,
+    CHECK(report.count == 1 && totals.created == 1 && totals.busy_ns == 500 && totals.last_ns == 1000,
           "totals");
     family_free(family);
 }
 
 static void check_strangers_and_failures(void) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(0, tell, &told);
+    struct family *family = family_new(0, tell, &report);
     family_adopt(family, 10, "");
     happen(family, 10, 99, CENSUS_CALL, SYS_clone, 0, "");
     happen(family, 20, 99, CENSUS_NEW_TASK, 100, CENSUS_UNKNOWN, "");
@@ -86,17 +86,18 @@ static void check_strangers_and_failures(void) {
     happen(family, 70, 10, CENSUS_NEW_TASK, 11, SYS_clone, "");
     family_end(family, 100, &totals);
     CHECK(totals.created == 1 && totals.failed[EAGAIN] == 1 && totals.busy_ns == 20, "of strangers nothing");
-    CHECK(told.count == 1 && told.tasks[0].alive && told.tasks[0].life_ns == CENSUS_UNKNOWN, "it still runs");
-    CHECK(told.tasks[0].call_ns == CENSUS_UNKNOWN && told.tasks[0].call_number == SYS_clone,
+    CHECK(report.count == 1 && report.tasks[0].alive && report.tasks[0].life_ns == CENSUS_UNKNOWN,
+          "it still runs");
+    CHECK(report.tasks[0].call_ns == CENSUS_UNKNOWN && report.tasks[0].call_number == SYS_clone,
           "a call that was not seen");
     family_free(family);
 }
 
 /* A number that comes again, and a thread that takes the number of its process by exec. */
 static void check_numbers(void) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(0, tell, &told);
+    struct family *family = family_new(0, tell, &report);
     family_adopt(family, 10, "");
     happen(family, 10, 10, CENSUS_NEW_TASK, 11, SYS_clone, "");
     happen(family, 20, 11, CENSUS_EXIT, 0, 0, "");
@@ -107,8 +108,8 @@ static void check_numbers(void) {
     happen(family, 60, 10, CENSUS_NEW_TASK, 12, SYS_clone, "");
     happen(family, 70, 10, CENSUS_NEW_TASK, 12, SYS_clone, "");
     family_end(family, 100, &totals);
-    CHECK(totals.created == 4 && totals.unseen == 1 && told.count == 4, "one end was not seen");
-    CHECK(strcmp(told.tasks[1].creator_program, "/bin/next") == 0, "its creator is the thread");
+    CHECK(totals.created == 4 && totals.unseen == 1 && report.count == 4, "one end was not seen");
+    CHECK(strcmp(report.tasks[1].creator_program, "/bin/next") == 0, "its creator is the thread");
     family_free(family);
 }
 
@@ -124,18 +125,24 @@ static void meet(void *context, pid_t process) {
 
 /* Those that live are met by their numbers here. */
 static void check_living(void) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
     struct met met = {.count = 0};
-    struct family *family = family_new(0, tell, &told);
-    struct census_event make = {.time_ns = 10, .task = 10, .here = 10, .kind = CENSUS_NEW_TASK, .number = 11};
+    struct family *family = family_new(0, tell, &report);
+    struct census_event make = {
+        .time_ns = 10, .task = 10, .local_tid = 10, .kind = CENSUS_NEW_TASK, .number = 11};
     family_adopt(family, 10, "");
     CHECK(family_take(family, &make) == 0, "a child");
-    make = (struct census_event){
-        .time_ns = 20, .task = 10, .here = 10, .kind = CENSUS_NEW_TASK, .number = 12, .flags = TASK_THREAD};
+    make = (struct census_event){.time_ns = 20,
+                                 .task = 10,
+                                 .local_tid = 10,
+                                 .kind = CENSUS_NEW_TASK,
+                                 .number = 12,
+                                 .flags = TASK_THREAD};
     CHECK(family_take(family, &make) == 0, "a thread");
     /* In a namespace below ours numbers differ. */
-    make = (struct census_event){.time_ns = 30, .task = 11, .here = 3, .kind = CENSUS_NEW_TASK, .number = 13};
+    make = (struct census_event){
+        .time_ns = 30, .task = 11, .local_tid = 3, .kind = CENSUS_NEW_TASK, .number = 13};
     CHECK(family_take(family, &make) == 0, "a grandchild");
     family_living(family, meet, &met);
     CHECK(met.count == 2, "a thread is no process, and one is known by no number here");
@@ -171,47 +178,48 @@ static const struct vfork_case VFORKS[] = {
     {"the creator's call was not seen", WOKEN_AT, NEVER, true, false, true, -1, -1, -1, 200, 200},
 };
 
-static void check_vfork(const struct vfork_case *one) {
-    struct told told = {.count = 0};
+static void check_vfork(const struct vfork_case *trial) {
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(0, tell, &told);
+    struct family *family = family_new(0, tell, &report);
     new_flags = TASK_VM | TASK_VFORK;
     family_adopt(family, 10, "");
-    if (one->sees_entry) {
+    if (trial->sees_entry) {
         happen(family, 100, 10, CENSUS_CALL, MADE_BY, 0, "");
     }
     happen(family, 120, 10, CENSUS_NEW_TASK, 11, CENSUS_UNKNOWN, "");
     happen(family, 200, 11, CENSUS_CALL, SYS_execve, 0, "");
-    if (one->others_at != NEVER) {
-        happen(family, one->others_at, 99, CENSUS_WAKE, 10, 0, "");
+    if (trial->others_at != NEVER) {
+        happen(family, trial->others_at, 99, CENSUS_WAKE, 10, 0, "");
     }
-    if (one->woken_at != NEVER) {
-        happen(family, one->woken_at, 11, CENSUS_WAKE, 98, 0, "");
-        happen(family, one->woken_at, 11, CENSUS_WAKE, 10, 0, "");
+    if (trial->woken_at != NEVER) {
+        happen(family, trial->woken_at, 11, CENSUS_WAKE, 98, 0, "");
+        happen(family, trial->woken_at, 11, CENSUS_WAKE, 10, 0, "");
     }
-    if (one->sees_exec) {
+    if (trial->sees_exec) {
         happen(family, 350, 11, CENSUS_EXEC, 11, 0, "/bin/ls");
     }
     happen(family, 400, 11, CENSUS_RETURN, SYS_execve, 0, "");
     happen(family, 600, 11, CENSUS_EXIT, 0, 0, "");
-    happen(family, 900, 10, one->returns ? CENSUS_RETURN : CENSUS_EXIT, MADE_BY, 11, "");
+    happen(family, 900, 10, trial->returns ? CENSUS_RETURN : CENSUS_EXIT, MADE_BY, 11, "");
     family_end(family, 1000, &totals);
     new_flags = TASK_VM;
-    const struct census_task *task = &told.tasks[0];
-    CHECK(told.count == 1, "%s: told once, not %d times", one->what, told.count);
-    CHECK(task->call_ns == one->call_ns, "%s: call %lld", one->what, (long long)task->call_ns);
-    CHECK(task->making_ns == one->making_ns, "%s: making %lld", one->what, (long long)task->making_ns);
-    CHECK(task->cpu_wait_ns == one->cpu_wait_ns, "%s: wait %lld", one->what, (long long)task->cpu_wait_ns);
-    CHECK(task->cost_ns == one->cost_ns, "%s: cost %lld", one->what, (long long)task->cost_ns);
-    CHECK(totals.busy_ns == one->busy_ns, "%s: busy %lld", one->what, (long long)totals.busy_ns);
+    const struct census_task *task = &report.tasks[0];
+    CHECK(report.count == 1, "%s: told once, not %d times", trial->what, report.count);
+    CHECK(task->call_ns == trial->call_ns, "%s: call %lld", trial->what, (long long)task->call_ns);
+    CHECK(task->making_ns == trial->making_ns, "%s: making %lld", trial->what, (long long)task->making_ns);
+    CHECK(task->cpu_wait_ns == trial->cpu_wait_ns, "%s: wait %lld", trial->what,
+          (long long)task->cpu_wait_ns);
+    CHECK(task->cost_ns == trial->cost_ns, "%s: cost %lld", trial->what, (long long)task->cost_ns);
+    CHECK(totals.busy_ns == trial->busy_ns, "%s: busy %lld", trial->what, (long long)totals.busy_ns);
     family_free(family);
 }
 
 /* A fork's child execs while its creator is still in the call, or beyond it: what both share counts once. */
 static void check_fork_and_exec(uint64_t returns_ns, int64_t cost_ns) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(0, tell, &told);
+    struct family *family = family_new(0, tell, &report);
     family_adopt(family, 10, "");
     happen(family, 100, 10, CENSUS_CALL, SYS_clone, 0, "");
     happen(family, 120, 10, CENSUS_NEW_TASK, 11, CENSUS_UNKNOWN, "");
@@ -229,8 +237,8 @@ static void check_fork_and_exec(uint64_t returns_ns, int64_t cost_ns) {
         happen(family, returns_ns, 10, CENSUS_RETURN, SYS_clone, 11, "");
     }
     family_end(family, 1000, &totals);
-    CHECK(told.tasks[0].making_ns == (int64_t)returns_ns - 100, "it waits for nobody");
-    CHECK(told.tasks[0].cost_ns == cost_ns, "cost %lld", (long long)told.tasks[0].cost_ns);
+    CHECK(report.tasks[0].making_ns == (int64_t)returns_ns - 100, "it waits for nobody");
+    CHECK(report.tasks[0].cost_ns == cost_ns, "cost %lld", (long long)report.tasks[0].cost_ns);
     CHECK(totals.busy_ns == cost_ns, "busy %lld", (long long)totals.busy_ns);
     family_free(family);
 }
@@ -238,9 +246,9 @@ static void check_fork_and_exec(uint64_t returns_ns, int64_t cost_ns) {
 /* A thread of the program vforks while the first one forks: each has its own. And a call whose return was
  * lost does not keep its child. */
 static void check_threads_and_lost_returns(void) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(0, tell, &told);
+    struct family *family = family_new(0, tell, &report);
     family_adopt(family, 10, "");
     family_adopt(family, 20, "");
     happen(family, 100, 10, CENSUS_CALL, SYS_clone, 0, "");
@@ -253,12 +261,12 @@ static void check_threads_and_lost_returns(void) {
     happen(family, 150, 21, CENSUS_WAKE, 20, 0, "");
     happen(family, 160, 21, CENSUS_EXIT, 0, 0, "");
     happen(family, 170, 20, CENSUS_RETURN, SYS_clone3, 21, "");
-    CHECK(told.count == 1 && told.tasks[0].making_ns == 40 && told.tasks[0].cpu_wait_ns == 20,
+    CHECK(report.count == 1 && report.tasks[0].making_ns == 40 && report.tasks[0].cpu_wait_ns == 20,
           "the thread's");
     happen(family, 180, 11, CENSUS_EXIT, 0, 0, "");
-    CHECK(told.count == 1 && family_alive(family) == 2, "the call of the first one goes on");
+    CHECK(report.count == 1 && family_alive(family) == 2, "the call of the first one goes on");
     happen(family, 300, 10, CENSUS_CALL, SYS_clone, 0, "");
-    CHECK(told.count == 2 && told.tasks[1].tid == 11 && told.tasks[1].making_ns == CENSUS_UNKNOWN,
+    CHECK(report.count == 2 && report.tasks[1].tid == 11 && report.tasks[1].making_ns == CENSUS_UNKNOWN,
           "its end was lost");
     family_end(family, 400, &totals);
     CHECK(totals.busy_ns == 300, "busy %lld", (long long)totals.busy_ns);
@@ -272,15 +280,16 @@ static bool only_ten(void *context, pid_t task) {
 
 /* Who is not there any more has left, though nobody saw when. */
 static void check_missing(void) {
-    struct told told = {.count = 0};
+    struct report report = {.count = 0};
     struct census_totals totals;
-    struct family *family = family_new(0, tell, &told);
-    struct census_event make = {.time_ns = 10, .task = 10, .here = 10, .kind = CENSUS_NEW_TASK, .number = 11};
+    struct family *family = family_new(0, tell, &report);
+    struct census_event make = {
+        .time_ns = 10, .task = 10, .local_tid = 10, .kind = CENSUS_NEW_TASK, .number = 11};
     family_adopt(family, 10, "");
     CHECK(family_take(family, &make) == 0 && family_alive(family) == 2, "a child");
     family_miss(family, 50, only_ten, NULL);
-    CHECK(family_alive(family) == 1 && told.count == 1 && !told.tasks[0].alive, "it has gone");
-    CHECK(told.tasks[0].life_ns == CENSUS_UNKNOWN, "when is not known");
+    CHECK(family_alive(family) == 1 && report.count == 1 && !report.tasks[0].alive, "it has gone");
+    CHECK(report.tasks[0].life_ns == CENSUS_UNKNOWN, "when is not known");
     family_end(family, 100, &totals);
     CHECK(totals.unseen == 1, "and said");
     family_free(family);

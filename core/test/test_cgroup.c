@@ -6,11 +6,11 @@
 #include "tree.h"
 
 static void check_group(const char *controller, const char *expected) {
-    char found[CGROUP_PATH_BYTES];
-    int error = cgroup_own(root, controller, found);
+    char path[CGROUP_PATH_BYTES];
+    int error = cgroup_own(root, controller, path);
     CHECK(error == 0, "error %d, not %s", error, expected);
-    CHECK(strncmp(found, root, strlen(root)) == 0 && strcmp(found + strlen(root), expected) == 0,
-          "%s, not %s", found, expected);
+    CHECK(strncmp(path, root, strlen(root)) == 0 && strcmp(path + strlen(root), expected) == 0, "%s, not %s",
+          path, expected);
 }
 
 static void test_places(void) {

@@ -28,9 +28,9 @@ static void test_quantiles(void) {
     }
     for (unsigned i = 0; i < sizeof ONE_IN / sizeof ONE_IN[0]; i++) {
         uint64_t exact = (10000 - 10000 / ONE_IN[i] + 1) * 100;
-        uint64_t found = gaps_one_in(&gaps, ONE_IN[i]);
-        CHECK(found >= exact - exact / 16 && found <= exact + exact / 16, "one in %llu: %llu, not %llu",
-              (unsigned long long)ONE_IN[i], (unsigned long long)found, (unsigned long long)exact);
+        uint64_t gap = gaps_one_in(&gaps, ONE_IN[i]);
+        CHECK(gap >= exact - exact / 16 && gap <= exact + exact / 16, "one in %llu: %llu, not %llu",
+              (unsigned long long)ONE_IN[i], (unsigned long long)gap, (unsigned long long)exact);
     }
     CHECK(gaps_one_in(&gaps, 10001) == 0, "one in 10001 of 10000 gaps");
     CHECK(gaps.longest == 1000000 && gaps.count == 10000, "%llu gaps", (unsigned long long)gaps.count);

@@ -57,20 +57,21 @@ static size_t build(struct bpf_insn *program, enum event_kind kind, enum program
 }
 
 /* By how much a jump goes on, or -1 where the instruction is none. */
-static int jumped(const struct bpf_insn *one, const uint64_t *r) {
-    uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
-    uint64_t value = r[one->dst_reg];
-    switch (BPF_CLASS(one->code) == BPF_JMP ? BPF_OP(one->code) : BPF_CALL) {
+static int jumped(const struct bpf_insn *instruction, const uint64_t *r) {
+    uint64_t operand =
+        BPF_SRC(instruction->code) == BPF_X ? r[instruction->src_reg] : (uint64_t)(int64_t)instruction->imm;
+    uint64_t value = r[instruction->dst_reg];
+    switch (BPF_CLASS(instruction->code) == BPF_JMP ? BPF_OP(instruction->code) : BPF_CALL) {
     case BPF_JA:
-        return one->off;
+        return instruction->off;
     case BPF_JEQ:
-        return value == operand ? one->off : 0;
+        return value == operand ? instruction->off : 0;
     case BPF_JNE:
-        return value != operand ? one->off : 0;
+        return value != operand ? instruction->off : 0;
     case BPF_JGT:
-        return value > operand ? one->off : 0;
+        return value > operand ? instruction->off : 0;
     case BPF_JLE:
-        return value <= operand ? one->off : 0;
+        return value <= operand ? instruction->off : 0;
     default:
         return -1;
     }
@@ -80,36 +81,38 @@ static void run(const struct bpf_insn *program, size_t length, const void *conte
     uint64_t r[11] = {0};
     r[1] = (uint64_t)(uintptr_t)context;
     for (size_t i = 0; i < length; i++) {
-        const struct bpf_insn *one = &program[i];
-        unsigned class = BPF_CLASS(one->code);
-        int step = jumped(one, r);
+        const struct bpf_insn *instruction = &program[i];
+        unsigned class = BPF_CLASS(instruction->code);
+        int step = jumped(instruction, r);
         if (step >= 0) {
             i += (size_t)step;
             continue;
         }
         if (class == BPF_ALU64) {
-            uint64_t operand = BPF_SRC(one->code) == BPF_X ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
-            r[one->dst_reg] = alu(BPF_OP(one->code), r[one->dst_reg], operand);
+            uint64_t operand = BPF_SRC(instruction->code) == BPF_X ? r[instruction->src_reg]
+                                                                   : (uint64_t)(int64_t)instruction->imm;
+            r[instruction->dst_reg] = alu(BPF_OP(instruction->code), r[instruction->dst_reg], operand);
         } else if (class == BPF_LD) {
-            CHECK(one->src_reg == BPF_PSEUDO_MAP_VALUE && one->imm == MAP, "the map");
-            r[one->dst_reg] = (uint64_t)(uintptr_t)memory;
+            CHECK(instruction->src_reg == BPF_PSEUDO_MAP_VALUE && instruction->imm == MAP, "the map");
+            r[instruction->dst_reg] = (uint64_t)(uintptr_t)memory;
             i++;
         } else if (class == BPF_LDX) {
             uint64_t value = 0;
-            memcpy(&value, (const char *)(uintptr_t)r[one->src_reg] + one->off, width(one->code));
-            r[one->dst_reg] = value;
+            memcpy(&value, (const char *)(uintptr_t)r[instruction->src_reg] + instruction->off,
+                   width(instruction->code));
+            r[instruction->dst_reg] = value;
         } else if (class == BPF_STX || class == BPF_ST) {
-            uint64_t value = class == BPF_STX ? r[one->src_reg] : (uint64_t)(int64_t)one->imm;
-            unsigned char *at = (unsigned char *)(uintptr_t)r[one->dst_reg] + one->off;
-            CHECK(at >= memory && at + width(one->code) <= memory + program_memory_bytes(layout_now),
+            uint64_t value = class == BPF_STX ? r[instruction->src_reg] : (uint64_t)(int64_t)instruction->imm;
+            unsigned char *at = (unsigned char *)(uintptr_t)r[instruction->dst_reg] + instruction->off;
+            CHECK(at >= memory && at + width(instruction->code) <= memory + program_memory_bytes(layout_now),
                   "a store outside");
-            memcpy(at, &value, width(one->code));
-        } else if (one->code == (BPF_JMP | BPF_EXIT)) {
+            memcpy(at, &value, width(instruction->code));
+        } else if (instruction->code == (BPF_JMP | BPF_EXIT)) {
             result = r[0];
             return;
         } else {
-            CHECK(one->code == (BPF_JMP | BPF_CALL), "code %x", one->code);
-            r[0] = helper(one->imm);
+            CHECK(instruction->code == (BPF_JMP | BPF_CALL), "code %x", instruction->code);
+            r[0] = helper(instruction->imm);
         }
     }
     CHECK(0, "no end");

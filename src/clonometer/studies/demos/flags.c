@@ -142,7 +142,7 @@ static int trace(const char *name, int with_thread) {
     if (first == 0) {
         child(with_thread);
     }
-    int status = 0, marks = 0, said = 0, calls[LAUNCHES + 1] = {0};
+    int status = 0, marks = 0, printed = 0, calls[LAUNCHES + 1] = {0};
     if (first < 0 || waitpid(first, &status, 0) != first ||
         !WIFSTOPPED(status)) {
         return 1;
@@ -172,8 +172,8 @@ static int trace(const char *name, int with_thread) {
                 } else if (marks >= 1 && marks <= LAUNCHES) {
                     calls[marks]++;
                 }
-                if (makes_a_task(call.number) && !said) {
-                    said = 1;
+                if (makes_a_task(call.number) && !printed) {
+                    printed = 1;
                     print_call(name, task, &call);
                 }
             }
@@ -184,7 +184,7 @@ static int trace(const char *name, int with_thread) {
     }
     printf("%s_system_calls_first = %d\n%s_system_calls_next = %d\n", name,
            calls[1], name, calls[LAUNCHES]);
-    return said && marks > LAUNCHES ? 0 : 1;
+    return printed && marks > LAUNCHES ? 0 : 1;
 }
 
 int main(void) {

@@ -27,14 +27,14 @@ static long faults(void) {
 }
 
 static void *ends_at_once(void *place) {
-    char here;
-    *(uintptr_t *)place = (uintptr_t)&here; /* where its stack is */
+    char local;
+    *(uintptr_t *)place = (uintptr_t)&local; /* where its stack is */
     return NULL;
 }
 
 static void *waits(void *place) {
-    char here;
-    *(uintptr_t *)place = (uintptr_t)&here;
+    char local;
+    *(uintptr_t *)place = (uintptr_t)&local;
     pthread_barrier_wait(&ready);
     pthread_mutex_lock(&leave);
     pthread_mutex_unlock(&leave);
