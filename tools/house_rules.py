@@ -25,6 +25,17 @@ ADDRESS_FILES = re.compile(r"(requirements/|\.lock$|Makefile$|pyproject\.toml$|\
 ADDRESS = re.compile(r"https?://")
 # Words that name nothing: a variable is called after what it holds.
 EMPTY_NAMES = {"one", "own", "found", "said", "told", "here", "there"}
+C_SOURCES = {".c", ".h", ".cpp", ".hpp"}
+C_TEXT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+# Words after which a name is read, not declared.
+C_READERS = {"return", "else", "case", "goto", "sizeof", "throw", "delete", "co_return", "and", "or", "not"}
+C_EMPTY_NAME = rf"_*(?:{'|'.join(sorted(EMPTY_NAMES))})_*"
+# After a type; further on in a list of such; a pointer to a function.
+C_DECLARED = re.compile(
+    rf"(?:\b(?P<type>[A-Za-z_]\w*)>*|}})(?:[ \t]+[*&]*|[*&]+[ \t]+)(?P<first>{C_EMPTY_NAME})[ \t]*[;,=)\[{{:]"
+    rf"|,[ \t]*[*&]*(?P<further>{C_EMPTY_NAME})[ \t]*(?:;|=(?!=))"
+    rf"|\(\*(?P<pointer>{C_EMPTY_NAME})\)\("
+)
 DESCRIBED = Path("tests/data/describe.json")
 PACKAGE = "src/clonometer/"
 # Families describe themselves here; a study and the explanation of one workload ask for their own cells by name.
@@ -62,6 +73,15 @@ def empty_names(path: Path, tree: ast.Module) -> Iterator[str]:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.Attribute(attr=name, ctx=ast.Store()):
                 if name.strip("_") in EMPTY_NAMES:
                     yield f"{path}:{node.lineno}: {name!r} does not say what it holds"
+
+
+def empty_c_names(path: Path, text: str) -> Iterator[str]:
+    """The same of C and C++: variables, parameters and members; words in comments and texts are no names."""
+    code = C_TEXT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    for declared in C_DECLARED.finditer(code):
+        if declared["type"] not in C_READERS:
+            name = declared["first"] or declared["further"] or declared["pointer"]
+            yield f"{path}:{code.count(chr(10), 0, declared.start()) + 1}: {name!r} does not say what it holds"
 
 
 def shared_names(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
@@ -146,6 +166,8 @@ def faults(path: Path) -> list[str]:
         broken.append(f"{path}: {len(lines)} lines; {MOST_LINES} at most")
     if path.suffix == ".c":
         broken += long_c_functions(path, lines)
+    if path.suffix in C_SOURCES:
+        broken += empty_c_names(path, text)
     if ADDRESS_FILES.search(str(path)):
         broken += [f"{path}:{i}: an address" for i, line in enumerate(lines, 1) if ADDRESS.search(line)]
     folder = f"{Path.cwd()}/"

@@ -32,6 +32,61 @@ def test_reading_a_name_and_words_within_names_are_free():
     assert list(rules.empty_names(Path("a.py"), ast.parse(code))) == []
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "int found;",
+        "    struct sample *own = bench->state;",
+        "    void *own;       /* of the operation */",
+        "static void look(const char *path, bool there) {",
+        "int compare(const void *one, const void *other);",
+        "unsigned char here[2] = {0, 0};",
+        "for (const struct row *one = rows; one->name != NULL; one++) {",
+        "int status = 0, marks = 0, said = 0;",
+        "int first, told;",
+        "    unsigned own : 1;",
+        "    bool (*there)(void *context);",
+        "static struct told {",
+        "} found;",
+        "for (const auto& one : rows) {",
+        "std::vector<int> found{1};",
+        "std::string told_;",
+        "int /* why */ found = 1;",
+        'call("here"); int found = 1;',
+    ],
+)
+def test_a_declaration_of_c_that_names_nothing_is_refused(code):
+    assert len(list(rules.empty_c_names(Path("a.c"), f"int i;\n{code}\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "/* it is there; what was found, is here */",
+        "/* of\n * its own; and there, */",
+        "int i; // the own one; there",
+        'say("not found; nothing here, or there = 1");',
+        "put('\\''); // own;",
+        "return found;",
+        "sizeof one);",
+        "goto there;",
+        "x = a * own;",
+        "f(first, found);",
+        "x = wanted ? own : other;",
+        "if (a > found && b == told) {",
+        "int own_stack = 0; bool is_there; char *told_all;",
+    ],
+)
+def test_reading_a_name_of_c_and_words_in_comments_are_free(code):
+    assert list(rules.empty_c_names(Path("a.c"), code)) == []
+
+
+def test_a_name_of_c_is_told_with_its_line_and_lint_asks_for_it(tmp_path):
+    source = tmp_path / "a.h"
+    source.write_text("/* two\n * lines */\nint own;\n", encoding="utf-8")
+    assert rules.faults(source) == [f"{source}:3: 'own' does not say what it holds"]
+
+
 def test_two_public_classes_of_one_name_are_refused():
     trees = {
         Path("a.py"): ast.parse("class Row: pass\nclass _Book: pass"),
