@@ -41,7 +41,7 @@ class PeerProgram:
     argv
         The command.
     figures
-        Ids of the figures that it gives (`clonometer.results.peers.CONFIGURATIONS`).
+        Ids of the figures that it gives (`clonometer.results.peers.configurations.CONFIGURATIONS`).
     install
         The command that installs it.
     parse
