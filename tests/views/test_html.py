@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from clonometer.results.types import CellStatus, Finding, RunWarning
+from clonometer.views.figures import figures
 from clonometer.views.html import render_report
 
 MEGABYTE = 1_000_000
@@ -71,6 +72,13 @@ def test_it_has_all_findings_warnings_and_the_command(results, page):
     for warning in results.warnings:
         assert warning.next_step in page.text
     assert shlex.join(results.command) in page.text
+
+
+def test_each_figure_has_a_section_or_stands_in_one_that_says_how_to_read_it(page):
+    elsewhere = [figure for figure in figures() if not figure.section]
+    assert {figure.kind: figure.stands_in for figure in elsewhere} == {"overview": "answer", "ecdf": "distributions"}
+    for figure in elsewhere:
+        assert figure.reading in page.text
 
 
 def test_the_table_is_the_terminals(page):

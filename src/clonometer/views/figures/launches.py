@@ -107,6 +107,7 @@ FIGURES = (
         _overview,
         reading="Medians with 95% intervals; where there is none, it is narrower than the dot. Filled: warm (after "
         "warm-up in one process). Hollow: cold (the first launch in a fresh process).",
+        stands_in="answer",
     ),
     Figure(
         10,
@@ -118,6 +119,7 @@ FIGURES = (
         _ecdf,
         reading="Each line shows which share of launches was done within a time. A steep line means steady times; a "
         "long flat end to the right means rare slow launches.",
+        stands_in="distributions",
     ),
     Figure(
         20,

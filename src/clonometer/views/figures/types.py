@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from typing import Literal
 
 from clonometer.results.types import Finding, Results
 from clonometer.views.scans import Scanned
@@ -79,6 +80,9 @@ class Figure:
         Its panels, row by row; empty where the run has nothing for it.
     section
         Where it stands on the page; None: the page has it in another way, or not.
+    stands_in
+        Without a section of its own: the section of the page that has it, and says how to read it. ``answer`` draws
+        its panels beside the families; ``distributions`` lets the reader choose what to draw.
     tables
         What stands below its charts on the page.
     sums_up
@@ -102,6 +106,7 @@ class Figure:
     sums_up: Callable[[Results, Set[str]], Sequence[Table]] = lambda _, __: ()
     scans: Scanned | None = None
     reading: str = ""
+    stands_in: Literal["", "answer", "distributions"] = ""
 
     def answering(self, results: Results) -> list[Finding]:
         """The findings that answer its question, the best first; what states a difference before what could not."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clonometer.results.types import Results
 from clonometer.views.drawing import can_draw, chart_script, how_to_install
 from clonometer.views.html.content import page_content
-from clonometer.views.html.figures import figure_content, figure_sections
+from clonometer.views.html.figures import figure_content, figure_readings, figure_sections
 from clonometer.views.html.table import css_class, folding_style, page_rows, table_size
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def render_report(results: Results, explanations: Sequence[AnyExplanation] = ())
         brand="Clonometer report",
         **page_content(results),
         figures=figures,
+        readings=figure_readings(),
         figure_sections=figure_sections(results, figures["charts"]),
         explained_sections=sections,
     )

@@ -28,7 +28,7 @@ _TALL = {**_WIDE, "height": 300}
 
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
-    drawn = [figure for figure in figures() if figure.section or figure.kind == "overview"]
+    drawn = [figure for figure in figures() if figure.section or figure.stands_in == "answer"]
     charts = [chart_of(figure.kind, panel) for figure in drawn for panel in _panels(figure, results)]
     ecdf = _ecdf(results)
     return {
@@ -49,6 +49,11 @@ def figure_sections(results: Results, charts: Sequence[Mapping[str, Any]]) -> li
             section = {"id": figure.kind, "charts": drawn, "tables": figure.tables(results)}
             sections.append({**asdict(figure.section), **section})
     return sections
+
+
+def figure_readings() -> dict[str, str]:
+    """How to read the figures that stand in sections of another kind, by these sections."""
+    return {figure.stands_in: figure.reading for figure in figures() if figure.stands_in}
 
 
 def _panels(figure: Figure, results: Results) -> list[Panel]:
