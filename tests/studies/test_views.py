@@ -110,7 +110,10 @@ def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
         assert f">{item.id}</t" in page
     assert "Model &lt;1&gt;" in page
     assert page.index("<h2>The contradictions</h2>") < page.index('<section id="sysel-2020">')
-    assert '<td class="status" data-head="here">holds in direction: 10.0, not 13</td>' in page
+    assert 'strong" data-head="here">holds in direction: 10.0, not 13</td>' in page
+    assert "<details><summary>notes</summary>" not in page
+    cells = reproduction.verdicts["S11"].evidence
+    assert f"<summary>{len(cells)} cells</summary>{', '.join(cells)}</details></td>" in page
     # Each figure is drawn twice: one of them small, for telephones.
     assert page.count("<svg") == 2 * len(list(figure_specs(reproduction)))
     assert "<script" not in page

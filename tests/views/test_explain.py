@@ -223,6 +223,17 @@ def test_counters_are_a_table_with_instructions_a_cycle(width: int) -> None:
     assert 'execve("/bin/<b>", ["b"], NULL) = 0' in rendered
 
 
+def test_the_calls_with_their_arguments_go_on_below_themselves() -> None:
+    explanation = replace(
+        explained(), listing=(CallText("child", "execve(1, 2)", "0"), CallText("parent", "a " * 40, "7"))
+    )
+    lines = render_explanation(explanation, width=60, colour=False, ascii_only=False).splitlines()
+    start = lines.index("child   execve(1, 2) = 0")
+    assert lines[start + 1].startswith("parent  a a ")
+    assert lines[start + 2].startswith("        a a ")
+    assert lines[start + 2].endswith("a = 7")
+
+
 def test_counters_that_are_not_there_are_one_sentence() -> None:
     explanation = replace(explained(), counters=Counters("hardware", reason="this machine is virtual"))
     rendered = render_explanation(explanation, width=120, colour=False, ascii_only=False)

@@ -36,7 +36,7 @@ def budget_table(explanation: Explanation, *, total: bool) -> Table:
             Column("part", parts, least=16),
             Column("time", means, "right"),
             Column("share", shares, "right"),
-            Column("meaning", meanings, prose=True),
+            Column("meaning", meanings, prose=True, folded="notes"),
         ]
     )
 

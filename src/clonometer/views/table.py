@@ -41,14 +41,18 @@ class Column:
         Whether a terminal makes it pale.
     prose
         Whether its texts are sentences, which a page wraps and does not sort by.
-    code
-        Whether its texts are code.
+    folded
+        A word by which a page shows a text of prose when it is clicked; empty: the texts stand there.
+    code, strong
+        Whether its texts are code, and whether a page sets them bold.
     about
         What its figures are.
     numbers
         The numbers behind the texts, by which a page sorts; empty: it sorts by the texts, if at all.
     tips
         For each row what a page says on hover; empty: nothing.
+    evidence
+        For each row the cells that its text rests on, which a page shows when their count is clicked; empty: none.
     """
 
     head: str
@@ -62,10 +66,13 @@ class Column:
     once: bool = False
     dim: bool = False
     prose: bool = False
+    folded: str = ""
     code: bool = False
+    strong: bool = False
     about: str = ""
     numbers: Sequence[float | None] = ()
     tips: Sequence[str] = ()
+    evidence: Sequence[Sequence[str]] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -173,7 +173,7 @@ def _cell_table(estimates: Sequence[Estimate]) -> Table:
                 [vars(estimate) for estimate in estimates], lambda _, time_ns: plain_figure(time_ns, _CELL_UNIT)
             )
         ),
-        Column("notes", [_notes(estimate) for estimate in estimates], prose=True),
+        Column("notes", [_notes(estimate) for estimate in estimates], prose=True, folded="notes"),
     ]
     tips = [estimate.cell for estimate in estimates]
     return Table([column for column in columns if not column.is_empty or column.numbers], row_tips=tips)

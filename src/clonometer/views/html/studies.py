@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
 from clonometer.studies.published import Study
-from clonometer.studies.types import Reproduction
+from clonometer.studies.types import ClaimEntry, Reproduction
 from clonometer.views.drawing import can_draw, draw_svg, how_to_install
 from clonometer.views.html import render_page
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
+    claim_table,
     condition_table,
     contradiction_table,
     counts_text,
     effect_lines,
     figure_table,
-    outcome_text,
 )
 from clonometer.views.study_figures import figure_specs
+from clonometer.views.table import Table
 
 
 def render_studies_report(reproduction: Reproduction) -> str:
@@ -72,8 +75,15 @@ def _study(reproduction: Reproduction, study: Study) -> dict[str, Any]:
             for name, spec in (figure_specs(reproduction) if can_draw() else ())
             if name.startswith(study.id)
         ],
-        "claims": [(claim.item, claim.verdict, outcome_text(claim.verdict)) for claim in reproduction.claims(study.id)],
+        "claims": _claims(reproduction.claims(study.id)),
     }
+
+
+def _claims(claims: Sequence[ClaimEntry]) -> Table:
+    """The table of claims, with the cells that each rests on."""
+    id_, claim, outcome, reason = claim_table(claims).columns
+    evidence = [each.verdict.evidence for each in claims]
+    return Table([id_, claim, replace(outcome, strong=True), replace(reason, head="why", evidence=evidence)])
 
 
 _SMALL_PX = 350

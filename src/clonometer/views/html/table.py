@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -35,6 +35,8 @@ class PageCell:
         For how many rows it stands; 0: one above it stands for its row too.
     tip
         What it says on hover.
+    evidence
+        The cells that it rests on.
     sort_by
         The number that it is sorted by; empty where it has none.
     """
@@ -46,14 +48,16 @@ class PageCell:
     padding: str
     span: int
     tip: str
+    evidence: Sequence[str]
     sort_by: str
 
 
 def css_class(column: Column) -> str:
-    """The class of a column's cells; long texts are wrapped, whatever they are."""
+    """The classes of a column's cells; long texts are wrapped, whatever they are."""
     if column.prose:
         return "notes"
-    return _CLASSES[column.align] if max(map(len, column.texts), default=0) <= _LONGEST_FIGURE else "long"
+    wrapped = max(map(len, column.texts), default=0) > _LONGEST_FIGURE
+    return " ".join(filter(None, ["long" if wrapped else _CLASSES[column.align], "strong" if column.strong else ""]))
 
 
 def table_size(table: Table) -> str:
@@ -95,6 +99,7 @@ def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
             longest[len(decimals[place]) :],
             spans[place],
             column.tips[place] if column.tips else "",
+            column.evidence[place] if column.evidence else (),
             "" if number is None else str(number),
         )
 

@@ -10,6 +10,7 @@ from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_title
 from clonometer.views.gaps import ablation_table
 from clonometer.views.specs import headed
+from clonometer.views.table import Column, Table
 from clonometer.views.work_picture import bars_panel, timeline_panel
 from clonometer.views.work_texts import (
     about,
@@ -58,11 +59,14 @@ def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str,
         "timelines": timelines,
         "ablation": None if explanation.ablation is None else ablation_table(explanation.ablation),
         "footnotes": list(footnotes(explanation)),
-        "meanings": [
-            (part_of(part).label, part_of(part).meaning)
-            for part in dict.fromkeys(reason.part for reason in (*explanation.reasons, *explanation.cpu_reasons))
-        ],
+        "meanings": _meanings(explanation),
     }
+
+
+def _meanings(explanation: WorkExplanation) -> Table:
+    ids = dict.fromkeys(reason.part for reason in (*explanation.reasons, *explanation.cpu_reasons))
+    parts = list(map(part_of, ids))
+    return Table([Column("part", [part.label for part in parts]), Column("meaning", [part.meaning for part in parts])])
 
 
 def _timelines(explanation: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> list[dict[str, str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from clonometer.explain.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_share
 from clonometer.views.counter_table import counter_table, not_counted
-from clonometer.views.explain_tables import budget_table, calls_table, events_table, reasons_table
+from clonometer.views.explain_tables import budget_table, calls_table, events_table, listing_table, reasons_table
 from clonometer.views.explain_texts import (
     TIMELINES,
     about_launches,
@@ -135,9 +136,7 @@ def _timeline(timeline: Timeline, width: int) -> Iterator[str]:
     yield from wrap(f"timeline of {TIMELINES[timeline.which]}: {format_duration(timeline.reaped_ns)}", width)
     head, left_out = ends(len(timeline.moments), _MOST_ROWS)
     shown = [*timeline.moments[:head], *timeline.moments[head + left_out :]]
-    lines = draw_table(events_table(shown), _UNLIMITED, colour=False)
-    indent = " " * lines[0].index("event")
-    lines = ["\n".join(wrap(line[len(indent) :], width, bullet=line[: len(indent)])) for line in lines]
+    lines = _last_wrapped(events_table(shown), width)
     yield from lines[: head + 1]
     if left_out:
         yield from wrap(f"... {left_out:,} events are left out here; --json and --trace have them all", width)
@@ -154,11 +153,17 @@ def _footnotes(explanation: Explanation, width: int) -> list[str]:
 
 def _listing(explanation: Explanation, width: int) -> Iterator[str]:
     yield from wrap("the calls of a launch with their arguments, by ptrace, which says nothing of their times:", width)
-    for call in explanation.listing:
-        words = f"{clean(call.text)} = {clean(call.result)}"
-        first, *rest = wrap(words, width - 10)
-        yield f"  {call.who:<7} {first}"
-        yield from (f"            {line}" for line in rest)
+    who, call, returns = listing_table(explanation.listing).columns
+    texts = [f"{text} = {result}" for text, result in zip(call.texts, returns.texts, strict=True)]
+    _, *rows = _last_wrapped(Table([who, replace(call, texts=texts)]), width)
+    yield from rows
+
+
+def _last_wrapped(table: Table, width: int) -> list[str]:
+    """An entry for the heading and for each row; what has no room in the last column goes on below it."""
+    lines = draw_table(table, _UNLIMITED, colour=False)
+    indent = " " * lines[0].index(table.head[-1])
+    return ["\n".join(wrap(line[len(indent) :], width, bullet=line[: len(indent)])) for line in lines]
 
 
 def _counter_lines(counters: Counters, width: int) -> Iterator[str]:
