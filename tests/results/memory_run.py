@@ -74,6 +74,8 @@ class RunBuilder:
 
     def __init__(self, seed: int = 7) -> None:
         self.random = np.random.default_rng(seed)
+        self._axes = {id_: workload["axes"] for id_, workload in WORKLOADS.items()}
+        self._columns = dict(COLUMNS)
         self.run = MemoryRun(
             {
                 "schema": 1,
@@ -101,6 +103,16 @@ class RunBuilder:
             }
         )
 
+    def invent(self, workload: str, quantities: Mapping[str, str | None], *axes: str, **facts: Any) -> None:
+        """Add a workload that nobody has heard of: its times with their stages, and axes that there are."""
+        entry = {**INVENTED, "id": workload, "axes": list(axes), "quantities": list(quantities), **facts}
+        self._axes[workload] = entry["axes"]
+        self.run.metadata["catalogue"]["workloads"].append(entry)
+        for name, stage in quantities.items():
+            self._columns[name] = ("i64" if stage else "f64", "ns")
+            self.run.metadata["columns"][name] = dict(zip(("type", "unit"), self._columns[name], strict=True))
+            self.run.metadata["catalogue"]["quantities"][name] = {"unit": "ns", "stage": stage, "summary": name}
+
     def cell(
         self,
         workload: str,
@@ -120,7 +132,7 @@ class RunBuilder:
 
         On the other CPU, where a share of ``other_cpu`` runs, ``task_runs_ns`` takes half as long again.
         """
-        defaults = {axis: CATALOGUE.axes[axis].default for axis in WORKLOADS[workload]["axes"]}
+        defaults = {axis: CATALOGUE.axes[axis].default for axis in self._axes[workload]}
         full = {axis: condition.get(axis, default) for axis, default in defaults.items()}
         shown = {axis: value for axis, value in full.items() if value != defaults[axis]}
         if temperature:
@@ -136,7 +148,7 @@ class RunBuilder:
             blocks, samples = 1, 1
         size = processes * blocks * samples
         first = len(metadata["processes"])
-        columns = {name: np.full(size, *_null(type_)) for name, (type_, _) in COLUMNS.items()}
+        columns = {name: np.full(size, *_null(type_)) for name, (type_, _) in self._columns.items()}
         columns["process"] = np.repeat(np.arange(first, first + processes), blocks * samples).astype(np.int32)
         columns["block"] = np.tile(np.repeat(np.arange(blocks), samples), processes).astype(np.int32)
         columns["sample"] = np.tile(np.arange(samples), processes * blocks).astype(np.int32)
@@ -145,7 +157,7 @@ class RunBuilder:
         elsewhere = self.random.random(size) < other_cpu
         for name, value in values.items():
             measured = value * noise * np.where(elsewhere & (name == "task_runs_ns"), 1.5, 1.0)
-            columns[name] = measured if COLUMNS[name][0] == "f64" else np.rint(measured).astype(np.int64)
+            columns[name] = measured if self._columns[name][0] == "f64" else np.rint(measured).astype(np.int64)
         columns["errno"] = np.zeros(size, np.int32)
         if "task_runs_ns" in values or "image_runs_ns" in values:
             columns["cpu_before"] = np.zeros(size, np.int32)

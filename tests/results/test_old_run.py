@@ -55,5 +55,5 @@ def test_every_finding_has_its_place_and_its_numbers(results: Results) -> None:
 
 def test_every_family_of_it_has_what_its_figures_draw(results: Results) -> None:
     drawn = {name for name, series in results.series.items() if series}
-    assert drawn == {"fits", "footprints", "isolation", "ladders"}
-    assert {scan.axis for scan in results.scans} == {"parent_bytes", "message_bytes", "vmas", "workers", "numbers"}
+    assert drawn == {"fits", "footprints", "isolation", "ladders", "messages"}
+    assert {scan.axis for scan in results.scans} == {"parent_bytes", "vmas", "workers", "numbers"}

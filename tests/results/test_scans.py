@@ -9,6 +9,7 @@ from clonometer.results.findings.growth import MOST_MISS
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.figures.scanned import drawn_kind
+from clonometer.views.pictures import picture_spec
 
 
 def _findings(run: Any) -> dict[str, Finding]:
@@ -86,6 +87,19 @@ def test_memory_is_no_scan_but_a_finding_for_each_kind(builder: Any) -> None:
     low, high = findings["memory.fork.thp"].numbers["slope_ns_per_page_interval"]
     assert low <= 200 / 512 <= high
     assert findings["memory.fork.thp"].numbers["parent_bytes"] == [0, 64 << 20, 1 << 30]
+
+
+def test_memory_under_any_other_condition_is_a_scan(builder: Any) -> None:
+    for size in (0, 64 << 20, 1 << 30):
+        for files in (0, 100):
+            builder.cell("launch.fork", plus(FORK, size >> 12), parent_bytes=size, open_files=files)
+    results = summarize(builder.run)
+    lines = [line for line in results.scans if line.axis == "parent_bytes" and line.stage == "reaped"]
+    assert {(line.condition.get("open_files"), drawn_kind(line)) for line in lines} == {(None, "memory"), (100, "scan")}
+    titles = [group["title"]["text"] for group in picture_spec(results, "scan")["vconcat"]]
+    assert titles == ["Same image: open files", "Same image: memory of the parent, 100 open files"]
+    (group,) = picture_spec(results, "memory")["vconcat"]
+    assert {point["label"] for point in group["concat"][0]["data"]["values"]} == {"fork"}
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from tests.results.runs import (
 from clonometer.errors import InputError
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
+from clonometer.views.figures.scanned import drawn_kind
 from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import drawable_kinds, picture_spec
 
@@ -90,13 +91,31 @@ def test_messages_have_a_size_from_which_on_processes_take_longer(exchanged: Any
 
 
 def test_bandwidth_is_the_size_over_the_time_of_a_stream(exchanged: Any) -> None:
-    series = {(line.workload, line.condition["task_kind"], line.quantity): line for line in summarize(exchanged).scans}
-    assert len(series) == 6
+    results = summarize(exchanged)
+    lines = results.series["messages"]
+    series = {(line.workload, line.condition["task_kind"], line.quantity): line for line in lines}
+    assert (len(series), results.scans) == (6, ())
     rates = series["ipc.shared_memory", "thread", "bandwidth"]
     assert tuple(rates.x) == MESSAGE_SIZES
     for size, rate, low, high in zip(MESSAGE_SIZES, rates.medians, rates.lows, rates.highs, strict=True):
         assert rate == pytest.approx(size / ((5000 + size / 4) / 2) * 1e9, rel=0.05)
         assert low <= rate <= high
+
+
+@pytest.mark.parametrize(
+    ("names", "axes"),
+    [(["submit_ns"], ["task_kind"]), (["latency_ns", "stream_ns"], []), (["latency_ns"], ["task_kind"])],
+)
+def test_messages_that_are_no_exchange_are_drawn_as_any_scan(builder: Any, names: list[str], axes: list[str]) -> None:
+    builder.invent("pool.submit", dict.fromkeys(names), "message_bytes", *axes)
+    for size in MESSAGE_SIZES:
+        builder.cell("pool.submit", dict.fromkeys(names, 1000 + size), None, message_bytes=size)
+    results = summarize(builder.run)
+    assert [(line.quantity, drawn_kind(line)) for line in results.scans] == [(name, "scan") for name in names]
+    assert drawable_kinds(results) == ["scan"]
+    assert {chart["kind"] for chart in figure_content(results)["charts"]} == {"scan"}
+    with pytest.raises(InputError, match="message_bytes and have latency_ns, stream_ns and task_kind"):
+        picture_spec(results, "messages")
 
 
 def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, exchanged: Any) -> None:
@@ -121,7 +140,7 @@ def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, ex
     assert ids == {"messages-0-0", "messages-0-1"}
     kinds = [chart["kind"] for chart in figure_content(switches)["charts"]]
     assert sorted(kinds) == ["ring", "ring", "working_set", "working_set"]
-    with pytest.raises(InputError, match="no cells that differ in message_bytes"):
+    with pytest.raises(InputError, match="no cells that differ in message_bytes and have latency_ns"):
         picture_spec(switches, "messages")
 
 

@@ -231,7 +231,7 @@ def with_switches(results: Results) -> Results:
             for kind in ({}, {"task_kind": "process"}):
                 scan = _scan("switch.pipe", axis, None, None, kind, values, [base + value for value in values])
                 scans.append(replace(scan, family="switch", quantity=quantity))
-    sizes = (1, 64 << 10, 64 << 20)
+    sizes, messages = (1, 64 << 10, 64 << 20), []
     for workload, kind in (("ipc.shared_memory", "thread"), ("ipc.pipe", "process")):
         for condition in ({}, {"partner_cpu": "other"}):
             times = [3e3 + size / 4 for size in sizes]
@@ -239,8 +239,8 @@ def with_switches(results: Results) -> Results:
             named = {"task_kind": kind, **condition}
             for quantity, unit, medians in (("latency_ns", "ns", times), ("bandwidth", "B/s", rates)):
                 scan = _scan(workload, "message_bytes", None, None, named, sizes, medians)
-                scans.append(replace(scan, family="ipc", quantity=quantity, unit=unit))
-    return replace(results, scans=(*results.scans, *scans))
+                messages.append(replace(scan, family="ipc", quantity=quantity, unit=unit))
+    return replace(results, scans=(*results.scans, *scans), series={**results.series, "messages": tuple(messages)})
 
 
 FINDINGS = (

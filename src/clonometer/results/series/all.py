@@ -8,8 +8,19 @@ from typing import Any
 from clonometer.discovery import offers
 from clonometer.results.rows.evidence import Book
 
+_ROOM = __name__.rpartition(".")[0]
+
 
 def all_series(book: Book, seed: int) -> Mapping[str, Sequence[Any]]:
     """Compute what the modules of this room offer as ``SERIES``: names, and functions of the book and the seed."""
-    groups = offers(__name__.rpartition(".")[0], "SERIES")
+    groups = offers(_ROOM, "SERIES")
     return {name: make(book, seed) for group in groups for name, make in group.items()}
+
+
+def scans_told_apart(book: Book) -> frozenset[int]:
+    """The ids of those scans of a run that are drawn in a way of their own, so that no general figure has them.
+
+    The modules of this room offer functions that find them as ``TOLD_APART``.
+    """
+    groups = offers(_ROOM, "TOLD_APART")
+    return frozenset(id(scan) for group in groups for find in group for scan in find(book))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.series.types import ScanSeries
 
 _NUMERIC = ("bytes", "count")
 _KIND = "task_kind"
@@ -89,3 +90,26 @@ def said_condition(scan: Scan) -> dict[str, int | str]:
     first = scan.points[0].estimate
     kind = {name: first.condition[name] for name in (_KIND,) if name in first.condition}
     return {**kind, **scan.condition}
+
+
+def series_of(book: Book, scan: Scan) -> ScanSeries:
+    """A scan ready to plot."""
+    rows = [point.estimate for point in scan.points]
+    first = rows[0]
+    medians, lows, highs = zip(*(row.median_with_ends for row in rows), strict=True)
+    return ScanSeries(
+        workload=first.workload,
+        family=first.family,
+        axis=scan.axis,
+        axis_kind=book.kind(scan.axis) or "count",
+        stage=first.stage,
+        quantity=first.quantity,
+        temperature=first.temperature,
+        placement=first.free_placement,
+        condition=said_condition(scan),
+        x=tuple(int(row.condition[scan.axis]) for row in rows),
+        medians=medians,
+        lows=lows,
+        highs=highs,
+        detail=first.detail,
+    )

@@ -30,6 +30,8 @@ from clonometer.views.specs import ecdf_panel, overview_panel
 from clonometer.words import STAGE_ORDER, axis_words, mechanism_name
 
 MEMORY = "parent_bytes"
+#: What a line of memory says: of what kind it is, and in what state. Lines that say more are of other conditions.
+_SAID = frozenset(("page_kind", "pages"))
 
 
 def _overview(results: Results) -> list[Row]:
@@ -76,6 +78,10 @@ def _ecdf(results: Results) -> list[Row]:
                     panels.append(Panel(f"ecdf-{family}-{len(rows)}-{stage}", whole, whole, draw, stage_title(stage)))
             rows.append(Row(panels, title))
     return rows
+
+
+def _is_of_memory(line: ScanSeries) -> bool:
+    return line.axis == MEMORY and line.stage is not None and not line.phase and line.condition.keys() == _SAID
 
 
 def memory_words(series: Sequence[ScanSeries]) -> list[Words]:
@@ -125,7 +131,7 @@ FIGURES = (
         20,
         "memory",
         "time against the parent's memory",
-        "cells that differ in parent_bytes",
+        "launches that differ in parent_bytes, with all but its pages at the default",
         "What does the parent's memory add to a launch?",
         answered_by("memory"),
         partial(scan_rows, "memory"),
@@ -136,7 +142,7 @@ FIGURES = (
             "Medians with 95% intervals, of warm launches where there are any; both axes are logarithmic.",
         ),
         scans=Scanned(
-            draws=lambda line: line.axis == MEMORY and line.stage is not None and not line.phase,
+            draws=_is_of_memory,
             words=memory_words,
             title=lambda _: "",
             quantity=lambda _: "launch time",

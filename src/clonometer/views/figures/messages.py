@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from clonometer.results.series.types import ScanSeries
-from clonometer.views.figures.scanned import scan_rows
-from clonometer.views.figures.types import Figure, Section, answered_by
+from clonometer.results.types import Results
+from clonometer.views.figures.scanned import chart_rows
+from clonometer.views.figures.types import Figure, Row, Section, answered_by
 from clonometer.views.multiples import Words
 from clonometer.views.scans import TASK_KIND, Scanned, but_for_kind
 from clonometer.words import axis_words, mechanism_name, placement_name
 
-AXIS = "message_bytes"
+_KIND = "messages"
 
 
 def _where(lines: Sequence[ScanSeries]) -> str:
@@ -37,30 +37,36 @@ def _ways(lines: Sequence[ScanSeries]) -> list[Words]:
     ]
 
 
+_CHARTS = Scanned(
+    draws=lambda _: True,
+    grouped=lambda line: (but_for_kind(line.condition), line.placement),
+    panel_of=_quantity,
+    words=_ways,
+    title=_where,
+    quantity=_quantity,
+    shared=False,
+    logarithmic=True,
+)
+
+
+def _rows(results: Results) -> list[Row]:
+    return chart_rows(_KIND, _CHARTS.charts(results.series.get("messages", ())))
+
+
 FIGURES = (
     Figure(
         120,
-        "messages",
+        _KIND,
         "latency and bandwidth against size",
-        "cells that differ in message_bytes",
+        "cells that differ in message_bytes and have latency_ns, stream_ns and task_kind",
         "How long does a message take, and how much goes through?",
         answered_by("messages.latency", "messages.stream"),
-        partial(scan_rows, "messages"),
+        _rows,
         Section(
             "Messages",
             "Messages",
             "How long a message takes to the other task, and how much goes through in a second, by its size. Medians "
             "with 95% intervals; both axes are logarithmic.",
-        ),
-        scans=Scanned(
-            draws=lambda line: line.axis == AXIS,
-            grouped=lambda line: (but_for_kind(line.condition), line.placement),
-            panel_of=_quantity,
-            words=_ways,
-            title=_where,
-            quantity=_quantity,
-            shared=False,
-            logarithmic=True,
         ),
     ),
 )

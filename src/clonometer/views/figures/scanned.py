@@ -11,7 +11,7 @@ from clonometer.views.against import scan_panel
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.multiples import Words
-from clonometer.views.scans import ScanChart, Scanned
+from clonometer.views.scans import ScanChart, Scanned, but_for_kind, family_title
 from clonometer.words import axis_words, mechanism_name, phase_words
 
 
@@ -31,8 +31,13 @@ def scan_charts(series: Sequence[ScanSeries], kind: str) -> list[ScanChart]:
 
 def scan_rows(kind: str, results: Results) -> list[Row]:
     """The panels of a figure of scans, a chart a row."""
+    return chart_rows(kind, scan_charts(results.scans, kind))
+
+
+def chart_rows(kind: str, charts: Sequence[ScanChart]) -> list[Row]:
+    """The panels of charts, a chart a row."""
     rows = []
-    for number, chart in enumerate(scan_charts(results.scans, kind)):
+    for number, chart in enumerate(charts):
         panels = []
         for place, (name, panel) in enumerate(chart.panels.items()):
             words = alt(f"{panel.quantity.capitalize()} by {panel.x.title}", panel.points)
@@ -44,6 +49,13 @@ def scan_rows(kind: str, results: Results) -> list[Row]:
 
 def _scanned_axes(results: Results) -> list[str]:
     return [f"scan.{line.axis}" for line in results.scans if drawn_kind(line) == "scan"]
+
+
+def _scan_title(lines: Sequence[ScanSeries]) -> str:
+    """Name a chart by its family and axis, and by what all of its lines have off their default."""
+    first, *others = (dict(but_for_kind(line.condition)) for line in lines)
+    shared = [item for item in first.items() if all(item in condition.items() for condition in others)]
+    return ", ".join([family_title(lines), *(axis_words(*item) for item in shared)])
 
 
 def _event_words(lines: Sequence[ScanSeries]) -> list[Words]:
@@ -92,6 +104,6 @@ FIGURES = (
             "The same launch, with one number of its condition varied. Medians with 95% intervals; an axis that spans "
             "far is logarithmic, and says so.",
         ),
-        scans=Scanned(draws=lambda _: True),
+        scans=Scanned(draws=lambda _: True, title=_scan_title),
     ),
 )
