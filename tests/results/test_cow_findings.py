@@ -49,6 +49,15 @@ def test_an_aftermath_that_costs_nothing_is_said_as_such(copied: Any) -> None:
     assert low <= 0 <= high
 
 
+def test_phases_of_an_event_that_nobody_tells_are_scans(builder: Any) -> None:
+    builder.invent("server.serve", {"quiet_ns": None, "stall_ns": None}, "parent_bytes", family="servers", phases=True)
+    for size in (0, 1 << 20, 4 << 20):
+        builder.cell("server.serve", {"quiet_ns": 2_000, "stall_ns": 3_000 + size / 100}, None, parent_bytes=size)
+    findings = _findings(builder.run)
+    assert findings["scan.parent_bytes.server.serve.stall_ns"].numbers["verdict"] == "longer"
+    assert findings["scan.parent_bytes.server.serve.quiet_ns"].numbers["verdict"] == "same"
+
+
 def test_phases_are_drawn_together_and_not_as_scans(copied: Any) -> None:
     results = summarize(copied)
     assert all(line.phase for line in results.scans)

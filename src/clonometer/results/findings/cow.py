@@ -158,6 +158,8 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
     known = {name: row for name in names if (row := book.find(cell, f"{name}_ns")) is not None}
     if len(known) < len(names):
         return None
+    # It tells what memory adds, by the largest parent: its phases are no scans of their own.
+    comparer.claim(known.values(), "parent_bytes")
     slower = comparer.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
     extra = slower.interval
     memory = approximate_bytes(size) if size else "little memory"

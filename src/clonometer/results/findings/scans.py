@@ -37,7 +37,6 @@ def scans(comparer: Comparer) -> Findings:
             not first.rankable
             or first.signed
             or first.detail
-            or comparer.book.fact(first.workload, "phases")  # told together, as one event
             or curve_of(scan) is not None  # a curve of a known shape has a finding of its own
             or is_beside(first.family, first.quantity)
             or comparer.is_claimed(first.workload, scan.axis, scan.condition)
