@@ -137,6 +137,34 @@ def test_another_condition_than_the_default_is_named(builder: Any) -> None:
     assert all(f"parent_bytes={1 << 30}" in cell for cell in finding.numbers["cells"])
 
 
+_SWITCH = {"handover_ns": 3_000, "alone_ns": 1_000, "switch_ns": 2_000}
+
+
+@pytest.mark.parametrize("axes", [(), ("placement",)])
+def test_pinned_is_said_of_what_can_be_pinned_alone(builder: Any, axes: tuple[str, ...]) -> None:
+    stages = {"call_returns_ns": "call_returns", "reaped_ns": "reaped"}
+    for place, workload in enumerate(("runtime.start", "runtime.resume")):
+        builder.invent(workload, stages, "parent_bytes", *axes, family="same_image")
+        for size in (0, 1 << 20, 4 << 20):
+            times = {"call_returns_ns": 5_000 + size, "reaped_ns": 9_000 + size}
+            builder.cell(workload, scaled(times, 1 + place), parent_bytes=size)
+    builder.invent("switch.baton", dict.fromkeys(_SWITCH), "task_kind", "partner_cpu", *axes, family="switch")
+    for kind, factor in (("thread", 1), ("process", 2)):
+        builder.cell("switch.baton", scaled(_SWITCH, factor), None, task_kind=kind)
+    findings = _findings(builder.run)
+    for id_ in ("memory.runtime.start", "fastest.same_image.warm", "switch.kinds"):
+        sentence = findings[id_].sentence
+        assert ("pinned" in sentence.lower()) == bool(axes), id_
+        assert sentence[0].isalpha(), id_
+
+
+def test_the_fastest_of_some_that_are_pinned_and_some_that_cannot_be_is_not_said_to_be_pinned(builder: Any) -> None:
+    builder.invent("runtime.start", dict.fromkeys(["reaped_ns"], "reaped"), family="same_image")
+    builder.cell("runtime.start", {"reaped_ns": 9_000})
+    builder.cell("launch.fork", FORK)
+    assert "pinned" not in _findings(builder.run)["fastest.same_image.warm"].sentence
+
+
 def test_zero_durations_have_no_ratio_and_break_nothing(builder: Any) -> None:
     builder.cell("launch.fork", FORK)
     builder.cell("launch.pthread", dict.fromkeys(FORK, 0))

@@ -100,12 +100,14 @@ def fastest(comparer: Comparer) -> Findings:
 
 def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding | None:
     clauses, entries = [], []
+    placements: set[object] = set()
     for stage in STAGES:
         ranked = _contestants(comparer, family.name, temperature, stage)
         comparisons = comparer.best(ranked)
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
+        placements |= {row.estimate.condition.get("placement") for row in ranked}
         order = [row.estimate.workload for row in ranked]
         tied = _tied(comparisons)
         best = {
@@ -117,7 +119,9 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
         entries.append(comparisons[0].numbers | best)
     if not clauses:
         return None
-    words = f"{family.title.lower()}, {condition({}, temperature, comparer.book.default('placement'))}"
+    # Some may have no such axis: nobody asked them to run anywhere.
+    placement = placements.pop() if len(placements) == 1 else None
+    words = f"{family.title.lower()}, {condition({}, temperature, placement)}"
     numbers = entries[-1] | {"family": family.name, "temperature": temperature, "stages": entries}
     return Finding(f"fastest.{family.name}.{temperature}", headed(words, clauses), numbers, headed(words, clauses[-1:]))
 

@@ -58,13 +58,13 @@ def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> Finding |
             numbers = entries[0] | growths[0].ends.numbers
             numbers |= {"stages": entries, "temperature": temperature, "workload": workload}
             numbers["cells"] = entries[0]["cells"]
-            text, headline = _texts(comparer, growths, temperature, changes)
+            text, headline = _texts(growths, temperature, changes)
             name = ".".join([workload.removeprefix("launch."), *map(str, changes.values())])
             return Finding(f"memory.{name}", text, numbers, headline)
     return None
 
 
-def _texts(comparer: Comparer, growths: Sequence[Growth], temperature: str, changes: Changes) -> tuple[str, str]:
+def _texts(growths: Sequence[Growth], temperature: str, changes: Changes) -> tuple[str, str]:
     """Say what the largest of the units adds that was measured: never what lies beyond the data."""
     largest = growths[0].points[-1]
     unit = bytes_unit([_parent_bytes(largest)])
@@ -73,7 +73,7 @@ def _texts(comparer: Comparer, growths: Sequence[Growth], temperature: str, chan
         thing=f"{unit} {'in' if changes else 'written in'} the parent",
         of_x=PAGE_BYTES / bytes_in(unit),
         place=_size,
-        where=condition(changes, temperature, comparer.book.default("placement")),
+        where=condition(changes, temperature, largest.estimate.condition.get("placement")),
         at="with",
         brief=(f"{unit} {'in the parent' if changes else 'written'}", condition(changes, temperature)),
     )

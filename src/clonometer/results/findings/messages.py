@@ -58,7 +58,7 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     if not curves:
         return None
     comparer.claim((row for rows in lines.values() for row in rows.values()), "message_bytes", KIND, "partner_cpu")
-    words = where_words(comparer, where, next(iter(threads.values())))
+    words = where_words(where, next(iter(threads.values())))
     head = f"{what}, {words}"
     clauses = [clause for workload, curve in curves.items() for clause in _curve_texts(workload, curve)]
     best = _best(comparer, lines)

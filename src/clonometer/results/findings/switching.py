@@ -41,15 +41,15 @@ def where_of(book: Book, row: Evidence, *left_out: str) -> Where | None:
     return tuple(book.changes(estimate, *left_out).items()), estimate.free_placement
 
 
-def where_words(comparer: Comparer, where: Where, row: Evidence) -> str:
+def where_words(where: Where, row: Evidence) -> str:
     """Say where tasks ran: pinned to one CPU or two, or free with what was observed, and what else was changed."""
     changes = {axis: value for axis, value in where[0] if axis != "partner_cpu"}
-    words = [condition(changes, None, comparer.book.default("placement"))]
+    words = [condition(changes, None, row.estimate.condition.get("placement"))]
     if where[1] is not None:
         words.append({"same_cpu": "on one CPU", "other_cpu": "on two CPUs"}.get(where[1], where[1]))
     elif "partner_cpu" in row.estimate.condition:
         words.append(axis_words("partner_cpu", row.estimate.condition["partner_cpu"]))
-    return ", ".join(words)
+    return ", ".join(filter(None, words))
 
 
 def _pairs(book: Book) -> dict[Where, list[tuple[Evidence, Evidence]]]:
@@ -70,7 +70,7 @@ def kinds(comparer: Comparer) -> Findings:
         if not made:
             continue
         comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), KIND, "partner_cpu")
-        words = where_words(comparer, where, made[0].a)
+        words = where_words(where, made[0].a)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
         text = headed(words, [*clauses, *least])
@@ -144,7 +144,7 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
     # Said first, whether it is the default or not.
     kind = axis_words(KIND, first.condition[KIND])
     where: Where = (tuple(item for item in scan.condition.items() if item[0] != KIND), first.free_placement)
-    words = f"{way(first.workload)}, {kind}, {where_words(comparer, where, none)}"
+    words = f"{way(first.workload)}, {kind}, {where_words(where, none)}"
     if seen:
         most = max(seen, key=lambda entry: entry["indirect_ns"])
         named = [seen[0], most] if most is not seen[0] else [most]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from clonometer.families import axis as axis_of
 from clonometer.families import measured_in
 from clonometer.results.findings.comparing import Comparison
 from clonometer.results.rows.evidence import Evidence
-from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.units import format_duration, format_duration_interval
 from clonometer.words import axis_words, quantity_name, until
 
 #: Of a sentence, numbers in brackets left out: what a reader keeps in mind.
@@ -49,12 +50,10 @@ def condition(changes: Mapping[str, int | str], temperature: str | None, placeme
     if where is not None:
         words.append(str(where))
     for axis, value in changes.items():
-        if axis == "parent_bytes" and isinstance(value, int):
-            words.append(f"{approximate_bytes(value)} in the parent")
-        elif axis == "pages":
-            words.append(f"{value} pages")
-        elif axis != "placement":
-            words.append(axis_words(axis, value))
+        if axis != "placement":
+            # A number alone does not say of what it is.
+            said = axis_of(axis).where if isinstance(value, int) else ""
+            words.append((said or "{}").format(axis_words(axis, value)))
     return ", ".join(words)
 
 
