@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.series.types import AblationSeries, FitSeries
+from clonometer.results.series.types import TASK_KIND, AblationSeries, FitSeries
 from clonometer.units import (
     format_duration,
     format_duration_interval,
@@ -14,7 +14,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.scans import TASK_KIND, but_for_kind
+from clonometer.views.scans import but_for_kind
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from clonometer.families import is_beside
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.axes import ALWAYS, BYTES_LABEL, COUNT_LABEL, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis
 from clonometer.views.labels import family_name
@@ -16,7 +16,6 @@ from clonometer.views.multiples import Words, joined, multiples
 from clonometer.views.plots import stage_title
 from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
-TASK_KIND = "task_kind"
 # A log axis is worth its strangeness from so many times the least number on.
 _LOG_X_SPAN = 30
 _LOG_Y_SPAN = 5

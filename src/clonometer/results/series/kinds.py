@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clonometer.results.rows.evidence import Evidence
+from clonometer.results.series.types import TASK_KIND
 
 #: The axis whose two values are compared, first less second.
-KIND = "task_kind"
+KIND = TASK_KIND
 SIDES = ("thread", "process")
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series.types import TASK_KIND, ScanSeries
 
 _NUMERIC = ("bytes", "count")
-_KIND = "task_kind"
 # Workload, quantity, temperature, placement, and what else is off its default.
 Key = tuple[object, ...]
 
@@ -88,7 +87,7 @@ def _borrow_zero(
 def said_condition(scan: Scan) -> dict[str, int | str]:
     """What to say of a scan: what is off its default, and of what kind its tasks are, since that is compared."""
     first = scan.points[0].estimate
-    kind = {name: first.condition[name] for name in (_KIND,) if name in first.condition}
+    kind = {name: first.condition[name] for name in (TASK_KIND,) if name in first.condition}
     return {**kind, **scan.condition}
 
 

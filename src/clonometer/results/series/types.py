@@ -8,6 +8,8 @@ from typing import Annotated
 
 from clonometer.records import Count, Least
 
+#: The axis that says whether tasks are threads or processes: by it they are compared.
+TASK_KIND = "task_kind"
 #: A value and the ends of its 95% interval.
 Ends = tuple[float, float, float]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Section, answered_by
 from clonometer.views.multiples import Words
-from clonometer.views.scans import TASK_KIND, Scanned, but_for_kind
+from clonometer.views.scans import Scanned, but_for_kind
 from clonometer.words import PLACEMENT_NAMES, axis_words, mechanism_name
 
 FAMILY = "contend"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.figures.scanned import chart_rows
 from clonometer.views.figures.types import Figure, Row, Section, answered_by
 from clonometer.views.multiples import Words
-from clonometer.views.scans import TASK_KIND, Scanned, but_for_kind
+from clonometer.views.scans import Scanned, but_for_kind
 from clonometer.words import axis_words, mechanism_name, placement_name
 
 _KIND = "messages"
