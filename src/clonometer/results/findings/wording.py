@@ -52,8 +52,8 @@ def condition(changes: Mapping[str, int | str], temperature: str | None, placeme
     for axis, value in changes.items():
         if axis != "placement":
             # A number alone does not say of what it is.
-            said = axis_of(axis).where if isinstance(value, int) else ""
-            words.append((said or "{}").format(axis_words(axis, value)))
+            phrase = axis_of(axis).where if isinstance(value, int) else ""
+            words.append((phrase or "{}").format(axis_words(axis, value)))
     return ", ".join(words)
 
 
