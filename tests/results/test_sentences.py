@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from bench.simulated_findings import differences
+from tests.results.runs import GIB
 from tests.results.sentences import GOLDEN, all_results, sentences
 
 from clonometer.results.types import Finding
@@ -55,6 +56,18 @@ def test_what_no_verdict_bears_is_not_stated() -> None:
     for finding in _all_findings():
         if "ratio" in finding.numbers and not differences(finding.numbers):
             assert "times as long as" not in finding.sentence + finding.headline, finding.id
+            assert "ould not tell" in (finding.headline or finding.sentence), finding.id
+
+
+def test_a_slope_is_told_only_of_what_costs_more_and_in_units_that_were_measured() -> None:
+    n_slopes = 0
+    for finding in _all_findings():
+        text, numbers = finding.sentence + finding.headline, finding.numbers
+        if "slope_ns_per_page" in numbers:
+            n_slopes += " adds " in text
+            assert " adds " not in text or numbers["verdict"] == "longer", finding.id
+            assert "GiB" not in text or numbers["parent_bytes"][-1] >= GIB, finding.id
+    assert n_slopes > 3
 
 
 def test_every_sentence_names_the_condition_of_all_its_cells() -> None:
