@@ -1,5 +1,7 @@
 """The golden file of sentences: every finding and every warning of fixed runs, for a person to read in a row.
 
+After them it has what reverses a contradiction between studies, and what changed since a run before.
+
 Tests judge ids and numbers. Words are judged by reading ``tests/data/sentences.txt``, which ``make golden``
 writes anew.
 """
@@ -17,6 +19,8 @@ from typing import Any
 import tests.results.runs_of_doubts
 import tests.results.runs_of_workers  # noqa: F401  their runs are added to RUNS
 from tests.results.runs import RUNS
+from tests.results.runs_of_since import SINCE
+from tests.studies.runs_of_flips import FLIPS
 
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding, Results, RunWarning
@@ -26,7 +30,8 @@ DATA = Path(__file__).parents[1] / "data"
 GOLDEN = DATA / "sentences.txt"
 SHOWN_CELLS = 3
 INTRODUCTION = """\
-What findings and warnings say of fixed runs, each with the numbers that it rests on.
+What findings and warnings say of fixed runs, each with the numbers that it rests on. At the end: what reverses
+contradictions between studies, and what changed since a run before.
 Written by `make golden` (tests/results/sentences.py): read what changed, then commit it. Never edited by hand.
 """
 
@@ -55,6 +60,10 @@ def sentences() -> str:
         assert truth
         blocks.append(f"==== {name}\n{truth}\n")
         blocks += _of_run(results, warned)
+    for title, answers in (("contradiction", FLIPS), ("since", SINCE)):
+        for name, make in answers.items():
+            assert make.__doc__
+            blocks += [f"==== {name}\n{make.__doc__}\n", _block(title, [make().sentence])]
     return "\n".join(blocks)
 
 
