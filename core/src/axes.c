@@ -10,47 +10,42 @@
 static const char *const CLOCKS[] = {"monotonic", "tsc", NULL};
 
 #define V(name, value) value,
-#define NUMBER(what, unit, least, usual, words)                                                              \
-    {.key = #what,                                                                                           \
-     .kind = (unit),                                                                                         \
+#define NUMBER(what, unit, from, usual, words)                                                               \
+    {.key = {.name = #what, .kind = (unit), .offset = FIELD(what), .least = (from), .most = INT64_MAX},      \
      .axis = true,                                                                                           \
-     .offset = FIELD(what),                                                                                  \
      .fallback = (usual),                                                                                    \
-     .minimum = (least),                                                                                     \
      .summary = (words)},
-#define COUNT(what, usual, words) NUMBER(what, OPTION_COUNT, 0, usual, words)
-#define COUNT_FROM_1(what, usual, words) NUMBER(what, OPTION_COUNT, 1, usual, words)
-#define BYTES(what, usual, words) NUMBER(what, OPTION_BYTES, 0, usual, words)
-#define BYTES_FROM_1(what, usual, words) NUMBER(what, OPTION_BYTES, 1, usual, words)
+#define COUNT(what, usual, words) NUMBER(what, KEY_COUNT, 0, usual, words)
+#define COUNT_FROM_1(what, usual, words) NUMBER(what, KEY_COUNT, 1, usual, words)
+#define BYTES(what, usual, words) NUMBER(what, KEY_BYTES, 0, usual, words)
+#define BYTES_FROM_1(what, usual, words) NUMBER(what, KEY_BYTES, 1, usual, words)
 #define TEXT_LIKE(what, usual, expression, words)                                                            \
-    {.key = #what,                                                                                           \
-     .kind = OPTION_TEXT,                                                                                    \
+    {.key = {.name = #what, .kind = KEY_TEXT, .keep_text = true, .offset = FIELD(what)},                     \
      .axis = true,                                                                                           \
-     .keep_text = true,                                                                                      \
-     .offset = FIELD(what),                                                                                  \
      .text = (usual),                                                                                        \
      .form = (expression),                                                                                   \
      .summary = (words)},
 #define TEXT(what, usual, words) TEXT_LIKE(what, usual, NULL, words)
 #define CHOICE_OF(what, kept, can, words, ...)                                                               \
-    {.key = #what,                                                                                           \
-     .kind = OPTION_CHOICE,                                                                                  \
+    {.key = {.name = #what,                                                                                  \
+             .kind = KEY_CHOICE,                                                                             \
+             .keep_text = (kept),                                                                            \
+             .offset = FIELD(what),                                                                          \
+             .choices = (const char *const[]){__VA_ARGS__ NULL}},                                            \
      .axis = true,                                                                                           \
-     .keep_text = (kept),                                                                                    \
-     .offset = FIELD(what),                                                                                  \
-     .choices = (const char *const[]){__VA_ARGS__ NULL},                                                     \
      .available = (can),                                                                                     \
      .summary = (words)},
 #define CHOICE(what, can, words, values) CHOICE_OF(what, false, can, words, values)
 #define KEPT_CHOICE(what, can, words, values) CHOICE_OF(what, true, can, words, values)
 #define STEER(unit, word, field, usual, value, values)                                                       \
-    {.key = (word),                                                                                          \
-     .kind = OPTION_##unit,                                                                                  \
-     .keep_text = OPTION_##unit == OPTION_TEXT,                                                              \
-     .offset = FIELD(field),                                                                                 \
+    {.key = {.name = (word),                                                                                 \
+             .kind = KEY_##unit,                                                                             \
+             .keep_text = KEY_##unit == KEY_TEXT,                                                            \
+             .offset = FIELD(field),                                                                         \
+             .most = INT64_MAX,                                                                              \
+             .choices = (values)},                                                                           \
      .fallback = (usual),                                                                                    \
      .text = (value),                                                                                        \
-     .choices = (values),                                                                                    \
      .summary = ""}
 
 const struct option OPTIONS[] = {

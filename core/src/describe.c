@@ -22,10 +22,10 @@ static void write_unavailable(struct json *json, const struct option *option) {
         return;
     }
     json_open(json, "unavailable", '{');
-    for (int64_t i = 0; option->choices[i] != NULL; i++) {
+    for (int64_t i = 0; option->key.choices[i] != NULL; i++) {
         struct reason reason = {""};
         if (option->available(i, &reason) != 0) {
-            json_text(json, option->choices[i], reason.text);
+            json_text(json, option->key.choices[i], reason.text);
         }
     }
     json_close(json, '}');
@@ -33,25 +33,25 @@ static void write_unavailable(struct json *json, const struct option *option) {
 
 static void write_axis(struct json *json, const struct option *option) {
     static const char *const KINDS[] = {"count", "bytes", "choice", "text"};
-    json_open(json, option->key, '{');
-    json_text(json, "type", KINDS[option->kind]);
+    json_open(json, option->key.name, '{');
+    json_text(json, "type", KINDS[option->key.kind]);
     json_text(json, "summary", option->summary);
-    if (option->kind == OPTION_TEXT) {
+    if (option->key.kind == KEY_TEXT) {
         json_text(json, "default", option->text);
         if (option->form != NULL) {
             json_text(json, "form", option->form);
         }
-    } else if (option->kind == OPTION_CHOICE) {
-        json_text(json, "default", option->choices[option->fallback]);
+    } else if (option->key.kind == KEY_CHOICE) {
+        json_text(json, "default", option->key.choices[option->fallback]);
         json_open(json, "values", '[');
-        for (size_t i = 0; option->choices[i] != NULL; i++) {
-            json_text(json, NULL, option->choices[i]);
+        for (size_t i = 0; option->key.choices[i] != NULL; i++) {
+            json_text(json, NULL, option->key.choices[i]);
         }
         json_close(json, ']');
         write_unavailable(json, option);
     } else {
         json_int(json, "default", option->fallback);
-        json_int(json, "minimum", option->minimum);
+        json_int(json, "minimum", option->key.least);
     }
     json_close(json, '}');
 }
@@ -251,7 +251,7 @@ int describe(int fd) {
     write_driver(&json);
     json_open(&json, "axes", '{');
     for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
-        if (OPTIONS[i].axis && any_has_axis(OPTIONS[i].key)) {
+        if (OPTIONS[i].axis && any_has_axis(OPTIONS[i].key.name)) {
             write_axis(&json, &OPTIONS[i]);
         }
     }

@@ -1,6 +1,5 @@
 /* The probe: performs one cell's launches and answers by the driver protocol (docs/protocol.md). */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "caches/caches.h"
 #include "describe.h"
 #include "emit/answer.h"
+#include "keys.h"
 #include "launch/guardian.h"
 #include "measure.h"
 #include "sys/sys.h"
@@ -121,6 +121,16 @@ static int answer(int fd, int count, char **argv) {
     return strcmp(status, "failed") == 0 ? 1 : 0;
 }
 
+/* Not in the frame of main, as above. */
+__attribute__((noinline)) static int descriptor(const char *word) {
+    struct reason reason;
+    int fd = keys_descriptor(word, &reason);
+    if (fd < 0) {
+        dprintf(STDERR_FILENO, "probe: %s\n", reason.text);
+    }
+    return fd;
+}
+
 int main(int argc, char **argv) {
     /* A reader that has gone, or a file that may not grow, is an error to report, not a signal to die from.
      */
@@ -143,17 +153,14 @@ int main(int argc, char **argv) {
     if (argc < 3 || strcmp(argv[1], "--fd") != 0) {
         return usage();
     }
-    char *end = NULL;
-    errno = 0;
-    long fd = strtol(argv[2], &end, 10);
-    if (errno != 0 || end == argv[2] || *end != '\0' || fd < 0 || fcntl((int)fd, F_GETFD) < 0) {
-        dprintf(STDERR_FILENO, "probe: --fd %s is not an open descriptor\n", argv[2]);
+    int fd = descriptor(argv[2]);
+    if (fd < 0) {
         return 2;
     }
-    int error = follow_the_runner((int)fd);
+    int error = follow_the_runner(fd);
     if (error != 0) {
-        dprintf(STDERR_FILENO, "probe: nobody reads descriptor %ld: %s\n", fd, strerror(-error));
+        dprintf(STDERR_FILENO, "probe: nobody reads descriptor %d: %s\n", fd, strerror(-error));
         return 1;
     }
-    return answer((int)fd, argc - FIRST_WORD, argv);
+    return answer(fd, argc - FIRST_WORD, argv);
 }

@@ -1,9 +1,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "workload.h"
@@ -20,44 +17,11 @@ const char *options_linkage(void) {
 
 const struct option *option_find(const char *key, size_t length) {
     for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
-        if (strlen(OPTIONS[i].key) == length && strncmp(OPTIONS[i].key, key, length) == 0) {
+        if (strlen(OPTIONS[i].key.name) == length && strncmp(OPTIONS[i].key.name, key, length) == 0) {
             return &OPTIONS[i];
         }
     }
     return NULL;
-}
-
-static void store(struct request *request, const struct option *option, int64_t number, const char *text) {
-    char *field = (char *)request + option->offset;
-    if (option->keep_text) {
-        memcpy(field, &text, sizeof text);
-    } else {
-        memcpy(field, &number, sizeof number);
-    }
-}
-
-static int parse_choice(const struct option *option, const char *value, struct request *request,
-                        struct reason *reason) {
-    for (int64_t i = 0; option->choices[i] != NULL; i++) {
-        if (strcmp(option->choices[i], value) == 0) {
-            store(request, option, i, option->choices[i]);
-            return 0;
-        }
-    }
-    return reason_set(reason, -EINVAL, "%s has no value '%s'", option->key, value);
-}
-
-static int parse_number(const struct option *option, const char *value, struct request *request,
-                        struct reason *reason) {
-    char *end = NULL;
-    errno = 0;
-    long long number = strtoll(value, &end, 10);
-    if (end == value || *end != '\0' || errno != 0 || number < option->minimum || number < 0) {
-        return reason_set(reason, -EINVAL, "%s=%s: not a whole number from %lld to %lld", option->key, value,
-                          (long long)option->minimum, LLONG_MAX);
-    }
-    store(request, option, number, NULL);
-    return 0;
 }
 
 static int parse_word(const char *word, struct request *request, struct reason *reason) {
@@ -69,15 +33,7 @@ static int parse_word(const char *word, struct request *request, struct reason *
     if (option == NULL) {
         return reason_set(reason, -EINVAL, "unknown key '%.*s'", (int)(equals - word), word);
     }
-    switch (option->kind) {
-    case OPTION_TEXT:
-        store(request, option, 0, equals + 1);
-        return 0;
-    case OPTION_CHOICE:
-        return parse_choice(option, equals + 1, request, reason);
-    default:
-        return parse_number(option, equals + 1, request, reason);
-    }
+    return key_read(&option->key, equals + 1, request, reason);
 }
 
 static int parse_temperatures(struct request *request, struct reason *reason) {
@@ -139,8 +95,9 @@ static int check_request(struct request *request, struct reason *reason) {
 static int check_axes(int count, char **words, const struct request *request, struct reason *reason) {
     for (int i = 0; i < count; i++) {
         const struct option *option = option_find(words[i], strcspn(words[i], "="));
-        if (option->axis && !workload_has_axis(request->workload, option->key)) {
-            return reason_set(reason, -EINVAL, "%s has no axis '%s'", request->workload->id, option->key);
+        if (option->axis && !workload_has_axis(request->workload, option->key.name)) {
+            return reason_set(reason, -EINVAL, "%s has no axis '%s'", request->workload->id,
+                              option->key.name);
         }
     }
     return 0;
@@ -149,7 +106,7 @@ static int check_axes(int count, char **words, const struct request *request, st
 int options_parse(int count, char **words, struct request *request, struct reason *reason) {
     memset(request, 0, sizeof *request);
     for (size_t i = 0; i < OPTION_COUNT_ALL; i++) {
-        store(request, &OPTIONS[i], OPTIONS[i].fallback, OPTIONS[i].text);
+        key_store(&OPTIONS[i].key, OPTIONS[i].fallback, OPTIONS[i].text, request);
     }
     request->linkage = options_linkage();
     for (int i = 0; i < count; i++) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "clock/clock.h"
+#include "keys.h"
 #include "reason.h"
 
 struct workload;
@@ -60,22 +61,16 @@ struct request {
 #undef TEXT_LIKE
 };
 
-enum option_kind { OPTION_COUNT, OPTION_BYTES, OPTION_CHOICE, OPTION_TEXT };
-
-/* One key. Axes are also listed in the catalogue; the others only steer the measuring. */
+/* One key, which fills a struct request. Axes are also listed in the catalogue; the others only steer the
+ * measuring. */
 struct option {
-    const char *key;
-    enum option_kind kind;
+    struct key key; /* the choices are in the order of their enum */
     bool axis;
-    bool keep_text;             /* the request keeps the word, else its number */
-    size_t offset;              /* in struct request: int64_t, or const char * for texts */
-    int64_t fallback;           /* default of a count, size or choice */
-    const char *text;           /* default of a text */
-    const char *const *choices; /* of a choice, in the order of its enum, ended by NULL */
+    int64_t fallback; /* default of a count, size or choice */
+    const char *text; /* default of a text */
     const char *summary;
     /* Whether this machine has a value of a choice: 0, or -errno with the reason. NULL: it has all. */
     int (*available)(int64_t choice, struct reason *reason);
-    int64_t minimum;  /* of a count or size */
     const char *form; /* of a text: the regular expression of all it may be; NULL: any */
 };
 

@@ -23,57 +23,85 @@ static const char USAGE[] =
     "usage: clonometer-census --fd N [how=auto|tracepoints|ptrace] [seconds=S] [until=all] "
     "[ring_bytes=B] pid=PID | -- COMMAND WORD...\n";
 
+enum { FIRST_KEY = 3 }; /* after --fd N */
+
 enum how { HOW_AUTO, HOW_TRACEPOINTS, HOW_PTRACE };
 
-static bool read_positive(const char *text, double most, double *number) {
+/* What it is asked for, as the keys fill it. */
+struct asked {
+    int64_t how;
+    int64_t ring_bytes;
+    int64_t pid;
+    const char *seconds;
+    const char *until;
+};
+
+#define FIELD(name) offsetof(struct asked, name)
+
+static const struct key KEYS[] = {
+    {.name = "how",
+     .kind = KEY_CHOICE,
+     .offset = FIELD(how),
+     .choices = (const char *const[]){"auto", "tracepoints", "ptrace", NULL}},
+    {.name = "seconds", .kind = KEY_TEXT, .keep_text = true, .offset = FIELD(seconds)},
+    {.name = "until",
+     .kind = KEY_CHOICE,
+     .keep_text = true,
+     .offset = FIELD(until),
+     .choices = (const char *const[]){"all", NULL}},
+    {.name = "ring_bytes", .kind = KEY_BYTES, .offset = FIELD(ring_bytes), .least = 1, .most = 1 << 30},
+    {.name = "pid", .kind = KEY_COUNT, .offset = FIELD(pid), .least = 1, .most = 1 << 22},
+    {.name = NULL},
+};
+
+static int read_seconds(const char *text, int64_t *time_ns, struct reason *reason) {
+    static const double LEAST_S = 1e-9;
+    static const double MOST_S = 1e9;
     char *end = NULL;
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && *number > 0 && *number <= most;
+    double seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds >= LEAST_S && seconds <= MOST_S)) {
+        return reason_set(reason, -EINVAL, "seconds=%s: not a number from %g to %g", text, LEAST_S, MOST_S);
+    }
+    *time_ns = (int64_t)(seconds * 1e9);
+    return 0;
 }
 
-static bool read_key(const char *word, struct census *census, enum how *how) {
-    static const char *const HOW[] = {"auto", "tracepoints", "ptrace"};
-    double number = 0;
-    const char *value = NULL;
-    for (int i = 0; key_is(word, "how", &value) && i < 3; i++) {
-        if (strcmp(value, HOW[i]) == 0) {
-            *how = (enum how)i;
-            return true;
+/* Reads the words up to the one that ends them. 0, or -EINVAL with the reason. */
+static int read_keys(int count, char **words, struct census *census, enum how *how, struct reason *reason) {
+    struct asked asked = {.how = HOW_AUTO, .ring_bytes = 4 << 20};
+    for (int i = 0; i < count; i++) {
+        int error = keys_read(words[i], KEYS, &asked, reason);
+        if (error != 0) {
+            return error;
         }
     }
-    if (key_is(word, "until", &value) && strcmp(value, "all") == 0) {
-        census->until_all_end = true;
-    } else if (key_is(word, "seconds", &value) && read_positive(value, 1e9, &number)) {
-        census->most_ns = (int64_t)(number * 1e9);
-    } else if (key_is(word, "ring_bytes", &value) && read_positive(value, 1 << 30, &number)) {
-        census->ring_bytes = (size_t)number;
-    } else if (key_is(word, "pid", &value) && read_positive(value, 1 << 22, &number)) {
-        census->pid = (pid_t)number;
-    } else {
-        return false;
-    }
-    return true;
+    *how = (enum how)asked.how;
+    census->until_all_end = asked.until != NULL;
+    census->ring_bytes = (size_t)asked.ring_bytes;
+    census->pid = (pid_t)asked.pid;
+    return asked.seconds != NULL ? read_seconds(asked.seconds, &census->most_ns, reason) : 0;
 }
 
-static bool read_words(int argc, char **argv, struct census *census, enum how *how) {
-    char *end = NULL;
-    if (argc < 4 || strcmp(argv[1], "--fd") != 0) {
+/* False: with the reason, or where the words as a whole are wrong without one. */
+static bool read_words(int argc, char **argv, struct census *census, enum how *how, struct reason *reason) {
+    if (argc < FIRST_KEY + 1 || strcmp(argv[1], "--fd") != 0) {
         return false;
     }
-    census->answer = (int)strtol(argv[2], &end, 10);
-    if (end == argv[2] || *end != '\0' || fcntl(census->answer, F_SETFD, FD_CLOEXEC) != 0) {
+    census->answer = keys_descriptor(argv[2], reason);
+    if (census->answer < 0) {
         return false;
     }
-    for (int i = 3; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0) {
-            census->command = i + 1 < argc ? argv + i + 1 : NULL;
-            return census->command != NULL && census->pid == 0;
-        }
-        if (!read_key(argv[i], census, how)) {
-            return false;
-        }
+    (void)fcntl(census->answer, F_SETFD, FD_CLOEXEC);
+    int keys_end = FIRST_KEY;
+    while (keys_end < argc && strcmp(argv[keys_end], "--") != 0) {
+        keys_end++;
     }
-    return census->pid > 0;
+    if (read_keys(keys_end - FIRST_KEY, argv + FIRST_KEY, census, how, reason) != 0) {
+        return false;
+    }
+    census->command = keys_end + 1 < argc ? argv + keys_end + 1 : NULL;
+    /* Either a process that runs or a command, and no `--` without one. */
+    return keys_end == argc ? census->pid > 0 : census->command != NULL && census->pid == 0;
 }
 
 /* Holds nothing that others wait for: to stop listening takes the kernel some tenths of a second. */
@@ -99,13 +127,17 @@ static int take(struct census *census, enum how how, struct family **family, str
 }
 
 int main(int argc, char **argv) {
-    struct census census = {.exit_status = CENSUS_UNKNOWN, .ring_bytes = 4 << 20};
+    struct census census = {.exit_status = CENSUS_UNKNOWN};
     struct census_totals totals = {.created = 0};
     struct family *family = NULL;
     struct reason reason = {""};
     enum how how = HOW_AUTO;
-    if (!read_words(argc, argv, &census, &how)) {
-        fputs(USAGE, stderr);
+    if (!read_words(argc, argv, &census, &how, &reason)) {
+        if (reason.text[0] != '\0') {
+            fprintf(stderr, "clonometer-census: %s\n", reason.text);
+        } else {
+            fputs(USAGE, stderr);
+        }
         return 2;
     }
     signals_catch();

@@ -36,6 +36,7 @@
 #include "trace/ways.h"
 
 enum { MOST_WORDS = 64, ANSWER_BYTES = 2 << 20, FLAG_BITS = 64, MOST_RUN = 1 << 30 };
+#define MOST_NUMBER ((INT64_C(1) << 40) - 1)
 
 static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE key=value...\n"
                             "       tracer --fd N trace key=value... -- PROGRAM WORD...\n"
@@ -113,39 +114,6 @@ static int confirm(int fd, const char *method, int count, char **words) {
     return send_answer(fd, used, &trace, error, reason.text);
 }
 
-static bool is_one_of(const char *value, const char *const *names, int *index) {
-    for (*index = 0; names[*index] != NULL; (*index)++) {
-        if (strcmp(value, names[*index]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool read_events(const char *list, unsigned *wanted) {
-    static const char *const NAMES[] = {"tasks", "sched", "calls", "faults", "samples",
-                                        "exec",  "main",  "futex", "locks",  NULL};
-    char copy[128];
-    char *rest = copy;
-    snprintf(copy, sizeof copy, "%s", list);
-    for (char *name = strsep(&rest, ","); name != NULL; name = strsep(&rest, ",")) {
-        int index = 0;
-        if (!is_one_of(name, NAMES, &index)) {
-            return false;
-        }
-        *wanted |= 1U << index;
-    }
-    return true;
-}
-
-static bool read_number(const char *text, uint64_t *number) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    *number = value;
-    return errno == 0 && end != text && *end == '\0' && value > 0 && value < (1ULL << 40);
-}
-
 /* Offsets in a file, an r behind each whose function's return is meant. */
 static bool read_marks(const char *list, struct fast_marks *marks) {
     for (const char *at = list; marks->count < FAST_MOST_MARKS; at++) {
@@ -163,56 +131,104 @@ static bool read_marks(const char *list, struct fast_marks *marks) {
     return false;
 }
 
-static bool read_key(const char *word, struct listening *listening) {
-    static const char *const HOW[] = {"none", "own", "tracepoints", "ptrace", "fast", NULL};
-    static const char *const STAMPS[] = {"monotonic", "tsc", NULL};
-    const char *value = NULL;
-    int index = 0;
-    uint64_t number = 0;
-    if (key_is(word, "how", &value) && is_one_of(value, HOW, &index)) {
-        listening->how = (enum listen_how)index;
-    } else if (key_is(word, "counters", &value)) {
-        listening->counters = counter_set_named(value);
-        return listening->counters != NULL;
-    } else if (key_is(word, "stamps", &value) && is_one_of(value, STAMPS, &index)) {
-        listening->tsc = index == 1;
-    } else if (key_is(word, "events", &value)) {
-        return read_events(value, &listening->wanted);
-    } else if (key_is(word, "ring_bytes", &value) && read_number(value, &number)) {
-        listening->ring_bytes = (size_t)number;
-    } else if (key_is(word, "window_ns", &value) && read_number(value, &number)) {
-        listening->window_ns = number;
-    } else if (key_is(word, "period_ns", &value) && read_number(value, &number)) {
-        listening->sample_period_ns = number;
-    } else if (key_is(word, "mark_file", &value) && strlen(value) < sizeof listening->marks.file) {
-        memcpy(listening->marks.file, value, strlen(value) + 1);
-    } else if (key_is(word, "marks", &value)) {
-        return read_marks(value, &listening->marks);
-    } else if (key_is(word, "fault_run", &value) && read_number(value, &number)) {
-        listening->most_run = number < MOST_RUN ? (unsigned)number : MOST_RUN;
-    } else {
-        return false;
+/* What `trace` is asked for, as the keys fill it. */
+struct asked {
+    int64_t how;
+    int64_t stamps;
+    int64_t events;
+    int64_t ring_bytes;
+    int64_t window_ns;
+    int64_t period_ns;
+    int64_t fault_run;
+    const char *counters;
+    const char *mark_file;
+    const char *marks;
+};
+
+#define NUMBER(word, unit, field)                                                                            \
+    {.name = (word), .kind = (unit), .offset = offsetof(struct asked, field), .least = 1, .most = MOST_NUMBER}
+#define TEXT(word, field)                                                                                    \
+    {.name = (word), .kind = KEY_TEXT, .keep_text = true, .offset = offsetof(struct asked, field)}
+#define CHOICE(word, what, kept, field, ...)                                                                 \
+    {                                                                                                        \
+        .name = (word), .kind = (what), .keep_text = (kept), .offset = offsetof(struct asked, field),        \
+        .choices = (const char *const[]) {                                                                   \
+            __VA_ARGS__, NULL                                                                                \
+        }                                                                                                    \
     }
-    return true;
+
+/* The choices are in the order of enum listen_how and of RINGS_*. */
+static const struct key KEYS[] = {
+    CHOICE("how", KEY_CHOICE, false, how, "none", "own", "tracepoints", "ptrace", "fast"),
+    CHOICE("stamps", KEY_CHOICE, false, stamps, "monotonic", "tsc"),
+    CHOICE("events", KEY_LIST, false, events, "tasks", "sched", "calls", "faults", "samples", "exec", "main",
+           "futex", "locks"),
+    CHOICE("counters", KEY_CHOICE, true, counters, "hardware", "software"),
+    NUMBER("ring_bytes", KEY_BYTES, ring_bytes),
+    NUMBER("window_ns", KEY_COUNT, window_ns),
+    NUMBER("period_ns", KEY_COUNT, period_ns),
+    NUMBER("fault_run", KEY_COUNT, fault_run),
+    TEXT("mark_file", mark_file),
+    TEXT("marks", marks),
+    {.name = NULL},
+};
+
+static int set_marks(const struct asked *asked, struct fast_marks *marks, struct reason *reason) {
+    if (asked->mark_file != NULL) {
+        size_t length = strlen(asked->mark_file);
+        if (length >= sizeof marks->file) {
+            return reason_set(reason, -EINVAL, "mark_file has %zu bytes; allowed: at most %zu", length,
+                              sizeof marks->file - 1);
+        }
+        memcpy(marks->file, asked->mark_file, length + 1);
+    }
+    if (asked->marks != NULL && !read_marks(asked->marks, marks)) {
+        return reason_set(reason, -EINVAL,
+                          "marks=%s: not 1 to %d offsets with commas between, each with r or not",
+                          asked->marks, FAST_MOST_MARKS);
+    }
+    return 0;
+}
+
+/* Reads the words up to the one that ends them. 0, or -EINVAL with the reason. */
+static int read_words(int count, char **words, struct listening *listening, struct reason *reason) {
+    struct asked asked = {.how = LISTEN_ALL, .ring_bytes = 8 << 20, .period_ns = 100000};
+    for (int i = 0; i < count; i++) {
+        int error = keys_read(words[i], KEYS, &asked, reason);
+        if (error != 0) {
+            return error;
+        }
+    }
+    *listening = (struct listening){
+        .how = (enum listen_how)asked.how,
+        .wanted = (unsigned)asked.events,
+        .ring_bytes = (size_t)asked.ring_bytes,
+        .sample_period_ns = (uint64_t)asked.period_ns,
+        .most_run = asked.fault_run < MOST_RUN ? (unsigned)asked.fault_run : MOST_RUN,
+        .counters = asked.counters != NULL ? counter_set_named(asked.counters) : NULL,
+        .window_ns = (uint64_t)asked.window_ns,
+        .tsc = asked.stamps == 1,
+    };
+    if (listening->window_ns != 0 && listening->how != LISTEN_FAST) {
+        return reason_set(reason, -EINVAL, "window_ns takes how=fast");
+    }
+    return set_marks(&asked, &listening->marks, reason);
 }
 
 static int trace_program(int fd, int count, char **words) {
     static struct heard heard;
-    struct listening listening = {.how = LISTEN_ALL, .ring_bytes = 8 << 20, .sample_period_ns = 100000};
+    struct listening listening;
     struct reason reason = {""};
     int i = 0;
-    for (; i < count && strcmp(words[i], "--") != 0; i++) {
-        if (!read_key(words[i], &listening)) {
-            dprintf(STDERR_FILENO, "tracer: %s is no key with a value that it knows\n", words[i]);
-            return 2;
-        }
+    while (i < count && strcmp(words[i], "--") != 0) {
+        i++;
+    }
+    if (read_words(i, words, &listening, &reason) != 0) {
+        dprintf(STDERR_FILENO, "tracer: %s\n", reason.text);
+        return 2;
     }
     if (i + 1 >= count) {
         (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
-        return 2;
-    }
-    if (listening.window_ns != 0 && listening.how != LISTEN_FAST) {
-        dprintf(STDERR_FILENO, "tracer: window_ns takes how=fast\n");
         return 2;
     }
     (void)listen_to(&listening, words + i + 1, &heard, &reason);
@@ -224,29 +240,30 @@ static int trace_program(int fd, int count, char **words) {
 }
 
 static bool is_confirm(int argc, char **argv) {
+    static const char *const METHODS[] = {"perf", "ptrace", "auto", NULL};
     return argc >= 6 && strcmp(argv[3], "confirm") == 0 &&
-           (strcmp(argv[4], "perf") == 0 || strcmp(argv[4], "ptrace") == 0 || strcmp(argv[4], "auto") == 0);
+           keys_choice(argv[4], strlen(argv[4]), METHODS) >= 0;
 }
 
 int main(int argc, char **argv) {
-    char *end = NULL;
+    struct reason reason = {""};
     bool trace = argc >= 6 && strcmp(argv[3], "trace") == 0;
     bool ways = argc == 4 && strcmp(argv[3], "ways") == 0;
     if (argc < 4 || strcmp(argv[1], "--fd") != 0 || (!trace && !ways && !is_confirm(argc, argv))) {
         (void)!write(STDERR_FILENO, USAGE, sizeof USAGE - 1);
         return 2;
     }
-    errno = 0;
-    long fd = strtol(argv[2], &end, 10);
-    if (errno != 0 || end == argv[2] || *end != '\0' || fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0) {
-        dprintf(STDERR_FILENO, "tracer: --fd %s is not an open descriptor\n", argv[2]);
+    int fd = keys_descriptor(argv[2], &reason);
+    if (fd < 0) {
+        dprintf(STDERR_FILENO, "tracer: %s\n", reason.text);
         return 2;
     }
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     files_raise();
     if (trace) {
-        return trace_program((int)fd, argc - 4, argv + 4);
+        return trace_program(fd, argc - 4, argv + 4);
     }
-    int error = ways ? ways_send((int)fd) : confirm((int)fd, argv[4], argc - 5, argv + 5);
+    int error = ways ? ways_send(fd) : confirm(fd, argv[4], argc - 5, argv + 5);
     if (error != 0) {
         dprintf(STDERR_FILENO, "tracer: %s\n", strerror(-error));
     }
