@@ -12,7 +12,7 @@
 #include "describe.h"
 #include "emit/answer.h"
 #include "keys.h"
-#include "launch/guardian.h"
+#include "launch/remover.h"
 #include "measure.h"
 #include "sys/sys.h"
 
@@ -144,8 +144,8 @@ int main(int argc, char **argv) {
         }
         return error != 0;
     }
-    if (argc == 3 && strcmp(argv[1], GUARDIAN_WORD) == 0) {
-        return guardian_main(argv[2]);
+    if (argc == 3 && strcmp(argv[1], REMOVER_WORD) == 0) {
+        return remover_main(argv[2]);
     }
     if (argc == 3 && strcmp(argv[1], CACHES_WALKER_WORD) == 0) {
         return caches_walk_main(argv[2]);

@@ -94,7 +94,7 @@ def test_nothing_is_left_whatever_ends_the_probe(kind: str, ending: signal.Signa
         assert happens(lambda: len(list(tmp_path.glob("clonometer-*/*"))) == 4)
         running.end(ending)
         assert gone(running.pid)
-    # The guardian has a session of its own.
+    # The remover has a session of its own.
     assert happens(lambda: not list(tmp_path.iterdir()))
 
 

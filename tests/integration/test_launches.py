@@ -38,8 +38,8 @@ def groups_of(pid: int) -> list[str]:
     return [] if group is None else [name for name in os.listdir(group) if name == f"clonometer.{pid}"]
 
 
-def is_guarded(group: str) -> bool:
-    """Whether a group's guardian is there, in a session of its own: who kills the probe's then does not reach it."""
+def has_remover(group: str) -> bool:
+    """Whether a group's remover is there, in a session of its own: who kills the probe's then does not reach it."""
     return any(f"\0--remove-when-gone\0{Path(own_group(), group)}\0".encode() in line for line in command_lines())
 
 
@@ -99,8 +99,8 @@ def test_no_cgroup_remains() -> None:
 @pytest.mark.skipif(not CATALOGUE["launch.clone3_into_cgroup"]["available"], reason="no cgroup can be made here")
 def test_no_cgroup_remains_after_a_killed_probe() -> None:
     with started("workload=launch.clone3_into_cgroup", "samples=1000000") as running:
-        # A group without a guardian yet is the runner's to remove.
-        assert happens(lambda: any(map(is_guarded, groups_of(running.pid))))
+        # A group without a remover yet is the runner's to remove.
+        assert happens(lambda: any(map(has_remover, groups_of(running.pid))))
         assert at_work(running.pid)
         os.killpg(running.pid, signal.SIGKILL)
         running.answer()

@@ -133,7 +133,7 @@ def test_a_group_that_shrinks_while_workers_run_fails_executions_and_leaves_noth
     with small_group(*PIDS, 20) as group:
 
         def shrink() -> None:
-            # Once there are workers beside the probe and its guardian, all that was to be checked beforehand has been.
+            # Once there are workers beside the probe and its remover, all that was to be checked beforehand has been.
             deadline = time.monotonic() + 30
             while int((group / "pids.current").read_text()) < 4 and time.monotonic() < deadline:
                 time.sleep(0.0005)

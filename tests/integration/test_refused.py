@@ -65,20 +65,20 @@ def test_shared_memory_serves_where_no_file_can_be_had(take_away: Callable[[], N
 
 
 def keeper(pid: int) -> int | None:
-    """The guardian that a probe has started."""
+    """The remover that a probe has started."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    named = (int(child) for child in children if Path(f"/proc/{child}/comm").read_text() == "clonometer-guar\n")
+    named = (int(child) for child in children if Path(f"/proc/{child}/comm").read_text() == "clonometer-remo\n")
     return next(named, None)
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
-def test_a_folder_goes_whatever_its_guardian_is_sent(tmp_path: Path, by: signal.Signals) -> None:
+def test_a_folder_goes_whatever_its_remover_is_sent(tmp_path: Path, by: signal.Signals) -> None:
     words = ("workload=contend.open", "workers=2", "samples=100000", f"block_limit_ns={10**9}", "blocks=1", "warmup=0")
     with started(*words, *probe.clock_words(), environment={"TMPDIR": str(tmp_path)}) as running:
         assert happens(lambda: keeper(running.pid))
-        guardian = keeper(running.pid)
+        remover = keeper(running.pid)
         for number in {signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, by}:
-            os.kill(guardian, number)
+            os.kill(remover, number)
         assert happens(lambda: list(tmp_path.iterdir()))
         running.answer()
         assert running.process.wait() == 0
@@ -86,7 +86,7 @@ def test_a_folder_goes_whatever_its_guardian_is_sent(tmp_path: Path, by: signal.
 
 
 @ROOT_ONLY
-def test_a_guardian_is_found_without_proc(tmp_path: Path) -> None:
+def test_a_remover_is_found_without_proc(tmp_path: Path) -> None:
     def without_proc() -> None:
         os.environ["TMPDIR"] = str(tmp_path)
         container.change_mounts(("/proc", str(tmp_path)))

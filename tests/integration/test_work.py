@@ -40,7 +40,7 @@ def executed(folder: Path, *words: str) -> Block:
 
 
 def left_in(folder: Path) -> list[str]:
-    """What is still in a folder, with patience for a guardian that is just removing it."""
+    """What is still in a folder, with patience for a remover that is just removing it."""
     for _ in range(100):
         if not any(folder.iterdir()):
             return []

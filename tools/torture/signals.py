@@ -16,7 +16,7 @@ from tools.torture.trials import Trial
 
 KIND = "signals"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-WHOM = ("command", "twice", "group", "driver", "child", "guardian", "nobody but a hangup that is ignored")
+WHOM = ("command", "twice", "group", "driver", "child", "remover", "nobody but a hangup that is ignored")
 MOMENTS = ("start-up", "measuring", "any", "writing", "answer")
 # One or two of each family, and all that keep something outside themselves.
 WORKLOADS = (
@@ -62,9 +62,9 @@ def trials(order: random.Random) -> Iterator[Trial]:
 
 
 def _means_something(workload: str, whom: str, moment: str) -> bool:
-    if whom == "guardian" and workload not in KEEPERS:
+    if whom == "remover" and workload not in KEEPERS:
         return False
-    return whom not in ("driver", "child", "guardian") or moment == "measuring"
+    return whom not in ("driver", "child", "remover") or moment == "measuring"
 
 
 def _of_run(workload: str, number: signal.Signals, whom: str, moment: str, turn: int) -> Trial:
@@ -78,9 +78,9 @@ def _of_run(workload: str, number: signal.Signals, whom: str, moment: str, turn:
         ended = command.wait()
         if whom.startswith("nobody"):
             allowed = {0, 4}
-        elif whom in ("driver", "child", "guardian"):
+        elif whom in ("driver", "child", "remover"):
             # A driver that has gone before its time is a failed cell, and so is a child that did not end as it should.
-            allowed = {0} if whom == "guardian" else {0, 4}
+            allowed = {0} if whom == "remover" else {0, 4}
         else:
             allowed = _allowed(sent, number, ended.seconds, {0, 4})
         # Before its own handlers are in place, Python has answers of its own.
@@ -165,7 +165,7 @@ def _send(command: Command, number: signal.Signals, whom: str, draw: random.Rand
     with contextlib.suppress(ProcessLookupError):
         if whom == "group":
             os.killpg(command.pid, number)
-        elif whom in ("driver", "child", "guardian"):
+        elif whom in ("driver", "child", "remover"):
             pid = _meet(command, whom, draw)
             if pid is not None:
                 os.kill(pid, number)
@@ -184,8 +184,8 @@ def _meet(command: Command, whom: str, draw: random.Random) -> int | None:
     while command.running() and time.monotonic() < end_s:
         drivers = command.drivers()
         below = [pid for driver in drivers for pid in (descendants(driver) if whom != "driver" else [driver])]
-        guards = {pid for pid in below if stat_of(pid)[0] == "clonometer-guar"}
-        candidates = sorted(guards if whom == "guardian" else set(below) - guards)
+        removers = {pid for pid in below if stat_of(pid)[0] == "clonometer-remo"}
+        candidates = sorted(removers if whom == "remover" else set(below) - removers)
         if candidates:
             return draw.choice(candidates)
     return None

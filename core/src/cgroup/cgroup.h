@@ -14,7 +14,7 @@ int cgroup_own(const char *root, const char *controller, char path[CGROUP_PATH_B
 /* The name of this process's own group below a group's directory. 0 or -ENAMETOOLONG. */
 int cgroup_name(const char *directory, char path[CGROUP_PATH_BYTES]);
 
-/* Makes a group of our own below a group's directory; its maker removes it, or has a guardian do so. Its name
+/* Makes a group of our own below a group's directory; its maker removes it, or has a remover do so. Its name
  * tells who left it, should nobody. 0 or -errno. */
 int cgroup_make(const char *directory, char path[CGROUP_PATH_BYTES]);
 

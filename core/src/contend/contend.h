@@ -23,7 +23,7 @@
 #include <sys/types.h>
 
 #include "gate/gate.h"
-#include "launch/guardian.h"
+#include "launch/remover.h"
 #include "sys/sys.h"
 #include "workload.h"
 
@@ -93,7 +93,7 @@ struct contend {
     pid_t starter;
     uint32_t rounds;
     bool broken; /* a worker process has died: there is nothing left to measure */
-    struct guardian guardian;
+    struct remover remover;
     char folder[CONTEND_PATH_BYTES]; /* empty: none */
     _Alignas(CONTEND_APART_BYTES) struct gate gate;
     _Alignas(CONTEND_APART_BYTES) struct tally ready;
@@ -112,7 +112,7 @@ int contend_window(const struct bench *bench, struct sample *sample);
 /* Ends all workers, reaps them and removes the files. */
 void contend_end(struct bench *bench);
 
-/* The folder with the workers' files, watched by a guardian that removes it whatever ends the probe. 0 or
+/* The folder with the workers' files, watched by a remover that removes it whatever ends the probe. 0 or
  * -errno. */
 int contend_files_make(struct contend *contend);
 void contend_files_remove(struct contend *contend);

@@ -23,7 +23,7 @@ int contend_files_make(struct contend *contend) {
     if (mkdtemp(folder) == NULL) {
         return -errno;
     }
-    int error = guardian_start(&contend->guardian, folder);
+    int error = remover_start(&contend->remover, folder);
     if (error != 0) {
         return error;
     }
@@ -49,6 +49,6 @@ void contend_files_remove(struct contend *contend) {
             (void)unlink(contend->workers[i].path);
         }
     }
-    (void)guardian_end(&contend->guardian, contend->folder);
+    (void)remover_end(&contend->remover, contend->folder);
     contend->folder[0] = '\0';
 }

@@ -2,7 +2,7 @@
  * Timed: as contend.h says; the operation is one open for reading of an empty file and the close of the
  * descriptor: a file of the worker's own (opened=distinct), or one file for all (opened=same), whose dentry
  * and inode then are shared by processes too. Threads share the table of descriptors and its lock, processes
- * do not. Outside: making the files, in a folder below $TMPDIR or /tmp, and removing them; a guardian process
+ * do not. Outside: making the files, in a folder below $TMPDIR or /tmp, and removing them; a remover process
  * does that even if the probe is killed. Bias: the folder's file system is part of what is measured; the
  * paths have few parts.
  * Source: will-it-scale open1, open2; fs/open.c, fs/file.c.

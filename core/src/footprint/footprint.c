@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "launch/guardian.h"
+#include "launch/remover.h"
 
 enum {
     MOST_TASKS = 1000000,
@@ -17,7 +17,7 @@ enum {
 
 struct footprint {
     struct account account;
-    struct guardian guardian;
+    struct remover remover;
     struct memory_account before;
     void *list;
 };
@@ -137,14 +137,14 @@ static int join_group(struct footprint *footprint, struct reason *reason) {
             "to write to /sys/fs/cgroup and, in version 2, the memory controller",
             strerror(-error));
     }
-    error = guardian_start(&footprint->guardian, footprint->account.group);
+    error = remover_start(&footprint->remover, footprint->account.group);
     if (error != 0) {
-        return reason_set(reason, error, "the guardian of a control group cannot be started: %s",
+        return reason_set(reason, error, "the remover of a control group cannot be started: %s",
                           strerror(-error));
     }
     error = account_join_group(&footprint->account, reason);
     if (error != 0) {
-        (void)guardian_end(&footprint->guardian, footprint->account.group);
+        (void)remover_end(&footprint->remover, footprint->account.group);
     }
     return error;
 }
@@ -181,5 +181,5 @@ void footprint_finish(struct bench *bench) {
         return;
     }
     account_leave_group(&footprint->account);
-    (void)guardian_end(&footprint->guardian, footprint->account.group);
+    (void)remover_end(&footprint->remover, footprint->account.group);
 }

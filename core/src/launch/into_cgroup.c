@@ -1,7 +1,7 @@
 /* launch.clone3_into_cgroup
  * Timed: as launch.clone3, the child being born in another cgroup (CLONE_INTO_CGROUP). Outside: making the
- * group below our own in the version 2 hierarchy, and removing it; a guardian process does that even if the
- * probe is killed. Bias: that guardian is started before the cold launch, which so is not the very first of
+ * group below our own in the version 2 hierarchy, and removing it; a remover process does that even if the
+ * probe is killed. Bias: that remover is started before the cold launch, which so is not the very first of
  * its process; one descriptor more is open, which the child does not get. Source: clone(2), Linux 5.7;
  * cgroups(7).
  */
@@ -14,12 +14,12 @@
 
 #include "cgroup/cgroup.h"
 #include "launch/clone3.h"
-#include "launch/guardian.h"
 #include "launch/launch.h"
+#include "launch/remover.h"
 #include "sys/sys.h"
 
 struct room {
-    struct guardian guardian;
+    struct remover remover;
     int group;
 };
 
@@ -47,9 +47,9 @@ static int prepare(struct bench *bench, struct reason *reason) {
     if (error != 0) {
         return reason_set(reason, error, "no cgroup can be made in %.200s: %s", own_group, strerror(-error));
     }
-    error = guardian_start(&room.guardian, path);
+    error = remover_start(&room.remover, path);
     if (error != 0) {
-        return reason_set(reason, error, "the guardian of a cgroup cannot be started: %s", strerror(-error));
+        return reason_set(reason, error, "the remover of a cgroup cannot be started: %s", strerror(-error));
     }
     room.group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (room.group < 0) {
@@ -72,7 +72,7 @@ static void finish(struct bench *bench) {
     char own_group[CGROUP_PATH_BYTES];
     char path[CGROUP_PATH_BYTES];
     if (cgroup_own("", NULL, own_group) == 0 && cgroup_name(own_group, path) == 0) {
-        (void)guardian_end(&room->guardian, path);
+        (void)remover_end(&room->remover, path);
     }
 }
 

@@ -20,9 +20,9 @@ int work_folder_make(struct work *work, struct reason *reason) {
     if (mkdtemp(work->folder) == NULL) {
         return reason_set(reason, -errno, "no folder can be made in %.200s: %s", parent, strerror(errno));
     }
-    int error = guardian_start(&work->guardian, work->folder);
+    int error = remover_start(&work->remover, work->folder);
     if (error != 0) {
-        return reason_set(reason, error, "the guardian of a folder cannot be started: %s", strerror(-error));
+        return reason_set(reason, error, "the remover of a folder cannot be started: %s", strerror(-error));
     }
     work->has_folder = true;
     return 0;
@@ -30,7 +30,7 @@ int work_folder_make(struct work *work, struct reason *reason) {
 
 void work_folder_remove(struct work *work) {
     if (work->has_folder) {
-        (void)guardian_end(&work->guardian, work->folder);
+        (void)remover_end(&work->remover, work->folder);
     }
     work->has_folder = false;
 }

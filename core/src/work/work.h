@@ -12,7 +12,7 @@
 
 #include "clock/clock.h"
 #include "gate/gate.h"
-#include "launch/guardian.h"
+#include "launch/remover.h"
 #include "sys/sys.h"
 #include "workload.h"
 
@@ -64,7 +64,7 @@ struct work {
     int64_t executions;
     struct worker *workers;
     char *counters;
-    struct guardian guardian;
+    struct remover remover;
     bool has_folder;
     char folder[WORK_PATH_BYTES];
     FILE *stream;  /* shared by all; NULL: none */
@@ -104,7 +104,7 @@ double work_divisions(int64_t numbers, bool at_root);
 int work_check(const struct request *request, struct reason *reason);
 int work_allocator_available(int64_t allocator, struct reason *reason);
 
-/* The folder for the files, watched by a guardian that removes it whatever ends the probe. 0, or -errno with
+/* The folder for the files, watched by a remover that removes it whatever ends the probe. 0, or -errno with
  * the reason. */
 int work_folder_make(struct work *work, struct reason *reason);
 void work_folder_remove(struct work *work);

@@ -45,7 +45,7 @@ def temporary_folder() -> Iterator[Path]:
 @contextlib.contextmanager
 def _removed_when_gone(folder: str) -> Iterator[None]:
     """A shell holds the other end of a pipe: however this process ends, it then removes the folder."""
-    guardian = subprocess.Popen(
+    remover = subprocess.Popen(
         ["/bin/sh", "-c", _REMOVE_WHEN_GONE, "sh", folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -58,4 +58,4 @@ def _removed_when_gone(folder: str) -> Iterator[None]:
         yield
     finally:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            guardian.communicate(timeout=_PATIENCE_S)
+            remover.communicate(timeout=_PATIENCE_S)

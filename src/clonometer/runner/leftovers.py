@@ -15,7 +15,7 @@ KEEPS = b"keeps: "
 _NAME = re.compile(r"clonometer(-[A-Za-z0-9]{6}|\.[0-9]+)")
 _MOST_KEPT = 16
 _MOST_LINE_BYTES = 4096
-# A guardian begins as soon as its driver has gone, and a control group is busy until its last task has left.
+# A remover begins as soon as its driver has gone, and a control group is busy until its last task has left.
 _PATIENCE_S = 2.0
 _STEP_S = 0.01
 
@@ -60,7 +60,7 @@ class KeptPaths:
 def remove_left(paths: list[str]) -> tuple[str, ...]:
     """Remove the directories that are still there, with the files in them; name those that cannot be removed.
 
-    They are a driver's, which has ended; its guardian may be removing them at the same time.
+    They are a driver's, which has ended; its remover may be removing them at the same time.
     """
     ours = [path for path in paths if _NAME.fullmatch(Path(path).name)]
     end_s = time.monotonic() + _PATIENCE_S

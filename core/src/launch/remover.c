@@ -1,4 +1,4 @@
-#include "launch/guardian.h"
+#include "launch/remover.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,13 +18,13 @@ enum { PATIENCE_STEPS = 500, STEP_NS = 10000000, LOWEST_TO_CLOSE = 3, MOST_TO_CL
 
 /* A program of its own, since a mere fork would share the parent's pages for as long as it lives, and so
  * change what is measured; a session of its own, since whoever kills the probe may kill its session. */
-static int start(struct guardian *guardian, const char *directory) {
+static int start(struct remover *remover, const char *directory) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return -errno;
     }
-    char word[] = GUARDIAN_WORD;
-    char name[] = "clonometer-guardian";
+    char word[] = REMOVER_WORD;
+    char name[] = "clonometer-remover";
     char *arguments[] = {name, word, (char *)directory, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -37,21 +37,21 @@ static int start(struct guardian *guardian, const char *directory) {
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-    int error = posix_spawn(&guardian->pid, sys_own_program(), &actions, &attributes, arguments, environ);
+    int error = posix_spawn(&remover->pid, sys_own_program(), &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
-    guardian->pipe = ends[1];
+    remover->pipe = ends[1];
     if (error != 0) {
         close(ends[1]);
     }
     return -error;
 }
 
-int guardian_start(struct guardian *guardian, const char *directory) {
-    /* Said before there is a guardian: until then the runner alone can remove it. */
-    dprintf(STDERR_FILENO, GUARDIAN_KEEPS "%s\n", directory);
-    int error = start(guardian, directory);
+int remover_start(struct remover *remover, const char *directory) {
+    /* Said before there is a remover: until then the runner alone can remove it. */
+    dprintf(STDERR_FILENO, REMOVER_KEEPS "%s\n", directory);
+    int error = start(remover, directory);
     if (error != 0) {
         (void)rmdir(directory);
     }
@@ -89,10 +89,10 @@ static int remove_directory(const char *directory) {
     return error;
 }
 
-int guardian_end(const struct guardian *guardian, const char *directory) {
+int remover_end(const struct remover *remover, const char *directory) {
     int status = 0;
-    close(guardian->pipe);
-    int error = sys_wait(guardian->pid, &status);
+    close(remover->pipe);
+    int error = sys_wait(remover->pid, &status);
     if (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return 0;
     }
@@ -103,9 +103,9 @@ int guardian_end(const struct guardian *guardian, const char *directory) {
     return error;
 }
 
-int guardian_main(const char *directory) {
+int remover_main(const char *directory) {
     /* Started from /proc/self/exe it would be called `exe` in lists of processes. */
-    prctl(PR_SET_NAME, "clonometer-guardian");
+    prctl(PR_SET_NAME, "clonometer-remover");
     /* The runner waits for the end of the answer, which must not wait for us. */
     for (int fd = LOWEST_TO_CLOSE; fd < MOST_TO_CLOSE; fd++) {
         close(fd);
