@@ -10,12 +10,11 @@ from pathlib import PurePosixPath
 
 from clonometer.families import axis as axis_of
 from clonometer.families import family as family_of
-from clonometer.families import workload_words
-from clonometer.families.common import STAGES
+from clonometer.families import stages, workload_words
 from clonometer.units import approximate_bytes, format_duration
 
-_STAGES = {stage.name: stage for stage in STAGES}
-#: All stages of a launch, in order of time.
+_STAGES = stages()
+#: All stages of a launch that have words, in order of time.
 STAGE_ORDER = tuple(_STAGES)
 #: Where a new task was seen to run.
 PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
@@ -106,9 +105,8 @@ def until(stage: str | None) -> str:
     >>> until("task_runs"), until("page_mapped")
     ('until the task runs', 'until page mapped')
     """
-    if stage in _STAGES:
-        return _STAGES[stage].until
-    return f"until {(stage or 'done').replace('_', ' ')}"
+    known = _STAGES.get(stage or "")
+    return known.until if known else f"until {(stage or 'done').replace('_', ' ')}"
 
 
 def stage_explanation(stage: str) -> str:
@@ -122,15 +120,43 @@ def stage_explanation(stage: str) -> str:
     return _STAGES[stage].explanation if stage in _STAGES else ""
 
 
-def stage_place(stage: str | None) -> int:
-    """The place of a stage in order of time; what is no known stage comes last.
+def stage_part(stage: str) -> str:
+    """Say what goes on from the stage before until this one.
 
     Examples
     --------
-    >>> stage_place("call_returns"), stage_place("reaped"), stage_place(None)
-    (0, 5, 6)
+    >>> stage_part("reaped"), stage_part("page_mapped")
+    ('its end', 'the time until page mapped')
     """
-    return STAGE_ORDER.index(stage) if stage in _STAGES else len(STAGE_ORDER)
+    part = _STAGES[stage].part if stage in _STAGES else ""
+    return part or f"the time {until(stage)}"
+
+
+def is_detail(stage: str) -> bool:
+    """Whether a stage only explains another one, as far as its words say.
+
+    Examples
+    --------
+    >>> is_detail("image_ends"), is_detail("page_mapped")
+    (True, False)
+    """
+    return stage in _STAGES and _STAGES[stage].detail
+
+
+def stage_place(stage: str | None) -> int:
+    """The place of a stage in order of time; what is no stage comes last.
+
+    One that nobody has heard of comes after all others but the end of a launch, which contains every stage.
+
+    Examples
+    --------
+    >>> stage_place("image_ends") < stage_place("page_mapped") < stage_place("reaped") < stage_place(None)
+    True
+    """
+    *parts, end = STAGE_ORDER
+    if stage in parts:
+        return parts.index(stage)
+    return len(parts) + 2 if stage is None else len(parts) + (stage == end)
 
 
 def axis_words(name: str, value: int | str) -> str:

@@ -66,11 +66,17 @@ def say(measured: CommandLine) -> Say:
 def test_it_is_listed_and_shown_by_its_own_name_with_what_its_axes_do(say: Say) -> None:
     assert {"pool.submit", "pool_workers", "queue_kind"} <= set(say("list", "--wide").split())
     text = say("show", "run.parquet", "--wide")
-    assert re.search(r"^Job pool +until +median", text, re.MULTILINE)
-    assert re.search(r"^ +pool workers 4 +retries +2", text, re.MULTILINE)
+    assert re.search(r"^Job pool; µs +until +median", text, re.MULTILINE)
+    assert re.search(r"^ +pool workers 4 +submit, µs +1\.(39|4)", text, re.MULTILINE)
+    assert re.search(r"^pool.submit +job picked up +2\.(79|8)", text, re.MULTILINE)
+    first = say("show", "run.parquet")
+    assert re.search(r"^Job pool +job picked up +95% interval", first, re.MULTILINE)
+    assert re.search(r"^pool.submit: submit +µs +1\.(09|1)", first, re.MULTILINE)
     shown = json.loads(say("show", "run.parquet", "--json"))
     findings = {finding["id"]: finding["numbers"] for finding in shown["findings"]}
     assert findings["scan.pool_workers.pool.submit.submit_ns"]["slope_ns"] == pytest.approx(100, rel=0.05)
+    picked_up = findings["scan.pool_workers.pool.submit"]
+    assert (picked_up["stage"], picked_up["slope_ns"]) == ("job_picked_up", pytest.approx(200, rel=0.05))
     assert findings["choice.queue_kind.pool.submit.lock_free"]["ratio"] == pytest.approx(0.5, rel=0.05)
     values = {(cell["quantity"], cell["unit"], cell["value"]) for cell in shown["cells"] if cell["value"] is not None}
     assert values == {("retries", "count", 2), ("queue_each_bytes", "bytes", 64), ("queue_each_bytes", "bytes", 256)}
@@ -89,7 +95,11 @@ def test_it_is_exported_and_compared(say: Say, measured: CommandLine) -> None:
     for name in FORMATS:
         assert "submit" in (measured.folder / name).read_text(), name
     compared = json.loads(say("compare", "run.parquet", "run.parquet", "--json"))
-    assert {row["workload"] for row in compared["comparisons"][0]["rows"]} == {"pool.submit"}
+    rows = compared["comparisons"][0]["rows"]
+    assert {(row["workload"], row["stage"]) for row in rows} == {
+        ("pool.submit", None),
+        ("pool.submit", "job_picked_up"),
+    }
 
 
 def test_the_walk_through_works_as_it_stands(measured: CommandLine, tmp_path: Path) -> None:
@@ -108,7 +118,9 @@ def test_the_walk_through_works_as_it_stands(measured: CommandLine, tmp_path: Pa
         return ended.stdout
 
     shown = run("show", "run.parquet", "--wide")
-    assert re.search(r"^Pools of workers +until +median", shown, re.MULTILINE)
+    assert re.search(r"^Pools of workers; µs +until +median", shown, re.MULTILINE)
+    assert re.search(r"^pool.submit +job taken +2\.(19|2)", shown, re.MULTILINE)
+    assert "job taken: until a worker has taken the job out of the queue." in shown
     findings = {finding["id"]: finding for finding in json.loads(run("show", "run.parquet", "--json"))["findings"]}
     assert findings["job_pool.queue.4"]["sentence"].startswith("With 4 workers in the pool: ")
     assert findings["job_pool.queue.4"]["numbers"]["ratio"] == pytest.approx(2.0, rel=0.05)

@@ -2,6 +2,7 @@
 """A driver of a family, axes and quantities that nobody has heard of; otherwise the fake driver beside it.
 
 It hands jobs to a pool of workers: an operation takes 1 us and 100 ns more for each worker, half of that without locks.
+Until a worker has picked the job up takes twice as long: a stage that nobody has heard of.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import math
 import sys
 
 import fake_answering
+import fake_catalogue
 
 AXES = {
+    # The probe has it too: what is merged must be the same.
+    "parent_bytes": fake_catalogue.axes()["parent_bytes"],
     "pool_workers": {"type": "count", "default": 1, "minimum": 1, "summary": "workers that wait for jobs"},
     "queue_kind": {
         "type": "choice",
@@ -20,7 +24,13 @@ AXES = {
         "summary": "the queue that jobs go through",
     },
 }
-COLUMNS = [("submit_ns", "f64", "ns"), ("retries", "i64", "count"), ("queue_each_bytes", "i64", "bytes")]
+COLUMNS = [
+    ("submit_ns", "f64", "ns"),
+    ("picked_up_ns", "f64", "ns"),
+    ("retries", "i64", "count"),
+    ("queue_each_bytes", "i64", "bytes"),
+]
+STAGES = {"picked_up_ns": "job_picked_up"}
 
 
 def workloads():
@@ -47,7 +57,7 @@ def catalogue():
     return {
         "driver": driver,
         "axes": AXES,
-        "quantities": {name: {"unit": unit, "stage": None, "summary": name} for name, _, unit in COLUMNS},
+        "quantities": {name: {"unit": unit, "stage": STAGES.get(name), "summary": name} for name, _, unit in COLUMNS},
         "workloads": list(workloads().values()),
         "lacks": [],
     }
@@ -57,8 +67,9 @@ def measured(request, temperature, n_rows, rng, failing):
     """Columns, rows, how long they took, and how many failed."""
     submit_ns = 1000 + 100 * request["pool_workers"]
     submit_ns /= 2 if request["queue_kind"] == "lock_free" else 1
-    rows = [(submit_ns * rng.lognormvariate(0.0, 0.01), 2, 64 * request["pool_workers"]) for _ in range(n_rows)]
-    return COLUMNS, rows, math.ceil(sum(row[0] for row in rows)), 0
+    times_ns = [submit_ns * rng.lognormvariate(0.0, 0.01) for _ in range(n_rows)]
+    rows = [(time_ns, 2 * time_ns, 2, 64 * request["pool_workers"]) for time_ns in times_ns]
+    return COLUMNS, rows, math.ceil(2 * sum(times_ns)), 0
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ from collections import Counter
 import pytest
 from tests.catalogue import CATALOGUE
 
+import clonometer.families as families_module
 from clonometer.families import axes, families, family
-from clonometer.families.types import EVENT
+from clonometer.families.common import STAGES
+from clonometer.families.types import EVENT, Family, Stage
 from clonometer.plan.limits import estimated_launch_ns
 
 
@@ -43,6 +45,19 @@ def test_what_nobody_has_heard_of_has_defaults():
         "floor",
     ]
     assert estimated_launch_ns({"queue_depth": 1 << 20, "eviction": "random"}) == estimated_launch_ns({})
+
+
+def test_a_family_brings_its_own_stages(monkeypatch: pytest.MonkeyPatch):
+    brought = (
+        Stage("page_mapped", "page mapped", "until the page is mapped", after="call_returns"),
+        Stage("listens", "listens", "until it listens"),
+        Stage("call_returns", "another", "another"),
+    )
+    monkeypatch.setattr(families_module, "families", lambda: (Family("servers", stages=brought),))
+    known = families_module.stages.__wrapped__()
+    usual = [stage.name for stage in STAGES]
+    assert list(known) == [usual[0], "page_mapped", *usual[1:-1], "listens", "reaped"]
+    assert known["call_returns"] is STAGES[0]
 
 
 @pytest.mark.parametrize("name", ["parent_bytes", "vmas", "numbers", "tasks", "working_set_bytes"])

@@ -74,6 +74,48 @@ def test_advice_names_the_cheaper_side_and_only_what_one_can_choose() -> None:
     assert "page_kind=thp" in advice[0].numbers["cells"][0]
 
 
+DETACHED = {name: value for name, value in PTHREAD.items() if name != "reaped_ns"}
+
+
+@pytest.mark.parametrize(("factor", "effects"), [(1.0, []), (1.5, ["answer.effect.detached.launch.pthread"])])
+def test_an_effect_is_told_at_the_last_stage_that_both_cells_have(factor: float, effects: list[str]) -> None:
+    # A detached thread is never reaped; the joined one takes twice as long until then as until its task runs.
+    builder = RunBuilder()
+    builder.cell("launch.pthread", {**PTHREAD, "reaped_ns": 2 * PTHREAD["task_runs_ns"]}, spread=0.005)
+    detached = {name: factor * value for name, value in DETACHED.items()}
+    builder.cell("launch.pthread", detached, spread=0.005, detached="yes")
+    answer = {finding.id: finding for finding in summarize(builder.run).first.answer}
+    assert [name for name in answer if "effect" in name] == effects
+    for name in effects:
+        assert answer[name].numbers["stage"] == "task_runs"
+        assert answer[name].numbers["ratio"] == pytest.approx(factor, rel=0.03)
+        assert "until the task runs" in answer[name].sentence
+
+
+def test_cells_without_a_stage_in_common_are_not_compared() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.pthread", {"reaped_ns": 30_000})
+    builder.cell("launch.pthread", {"task_runs_ns": 90_000}, detached="yes")
+    assert [name for name in ids(summarize(builder.run).first.answer) if "effect" in name] == []
+
+
+def test_rivals_are_compared_at_one_stage() -> None:
+    # Fork has no end: until the task runs it takes 3 times as long as pthread, which takes 30 us to its end.
+    builder = RunBuilder()
+    builder.cell("launch.fork", {name: value for name, value in FORK.items() if name != "reaped_ns"})
+    builder.cell("launch.pthread", PTHREAD)
+    screen = summarize(builder.run).first
+    for finding in (screen.answer[0], screen.advice[0]):
+        assert finding.numbers["stage"] == "task_runs"
+        assert finding.numbers["ratio"] == pytest.approx(3, rel=0.03)
+        assert "until the task runs" in finding.sentence
+    # A third that ends as pthread does is its rival; fork, cheaper than both as far as it was timed, is none.
+    builder.cell("launch.clone", {name: 10 * value for name, value in PTHREAD.items()})
+    screen = summarize(builder.run).first
+    assert [finding.numbers["stage"] for finding in (screen.answer[0], screen.advice[0])] == ["reaped", "reaped"]
+    assert all("launch.fork" not in cell for cell in screen.answer[0].numbers["cells"])
+
+
 def test_what_disturbs_trust_is_counted_by_rows() -> None:
     doubts = {finding.id: finding.numbers for finding in first("few_processes").doubts}
     few = doubts["doubt.processes.few"]

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from clonometer.discovery import offers
-from clonometer.families.types import LAUNCH, Axis, Family, WorkerColumn, WorkloadWords
+from clonometer.families.common import STAGES
+from clonometer.families.types import LAUNCH, Axis, Family, Stage, WorkerColumn, WorkloadWords
 
 _NO_WORDS = WorkloadWords()
 
@@ -26,6 +27,18 @@ def axes() -> Mapping[str, Axis]:
     """All axes that have words or a cost of their own."""
     groups = [*offers(__name__, "AXES"), *(known.axes for known in families())]
     return {name: axis for group in groups for name, axis in group.items()}
+
+
+@cache
+def stages() -> Mapping[str, Stage]:
+    """All stages that have words, in order of time: those of several families, and what families bring."""
+    *ordered, end = STAGES
+    for brought in (stage for known in families() for stage in known.stages):
+        names = [stage.name for stage in ordered]
+        if brought.name not in (*names, end.name):
+            place = names.index(brought.after) + 1 if brought.after in names else len(names)
+            ordered.insert(place, brought)
+    return {stage.name: stage for stage in (*ordered, end)}
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clonometer.families.types import Axis, Condition, Cost, Qualifier, Stage
 
-#: In order of time.
+#: In order of time; the last one is the end of a launch, which contains all others. Families bring further ones.
 STAGES = (
     Stage(
         "call_returns",

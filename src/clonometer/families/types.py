@@ -161,15 +161,17 @@ class Stage:
     """A moment in a launch, and its words: ``title`` heads a column, ``until`` stands in a sentence.
 
     ``part`` is what goes on from the stage before until it. ``detail``: whether it only explains another one, so that
-    no comparison is about it.
+    no comparison is about it. ``after`` is the stage that it comes right after, for one that a family brings. Without
+    it the stage comes after all others but the end of a launch, which contains every stage.
     """
 
     name: str
     title: str
     until: str
-    explanation: str
+    explanation: str = ""
     detail: bool = False
     part: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,8 @@ class Family:
         Whether its workloads launch nothing and share nothing, so that only the machine can change them.
     axes
         The axes that it alone has, or has first.
+    stages
+        The stages that it alone has, or has first, in order of time.
     workloads
         Words for workloads whose ids are not enough.
     curves
@@ -226,6 +230,7 @@ class Family:
     task: str = ""
     control: bool = False
     axes: Mapping[str, Axis] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
     workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
     curves: Mapping[str, CurveShape] = field(default_factory=dict)
     phases: Mapping[str, tuple[str, str]] = field(default_factory=dict)

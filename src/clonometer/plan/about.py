@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from clonometer.errors import ClonometerError, UsageError, unknown
 from clonometer.families import axis as axis_of
 from clonometer.families import families, family
-from clonometer.families.common import STAGES
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import AxisValue, CatalogueAxis, Cell
 from clonometer.plan.names import full_name
@@ -21,7 +20,7 @@ from clonometer.plan.planfile import load_plan, plan_names, plan_place, plan_tit
 from clonometer.plan.types import Catalogue, Plan, Quantity, Workload
 from clonometer.plan.values import values_text
 from clonometer.units import format_bytes, format_duration
-from clonometer.words import axis_words, mechanism_name, quantity_name, stage_name
+from clonometer.words import axis_words, mechanism_name, quantity_name, stage_explanation, stage_name
 
 _TEMPERATURE = "temperature"
 _COLD_OR_WARM = {
@@ -166,7 +165,6 @@ class Names:
             asked = {stage, stage_name(stage), *(column.name for column in columns)}
             if stage is None or name not in asked:
                 continue
-            known = next((each for each in STAGES if each.name == stage), None)
             measured = self._measured_by(column.name for column in columns)
             facts = _filled(
                 ("called", f"{stage_name(stage)} in tables"),
@@ -174,7 +172,7 @@ class Names:
                 ("counted", "from one stamp right before the call"),
                 ("workloads", self._listed(measured)),
             )
-            summary = known.explanation if known else columns[0].summary
+            summary = stage_explanation(stage) or columns[0].summary
             yield About("stage", stage, summary, facts, (), _run(measured[:2]))
 
     def _quantity(self, quantity: Quantity) -> About:

@@ -9,10 +9,10 @@ from clonometer.families import is_beside
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import STAGES, Book, Changes, Evidence
+from clonometer.results.rows.evidence import Book, Changes, Evidence
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
-from clonometer.words import axis_words, mechanism_name
+from clonometer.words import axis_words, mechanism_name, stage_place
 
 _KINDS = ("choice", "text")
 # Free launches are not averaged over where they ran, so that there is nothing to say of the axis itself.
@@ -148,7 +148,7 @@ def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
         for estimate in estimates
         if not is_beside(estimate.family, estimate.quantity)
     )
-    return sorted(quantities, key=lambda entry: STAGES.index(entry[0]) if entry[0] in STAGES else -1)
+    return sorted(quantities, key=lambda entry: -1 if entry[0] is None else stage_place(entry[0]))
 
 
 FINDERS = (Finder(choices, 220),)

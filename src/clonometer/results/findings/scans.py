@@ -17,11 +17,10 @@ from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
-from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, placement_name
+from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, placement_name, stage_place
 
 PAGE_BYTES = 4096
 _SPOKEN = ("reaped", "call_returns")
-_STAGE_ORDER = (*reversed(STAGES), None)
 
 
 def scans(comparer: Comparer) -> Findings:
@@ -53,11 +52,12 @@ def _of_one_temperature(group: list[Scan]) -> list[Scan]:
     temperatures = {scan.points[0].estimate.temperature for scan in group}
     chosen = next(temperature for temperature in (*TEMPERATURES, None) if temperature in temperatures)
     of_it = [scan for scan in group if scan.points[0].estimate.temperature == chosen]
-    return sorted(of_it, key=lambda scan: _STAGE_ORDER.index(scan.points[0].estimate.stage))
+    # Of stages that nobody has heard of the driver names the last one last.
+    return sorted(of_it, key=lambda scan: stage_place(scan.points[0].estimate.stage))[::-1]
 
 
 def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
-    spoken = [scan for scan in group if scan.points[0].estimate.stage in _SPOKEN] or group[:1]
+    spoken = [scan for scan in group if _is_spoken(scan) or (scan is group[0] and _is_strange(scan))] or group[:1]
     trends = [_trend(comparer, scan) for scan in group]
     made = [
         growth_of(comparer, scan.points, trend) for scan, trend in zip(group, trends, strict=True) if scan in spoken
@@ -87,6 +87,15 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
     numbers |= {"average_ns": average.value, "average_ns_interval": interval_ends(average)}
     numbers["cells"] = [point.estimate.cell for point in scan.points]
     return Finding(f"scan.{name}", text, numbers, headline)
+
+
+def _is_spoken(scan: Scan) -> bool:
+    return scan.points[0].estimate.stage in _SPOKEN
+
+
+def _is_strange(scan: Scan) -> bool:
+    """Whether nobody has heard of its stage, so that only the driver knows that it is the end."""
+    return scan.points[0].estimate.stage not in (*STAGES, None)
 
 
 def _unit(scan: Scan) -> tuple[str, float]:

@@ -9,9 +9,8 @@ from clonometer.results.findings.comparing import Comparer, SignedDifference
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, measured
-from clonometer.results.rows.evidence import STAGES
 from clonometer.results.types import Finding
-from clonometer.words import mechanism_name
+from clonometer.words import mechanism_name, stage_place
 
 
 def steps(comparer: Comparer) -> Findings:
@@ -66,7 +65,7 @@ def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str
     rows = comparer.book.rows
     estimates = [row.estimate for row in rows if row.estimate.workload == workload and not row.estimate.detail]
     quantities = list(dict.fromkeys((estimate.stage, estimate.quantity) for estimate in estimates))
-    return sorted(quantities, key=lambda entry: STAGES.index(entry[0]) if entry[0] in STAGES else len(STAGES))
+    return sorted(quantities, key=lambda entry: stage_place(entry[0]))
 
 
 def _last_stage(made: list[SignedDifference]) -> SignedDifference:

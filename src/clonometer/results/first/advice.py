@@ -10,7 +10,7 @@ from clonometer.families import family, workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import sentence
 from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
-from clonometer.results.first.words import condition_words, cost, is_launch_row
+from clonometer.results.first.words import condition_words, cost, is_launch_row, short_of_end
 from clonometer.results.types import Finding
 from clonometer.words import mechanism_name
 
@@ -70,8 +70,9 @@ def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
             where = condition_words(comparer.book.changes(rows[0].estimate))
             text = f"{where + ', ' if where else ''}{advised} is {{times}} times cheaper than {mechanism_name(dear)}"
-            full = text + " ({cheap}, not {dear})"
-            yield _Choice(f"mechanism.{ranked[0].estimate.family}", full, text, compared)
+            until = short_of_end(ranked[0])
+            full = f"{text}{until} ({{cheap}}, not {{dear}})"
+            yield _Choice(f"mechanism.{ranked[0].estimate.family}", full, text + until, compared)
 
 
 def _conditions(comparer: Comparer) -> Iterator[_Choice]:
@@ -82,8 +83,10 @@ def _conditions(comparer: Comparer) -> Iterator[_Choice]:
             dear = effect.value if effect.cheaper == effect.base else effect.base
             others = comparer.book.changes(effect.comparison.a.estimate, effect.axis)
             where = condition_words({effect.axis: dear, **others})
-            full = f"{text}: {where}, {name} takes {{dear}}, {{times}} times as much"
-            yield _Choice(effect.axis, full, f"{text}: {name} takes {{cheap}} instead of {{dear}}", effect.comparison)
+            until = short_of_end(effect.comparison.a)
+            full = f"{text}: {where}, {name} takes {{dear}}{until}, {{times}} times as much"
+            brief = f"{text}: {name} takes {{cheap}} instead of {{dear}}{until}"
+            yield _Choice(effect.axis, full, brief, effect.comparison)
 
 
 def _change(effect: AxisEffect) -> str:

@@ -14,6 +14,7 @@ from clonometer.results.first.words import (
     how_long,
     is_launch_row,
     named,
+    short_of_end,
     verb,
     with_value,
 )
@@ -103,7 +104,8 @@ def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     name = mechanism_name(row.estimate.workload)
     where = condition_words({effect.axis: value, **others})
     against = f"with {with_value(effect.axis, other)}" if other else "without"
-    text = f"{where}, {name} {verb(row)} {cost(row)}: {compared.times_text} times as much as {against}"
+    taken = f"{verb(row)} {cost(row)}{short_of_end(row)}"
+    text = f"{where}, {name} {taken}: {compared.times_text} times as much as {against}"
     numbers = compared.numbers | {"axis": effect.axis}
     return Finding(f"answer.effect.{effect.axis}.{row.estimate.workload}", sentence(text), numbers)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.families import family, is_beside, is_launch
 from clonometer.results.findings.comparing import Comparer, Comparison
-from clonometer.results.rows.evidence import STAGES, Book, Evidence, once_per_book
+from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.words import is_detail, stage_place
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ def main_rows(book: Book) -> tuple[Evidence, ...]:
     whose tasks ran where they liked are left out.
     """
     rows: dict[tuple[str, Hashable], Evidence] = {}
-    for in_cell in book.cells.values():
-        row = _main_row(book, list(in_cell.values()))
+    for cell in book.cells:
+        row = next(iter(_standing_for(book, cell)), None)
         if row is None or row.estimate.condition.get("placement") == "free":
             continue
         key = (row.estimate.workload, frozenset(book.changes(row.estimate).items()))
@@ -43,15 +45,19 @@ def main_rows(book: Book) -> tuple[Evidence, ...]:
     return tuple(rows.values())
 
 
-def _main_row(book: Book, rows: Sequence[Evidence]) -> Evidence | None:
+@once_per_book
+def _standing_for(book: Book, cell: str) -> tuple[Evidence, ...]:
+    """The rows that may stand for a cell, the best first: its stages from the last one, else what it costs."""
+    rows = book.cells[cell].values()
     named = [row for row in rows if not (row.estimate.detail or row.estimate.signed) and row.estimate.rankable]
     if not named or family(named[0].estimate.family).instrument:
-        return None
-    staged = [row for row in named if row.estimate.stage in STAGES]
+        return ()
+    staged = [row for row in named if row.estimate.stage is not None and not is_detail(row.estimate.stage)]
     if staged:
-        return max(staged, key=lambda row: STAGES.index(row.estimate.stage or ""))
-    fitting = [row for row in named if not is_beside(row.estimate.family, row.estimate.quantity) and _is_cost(row)]
-    return fitting[0] if fitting else None
+        # Of stages that nobody has heard of the driver names the last one last.
+        stages = sorted(dict.fromkeys(row.estimate.stage for row in staged), key=stage_place)
+        return tuple(sorted(staged, key=lambda row: -stages.index(row.estimate.stage)))
+    return tuple(row for row in named if not is_beside(row.estimate.family, row.estimate.quantity) and _is_cost(row))
 
 
 def _is_cost(row: Evidence) -> bool:
@@ -59,11 +65,31 @@ def _is_cost(row: Evidence) -> bool:
     return row.is_time or row.estimate.unit == "bytes"
 
 
+def _measured(row: Evidence) -> tuple[str | None, str]:
+    return row.estimate.stage, row.estimate.quantity
+
+
+def _at_one_stage(book: Book, rows: Sequence[Evidence]) -> list[Evidence]:
+    """The rows of the same cells at the last stage that two of them have; cells without it are left out.
+
+    A detached thread is never reaped: what it takes until its task runs is not compared with a whole launch.
+    """
+    by_cell: list[dict[tuple[str | None, str], Evidence]] = [{} for _ in rows]
+    for standing, row in zip(by_cell, rows, strict=True):
+        for each in _standing_for(book, row.cell):
+            standing.setdefault(_measured(each), each)
+    shared = [measured for measured, count in Counter(each for cell in by_cell for each in cell).items() if count > 1]
+    if not shared:
+        return []
+    last = max(shared, key=lambda measured: -1 if measured[0] is None else stage_place(measured[0]))
+    return [cell[last] for cell in by_cell if last in cell]
+
+
 @once_per_book
 def rivals(book: Book) -> tuple[Sequence[Evidence], ...]:
     """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first.
 
-    A row stands for a mechanism; they are in the order of the plan.
+    A row stands for a mechanism; they are in the order of the plan, and all at one stage.
     """
     # Nobody launches tasks by the rungs of a ladder.
     launches = [row for row in _no_rungs(book) if is_launch(row.estimate.family)]
@@ -71,7 +97,7 @@ def rivals(book: Book) -> tuple[Sequence[Evidence], ...]:
     for row in launches:
         condition = frozenset(book.changes(row.estimate).items())
         groups.setdefault((row.estimate.family, row.estimate.temperature, condition), []).append(row)
-    several = [rows for rows in groups.values() if len(rows) > 1]
+    several = [rows for rows in (_at_one_stage(book, rows) for rows in groups.values()) if len(rows) > 1]
     return tuple(sorted(several, key=lambda rows: len(book.changes(rows[0].estimate))))
 
 
@@ -116,7 +142,8 @@ def _of_scan(comparer: Comparer, axis: str, rows: Mapping[int | str, Evidence]) 
         return
     values = [max(numbers)] if numbers else list(rows)
     for value in values:
-        comparison = comparer.compare(rows[value], rows[base]) if value != base else None
+        pair = _at_one_stage(comparer.book, (rows[value], rows[base])) if value != base else []
+        comparison = comparer.compare(*pair) if pair else None
         if comparison is not None:
             yield AxisEffect(axis, value, base, comparison)
 

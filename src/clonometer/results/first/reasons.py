@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from clonometer.families.common import STAGES as STAGE_WORDS
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
-from clonometer.results.rows.evidence import STAGES, Book, Evidence
+from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import FEWEST_PROCESSES, Finding
 from clonometer.stats.bootstrap import Processes, difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration
-from clonometer.words import mechanism_name
+from clonometer.words import is_detail, mechanism_name, stage_part, stage_place
 
 MOST_REASONS = 3
-_PARTS = {stage.name: stage.part for stage in STAGE_WORDS}
 #: Kinds of findings that say what a cost comes from, by how their ids begin.
 _EXPLAIN = ("memory.", "program_start", "scan.", "cow.", "switch.", "linkage.", "caches.", "step.", "ablation.")
 _LEAST_SHARE = 0.05
@@ -110,7 +108,7 @@ def _finding(name: str, heads: tuple[str, str], parts: Mapping[str, Interval], c
     if whole_ns <= 0 or any(part.n < FEWEST_PROCESSES or part.value < least_ns for part in parts.values()):
         return None
     shares = {stage: part.value / whole_ns for stage, part in parts.items()}
-    words = [f"{share:.0%} {_PARTS[stage]}" for stage, share in shares.items() if share >= _LEAST_SHARE]
+    words = [f"{share:.0%} {stage_part(stage)}" for stage, share in shares.items() if share >= _LEAST_SHARE]
     numbers: dict[str, Any] = {
         "parts": [
             {"stage": stage, "difference_ns": part.value, "low_ns": part.low, "high_ns": part.high}
@@ -128,7 +126,9 @@ def _parts(book: Book, row: Evidence) -> dict[str, Processes]:
     """The parts of a launch between its stages, by the stage that ends each; empty where their order is another."""
     estimate = row.estimate
     changes = book.changes(estimate)
-    stages = [book.main(estimate.workload, changes, estimate.temperature, stage) for stage in STAGES]
+    timed = dict.fromkeys(each.estimate.stage for each in book.cells[row.cell].values() if not each.estimate.detail)
+    ordered = sorted((stage for stage in timed if stage is not None and not is_detail(stage)), key=stage_place)
+    stages = [book.main(estimate.workload, changes, estimate.temperature, stage) for stage in ordered]
     known = [stage for stage in stages if stage is not None and stage.estimate.rankable]
     whole = [stage for stage in known if stage.processes.values.size == row.processes.values.size]
     medians = [stage.estimate.median_ns or 0.0 for stage in whole]

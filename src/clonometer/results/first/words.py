@@ -7,7 +7,10 @@ from clonometer.families import is_launch, workload_words
 from clonometer.results.findings.wording import listed, measured, short_median
 from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.units import approximate_bytes
-from clonometer.words import axis_words, mechanism_name, until
+from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, until
+
+#: The end of a launch, which contains all other stages.
+_END = STAGE_ORDER[-1]
 
 
 def named(row: Evidence) -> str:
@@ -24,11 +27,17 @@ def is_launch_row(row: Evidence) -> bool:
 
 def how_long(row: Evidence) -> str:
     """Say what was timed or counted: a launch from its call to its end, anything else by its name."""
-    if row.estimate.stage == "reaped":
+    if row.estimate.stage == _END:
         return "from call to end"
     if row.estimate.stage is not None:
         return until(row.estimate.stage)
     return measured(None, row.estimate.quantity)
+
+
+def short_of_end(row: Evidence) -> str:
+    """Say until when a launch was timed, after what it takes; empty for its end, which nobody needs to be told."""
+    stage = row.estimate.stage
+    return "" if stage in (_END, None) else f" {until(stage)}"
 
 
 def cost(row: Evidence) -> str:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from clonometer.families import common
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
+from clonometer.words import STAGE_ORDER, is_detail
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
-#: The stages that are compared, in order of time.
-STAGES = tuple(stage.name for stage in common.STAGES if not stage.detail)
+#: The stages with words that are compared, in order of time.
+STAGES = tuple(stage for stage in STAGE_ORDER if not is_detail(stage))
 
 RowKey = tuple[str, str | None]
 #: Axes that are off their default, with their values.

@@ -147,7 +147,8 @@ def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
 
 def _stages(results: Results) -> list[tuple[str, str]]:
     measured = {estimate.stage for estimate in results.cells}
-    return [(stage_name(stage), stage_explanation(stage)) for stage in STAGE_ORDER if stage in measured]
+    explained = [stage for stage in STAGE_ORDER if stage in measured and stage_explanation(stage)]
+    return [(stage_name(stage), stage_explanation(stage)) for stage in explained]
 
 
 def _summaries(results: Results, rows: Sequence[EstimateRow]) -> list[tuple[str, str]]:

@@ -61,7 +61,8 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks = [head(results, width, colour) + wrap(about, width)]
     blocks += [draw_whole(table, width, colour) for table in wide_tables(rows)] or [["Nothing was measured."]]
     blocks += [draw_whole(table, width, colour) for figure in figures() for table in figure.tables(results)]
-    stages = [stage for stage in STAGE_ORDER if any(estimate.stage == stage for estimate in results.cells)]
+    measured = {estimate.stage for estimate in results.cells}
+    stages = [stage for stage in STAGE_ORDER if stage in measured and stage_explanation(stage)]
     notes = wrap_each((f"{stage_name(stage)}: {stage_explanation(stage)}" for stage in stages), width)
     notes += program_line(rows, width)
     notes += [f"{note}." for note in _not_ranked(rows)]
