@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.results.runs import RUNS
+from tests.results.memory_run import RunBuilder
+from tests.results.runs import PTHREAD, RUNS
 from tests.results.sentences import frozen_run
 
 from clonometer.results.summary import summarize
 from clonometer.results.types import FirstScreen, Results
 from clonometer.runfile import open_run
+from clonometer.views.plots import overview_stages
+from clonometer.views.rows import make_rows
 from clonometer.views.terminal import render_answer
 
 WIDTHS = (40, 60, 80, 120)
@@ -65,6 +68,35 @@ def test_every_width_has_the_answer_the_plain_row_and_the_next_command(kind: Res
         assert f"Next clonometer {kind.first.next.words[0]}" in joined
         # The first mechanism of the run, with what it takes.
         assert re.search(r"^(fork|posix_spawn|flags\.none)\b.* \d", text, re.MULTILINE)
+
+
+def test_no_figure_stands_under_the_heading_of_another_stage() -> None:
+    builder = RunBuilder()
+    detached = {name: value for name, value in PTHREAD.items() if name != "reaped_ns"}
+    builder.cell("launch.pthread", detached, detached="yes")
+    builder.cell("launch.pthread", PTHREAD)
+    results = summarize(builder.run)
+    text = render_answer(results, width=120)
+    assert re.search(r"^Same program +ended +95% interval +call returns +task runs", text, re.MULTILINE)
+    assert re.search(r"^pthread, detached +µs +- +[\d.]+ +[12]\d\.", text, re.MULTILINE)
+    assert re.search(r"^pthread +µs +[23]\d\.", text, re.MULTILINE)
+    # A driver may not name the stage at all.
+    cells = [each for each in results.cells if each.condition["detached"] == "no" or each.stage != "reaped"]
+    text = render_answer(replace(results, cells=cells), width=120)
+    assert re.search(r"^Same program +ended +95% interval", text, re.MULTILINE)
+    assert re.search(r"^pthread, detached: task runs +µs +[12]\d\.", text, re.MULTILINE)
+
+
+def test_stages_that_nobody_has_heard_of_have_columns_and_colours() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.pthread", PTHREAD)
+    results = summarize(builder.run)
+    strange = {"call_returns": "call_returns", "task_runs": "page_mapped", "reaped": "listens"}
+    cells = [replace(each, stage=strange[each.stage]) for each in results.cells if each.stage in strange]
+    text = render_answer(replace(results, cells=cells), width=120)
+    assert re.search(r"^Same program +listens +95% interval +call returns +page mapped", text, re.MULTILINE)
+    assert re.search(r"^pthread +µs +[23]\d\.", text, re.MULTILINE)
+    assert overview_stages(make_rows(cells)) == ["call returns", "page mapped", "listens"]
 
 
 def test_columns_go_before_rows_that_were_named(default: Results) -> None:

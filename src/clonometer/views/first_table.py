@@ -11,9 +11,9 @@ from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
 from clonometer.views.rows import EstimateRow, median_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
-from clonometer.words import STAGE_ORDER, stage_name
+from clonometer.words import STAGE_ORDER, stage_name, stage_place
 
-_END = "reaped"
+_END = STAGE_ORDER[-1]
 #: What columns are called that are explained below the table.
 _ENDED, _FIRST = "ended", "first"
 #: Stages shown beside the end of a launch, the one nearest to it counted last.
@@ -58,7 +58,7 @@ def lines_of(rows: Sequence[EstimateRow]) -> list[ScreenLine]:
     """Gather rows to lines, in their order: those of a launch to one, anything else to one a quantity."""
     groups: dict[object, list[EstimateRow]] = {}
     for row in rows:
-        key = () if row.any_estimate.stage in STAGE_ORDER else (row.any_estimate.quantity,)
+        key = () if row.any_estimate.stage is not None else (row.any_estimate.quantity,)
         groups.setdefault((row.group, row.family, *key), []).append(row)
     return [_line(members) for members in groups.values()]
 
@@ -81,16 +81,18 @@ def first_tables(lines: Sequence[ScreenLine]) -> list[Table]:
 
 
 def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
-    staged = any(line.row.any_estimate.stage for line in lines)
+    ends = dict.fromkeys(line.row.any_estimate.stage for line in lines if line.row.any_estimate.stage)
+    # The last one of all; of stages that nobody has heard of the driver names the last one last.
+    end = max(reversed(ends), key=stage_place, default=None)
     # Where there are no later launches the first ones are what was measured.
     only_first = all(line.main is None for line in lines)
     mains = [line.first if only_first else line.main for line in lines]
     texts = [median_text(main, line.unit) if main else None for main, line in zip(mains, lines, strict=True)]
     names = _stages(lines)
     columns = [
-        Column("", [_label(line) for line in lines], least=_LEAST_LABEL),
+        Column("", [_label(line, end) for line in lines], least=_LEAST_LABEL),
         Column("", [line.unit for line in lines]),
-        Column(_heading(lines, staged), [text.median if text else "" for text in texts], "point"),
+        Column(_heading(end), [text.median if text else "" for text in texts], "point"),
         Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
     ]
     for place in range(_MOST_STAGES):
@@ -102,22 +104,22 @@ def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
     return Table(columns, family_of(family).plain_title or family_of(family).title)
 
 
-def _label(line: ScreenLine) -> str:
-    """What a line is about: the mechanism with its condition, and the quantity where that is no stage."""
+def _label(line: ScreenLine, end: str | None) -> str:
+    """What a line is about: the mechanism with its condition, and what was measured where the heading says another."""
     row = line.row
-    return row.label if row.any_estimate.stage else f"{row.label}: {row.stage}"
+    return row.label if end is not None and row.any_estimate.stage == end else f"{row.label}: {row.stage}"
 
 
-def _heading(lines: Sequence[ScreenLine], staged: bool) -> str:
-    if not staged:
+def _heading(end: str | None) -> str:
+    if end is None:
         return "median"
-    end = lines[0].row.any_estimate.stage
     return _ENDED if end == _END else stage_name(end)
 
 
 def _stages(lines: Sequence[ScreenLine]) -> list[str]:
     """The stages that have a column: when the call returns, and the last one before the end."""
-    known = [stage for stage in STAGE_ORDER if any(each.stage == stage for line in lines for each in line.stages)]
+    shown = dict.fromkeys(each.stage for line in lines for each in line.stages if each.stage is not None)
+    known = sorted(shown, key=stage_place)
     return known if len(known) <= _MOST_STAGES else [known[0], known[-1]]
 
 

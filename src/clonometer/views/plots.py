@@ -11,7 +11,7 @@ from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis
 from clonometer.views.labels import condition_phrases, placement_name, shown_axes
 from clonometer.views.rows import EstimateRow, families, make_rows, pick_rows
-from clonometer.words import STAGE_ORDER, mechanism_name, stage_name
+from clonometer.words import mechanism_name, stage_name, stage_place
 
 #: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
 SHORT_ROWS = 16
@@ -44,7 +44,7 @@ def overview_points(rows: Sequence[EstimateRow]) -> list[dict[str, Any]]:
 def overview_stages(rows: Sequence[EstimateRow]) -> list[str]:
     """The stages that occur, in order of time, so that each keeps its colour in every family."""
     names = {row.any_estimate.stage: row.stage for row in rows}
-    return [names[stage] for stage in (*STAGE_ORDER, None) if stage in names]
+    return [names[stage] for stage in sorted(names, key=stage_place)]
 
 
 def interval_text(estimate: Estimate) -> str:
