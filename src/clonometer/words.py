@@ -132,6 +132,21 @@ def stage_part(stage: str) -> str:
     return part or f"the time {until(stage)}"
 
 
+def stage_stamp(stage: str) -> tuple[str, str]:
+    """Say in a timeline what has happened at a stage, and whose clock reading says so.
+
+    Examples
+    --------
+    >>> stage_stamp("image_runs")
+    ('main begins', "the new program's clock reading in main's first line")
+    >>> stage_stamp("page_mapped")
+    ('page mapped', 'a clock reading at this moment')
+    """
+    known = _STAGES.get(stage)
+    stamp, reading = (known.stamp, known.reading) if known else ("", "")
+    return stamp or stage_name(stage), reading or "a clock reading at this moment"
+
+
 def is_detail(stage: str) -> bool:
     """Whether a stage only explains another one, as far as its words say.
 

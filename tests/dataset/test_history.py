@@ -178,6 +178,12 @@ def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset)
     rows = {(row.label.cell, row.label.quantity, row.label.placement): row for row in back.rows}
     for its in before.rows:
         assert rows[its.label.cell, its.label.quantity, its.label.placement].values == pytest.approx(its.values)
+    (tmp_path / "1-host.json").write_text('{"launch.fork": {"image_ends": {"value": 5}, "cost": {"value": 5}}}')
+    labels = {label.quantity: label for label in read_bencher(tmp_path).labels if label.cell == "launch.fork"}
+    assert {name: (label.stage, label.unit, label.is_time) for name, label in labels.items()} == {
+        "image_ends_ns": ("image_ends", "ns", True),
+        "cost": (None, "", False),
+    }
     (tmp_path / "1-host.json").write_text('{"launch.fork": {"reaped": {}}}')
     with pytest.raises(InputError, match=r"1-host\.json is no file of Bencher's"):
         read_bencher(tmp_path)

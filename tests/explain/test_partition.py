@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -29,6 +30,7 @@ from clonometer.explain.partition import (
     partition_by_switches,
     traced_launches,
 )
+from clonometer.explain.timeline import make_timeline
 
 
 def parts_of(events: list[tuple[int, int, str, tuple[int, ...]]], reaped: int = 100) -> dict[str, int]:
@@ -46,6 +48,16 @@ def test_a_fork_is_cut_into_parts_that_sum_exactly() -> None:
     ends = [segment.end_ns for segment in first.segments]
     assert [segment.start_ns for segment in first.segments] == [0, *ends[:-1]]
     assert ends[-1] == 100
+
+
+def test_a_stage_that_nobody_has_heard_of_is_told_and_cuts_nothing() -> None:
+    first, *_ = traced_launches(fork_trace())
+    strange = replace(first.launch, stages={**first.launch.stages, "page_mapped": 5})
+    assert partition_by_stamps(strange) == partition_by_stamps(first.launch)
+    away = [(30, 70)]
+    assert partition_by_switches(strange, away) == partition_by_switches(first.launch, away)
+    moments = make_timeline("median", replace(first, launch=strange)).moments
+    assert [each.words for each in moments if each.time_ns == 5 and "(stamp)" in each.words] == ["page mapped (stamp)"]
 
 
 def test_what_a_stranger_does_meanwhile_is_not_the_childs() -> None:

@@ -12,10 +12,10 @@ from clonometer.dataset.point_types import PointRun
 from clonometer.dataset.points import bare_label, dataset_of
 from clonometer.dataset.types import Label
 from clonometer.errors import InputError
+from clonometer.words import STAGE_ORDER
 
 _FILE = re.compile(r"(?P<started>\d{1,11})-(?P<host>.+)\.json")
 _BENCHMARK = re.compile(r"(?P<cell>[^\[ ]+(?:\[.*\])?)(?: (?P<placement>\S+))?")
-_STAGES = frozenset(("call_returns", "task_runs", "image_runs", "reaped"))
 
 
 def has_bencher_files(folder: Path) -> bool:
@@ -26,7 +26,7 @@ def has_bencher_files(folder: Path) -> bool:
 def read_bencher(folder: Path) -> Dataset:
     """Read the files of a folder: when each run started and its host are in their names.
 
-    The format has neither facts nor units: only stages are known to be times.
+    The format has neither facts nor units: only stages that have words are known to be times.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def _values(path: Path) -> Iterator[tuple[Label, float]]:
             if benchmark is None:
                 continue
             for measure, numbers in measures.items():
-                stage = measure if measure in _STAGES else None
+                stage = measure if measure in STAGE_ORDER else None
                 quantity, unit = (f"{measure}_ns", "ns") if stage else (measure, "")
                 label = bare_label(benchmark["cell"], quantity, stage, benchmark["placement"], unit)
                 yield label, float(numbers["value"])

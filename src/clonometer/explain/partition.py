@@ -75,6 +75,7 @@ def _go_on(segments: list[Segment], start_ns: int, end_ns: int, part: str) -> No
         segments.append(Segment(start_ns, end_ns, part))
 
 
+# A stage that is not here cuts nothing: its time belongs to the part of the next one.
 _UNTIL = {
     "call_returns": "until_returned",
     "task_runs": "until_task_ran",
@@ -86,7 +87,7 @@ _UNTIL = {
 
 def partition_by_stamps(launch: Launch) -> tuple[Segment, ...]:
     """Cut a launch at its own stamps, where nothing else is known of it."""
-    stamps = sorted((at, name) for name, at in launch.stages.items() if 0 <= at <= launch.reaped_ns)
+    stamps = sorted((at, name) for name, at in launch.stages.items() if name in _UNTIL and 0 <= at <= launch.reaped_ns)
     ends = [(at, _UNTIL[name]) for at, name in stamps] + [(launch.reaped_ns, "until_reaped")]
     segments: list[Segment] = []
     for (before, _), (at, part) in pairwise([(0, ""), *ends]):
@@ -102,7 +103,8 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
     cuts |= {at for pair in away for at in pair if 0 < at < launch.reaped_ns}
     ordered = sorted(cuts)
     returns = launch.stages.get("call_returns", launch.reaped_ns)
-    child_stamps = sorted((at, name) for name, at in launch.stages.items() if name != "call_returns")
+    of_child = _UNTIL.keys() - {"call_returns"}
+    child_stamps = sorted((at, name) for name, at in launch.stages.items() if name in of_child)
     segments: list[Segment] = []
     for start, end in pairwise(ordered):
         if any(left <= start and end <= right for left, right in away):

@@ -9,14 +9,7 @@ from clonometer.explain.flags import flag_names
 from clonometer.explain.memory import COW, Memory
 from clonometer.explain.partition import TracedLaunch
 from clonometer.explain.types import Moment, Timeline
-
-_STAGES = {
-    "call_returns": ("the call has returned (stamp)", "the parent's own clock reading after its call"),
-    "task_runs": ("the task's own first instruction (stamp)", "the new task's own clock reading"),
-    "image_entered": ("the program's entry (stamp)", "the new program's clock reading before its C library starts"),
-    "image_runs": ("main begins (stamp)", "the new program's clock reading in main's first line"),
-    "image_ends": ("main ends (stamp)", "the new program's clock reading in main's last line"),
-}
+from clonometer.words import stage_stamp
 
 
 def nearest(launches: Sequence[TracedLaunch], probability: float) -> TracedLaunch:
@@ -29,10 +22,9 @@ def make_timeline(which: str, traced: TracedLaunch) -> Timeline:
     """Put a launch's events and stamps into words."""
     names = traced.names
     moments = [Moment(0, "parent", -1, "before the call (stamp)", "the parent's own clock reading: zero")]
-    moments += [
-        Moment(at, "child" if stage != "call_returns" else "parent", -1, *_STAGES[stage])
-        for stage, at in traced.launch.stages.items()
-    ]
+    for stage, at in traced.launch.stages.items():
+        words, reading = stage_stamp(stage)
+        moments.append(Moment(at, "child" if stage != "call_returns" else "parent", -1, f"{words} (stamp)", reading))
     others: set[int] = set()
     for event in traced.events:
         if event.kind == "exec":

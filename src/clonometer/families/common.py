@@ -12,6 +12,8 @@ STAGES = (
         "until the call returns",
         "until the parent's call has returned and it can go on with its work.",
         part="the call",
+        stamp="the call has returned",
+        reading="the parent's own clock reading after its call",
     ),
     Stage(
         "task_runs",
@@ -19,6 +21,8 @@ STAGES = (
         "until the task runs",
         "until the new task executes the first instruction of its own code.",
         part="the task's start",
+        stamp="the task's own first instruction",
+        reading="the new task's own clock reading",
     ),
     Stage(
         "image_entered",
@@ -26,6 +30,8 @@ STAGES = (
         "until image entered",
         "until the entry of the new program's file; in a static program its C library starts there.",
         detail=True,
+        stamp="the program's entry",
+        reading="the new program's clock reading before its C library starts",
     ),
     Stage(
         "image_runs",
@@ -33,6 +39,8 @@ STAGES = (
         "until the new program runs its main",
         "until the first line of the new program's main: after exec, the loader and the C library's start.",
         part="the program's start",
+        stamp="main begins",
+        reading="the new program's clock reading in main's first line",
     ),
     Stage(
         "image_ends",
@@ -40,6 +48,8 @@ STAGES = (
         "until image ends",
         "until the last line of the new program's main.",
         detail=True,
+        stamp="main ends",
+        reading="the new program's clock reading in main's last line",
     ),
     Stage(
         "reaped",

@@ -160,7 +160,8 @@ class WorkerColumn(NamedTuple):
 class Stage:
     """A moment in a launch, and its words: ``title`` heads a column, ``until`` stands in a sentence.
 
-    ``part`` is what goes on from the stage before until it. ``detail``: whether it only explains another one, so that
+    ``part`` is what goes on from the stage before until it. ``stamp`` says in a timeline what has happened, ``reading``
+    whose clock reading says so. ``detail``: whether it only explains another one, so that
     no comparison is about it. ``after`` is the stage that it comes right after, for one that a family brings. Without
     it the stage comes after all others but the end of a launch, which contains every stage.
     """
@@ -171,6 +172,8 @@ class Stage:
     explanation: str = ""
     detail: bool = False
     part: str = ""
+    stamp: str = ""
+    reading: str = ""
     after: str = ""
 
 

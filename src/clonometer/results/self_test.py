@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from clonometer.families import known_delays
 from clonometer.results.self_test_types import MoveCheck, WallCheck
 from clonometer.stats.quantiles import Floats, median, median_deviation, median_error
+from clonometer.words import stage_place
 
 SPINS = tuple(known_delays())
+#: What is checked: for each delay, in their order, the first stage that it can reach.
 STAGES = ("call_returns", "task_runs", "reaped")
 INJECTED_NS = (20_000, 200_000)
 WALL_SHARE = 0.01
@@ -124,8 +126,7 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
     >>> predicted_ns("call_spin_ns", "reaped", "free", 200)
     (0.0, 200.0)
     """
-    # The first stage, in the order of STAGES, that each delay can reach.
-    reached = STAGES.index(stage) >= SPINS.index(spin)
+    reached = stage_place(stage) >= stage_place(STAGES[SPINS.index(spin)])
     if not reached or (placement == "free" and spin == "call_spin_ns" and stage == "task_runs"):
         return 0.0, 0.0
     if placement == "free" and stage == "reaped":
