@@ -12,7 +12,7 @@ from typing import Any
 from clonometer.errors import RunFileError
 from clonometer.fleet.conduct import Conductor, Order
 from clonometer.fleet.dispatch import Dispatch, HostAccount, Patience
-from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone
+from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone
 from clonometer.fleet.types import FleetRun
 from clonometer.plan.cell import Cell
 from clonometer.plan.types import Limits, Plan, Target
@@ -34,13 +34,13 @@ class SimulatedHosts:
     """Reaches hosts of which ``behaviour`` says what they do; ``events`` come at their times besides."""
 
     behaviour: Behaviour
-    events: list[tuple[float, Event]]
+    events: list[tuple[float, HostEvent]]
     now_s: float = 0.0
     started: list[tuple[float, str, int]] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
     most_at_once: int = 0
     _running: dict[str, str] = field(default_factory=dict)
-    _queue: list[tuple[float, int, Event]] = field(default_factory=list)
+    _queue: list[tuple[float, int, HostEvent]] = field(default_factory=list)
 
     def begin(self) -> None:
         for at_s, event in self.events:
@@ -60,7 +60,7 @@ class SimulatedHosts:
     def stop(self, host: str, shard: str) -> None:
         self.stopped.append(shard)
 
-    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         if not self._queue or (timeout_s is not None and self._queue[0][0] > self.now_s + timeout_s):
             assert timeout_s is not None, "nothing will ever happen"
             self.now_s += timeout_s
@@ -76,7 +76,7 @@ class SimulatedHosts:
     def end(self) -> None:
         self._queue.clear()
 
-    def _push(self, at_s: float, event: Event) -> None:
+    def _push(self, at_s: float, event: HostEvent) -> None:
         heapq.heappush(self._queue, (at_s, len(self._queue) + 1000 * len(self.started), event))
 
 
@@ -133,7 +133,7 @@ def simulate(
     behaviour: Behaviour,
     names: tuple[str, ...] = ("a", "b", "c"),
     *,
-    events: tuple[tuple[float, Event], ...] = (),
+    events: tuple[tuple[float, HostEvent], ...] = (),
     rounds: int = 2,
     shelf: Shelf | None = None,
     wish: Any = None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import random
 
     from clonometer.model.calibration import Calibration
-    from clonometer.model.conditions import Wanted
+    from clonometer.model.conditions import MakerCounts
     from clonometer.model.features import Features
     from clonometer.model.making import ForkedProcess
     from clonometer.model.turns import ForkState
@@ -89,7 +89,7 @@ def _fork_conditions(*, quick: bool, seconds: float, seed: int) -> tuple[list[Fo
 
 @contextmanager
 def _made(
-    conditions: Mapping[str, Wanted], chance: random.Random
+    conditions: Mapping[str, MakerCounts], chance: random.Random
 ) -> Iterator[tuple[dict[str, MadeProcess], dict[str, str]]]:
     """Make a process of each condition, in random order: which memory each gets is a matter of that order.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from clonometer.model.calibration import Calibration
-    from clonometer.model.conditions import Wanted
+    from clonometer.model.conditions import MakerCounts
     from clonometer.model.making import ForkedProcess
     from clonometer.model.validated import Validation
     from clonometer.runner.made import MadeProcess
@@ -72,7 +72,7 @@ def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
 
 def _fork_beside(
     references: Mapping[str, MadeProcess],
-    wanted: Wanted,
+    wanted: MakerCounts,
     chance: random.Random,
     empty_caches: Callable[[], None],
 ) -> tuple[ForkedProcess, list[ForkedProcess]]:

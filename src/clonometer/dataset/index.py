@@ -26,10 +26,10 @@ _RUNS_A_PART, _SECONDS_A_PART = 500, 60.0
 #: More parts than this are made one.
 _MOST_PARTS = 16
 
-Progress = Callable[[int, int], None]
-Rows = dict[str, "NDArray[Any]"]
+ReadingProgress = Callable[[int, int], None]
+RowColumns = dict[str, "NDArray[Any]"]
 #: Runs, labels and rows, as a part has them.
-_Content = tuple[list[dict[str, Any]], list[dict[str, Any]], Rows]
+_Content = tuple[list[dict[str, Any]], list[dict[str, Any]], RowColumns]
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Summaries:
     parts: Sequence[SummaryPart]
 
 
-def read_summaries(folder: RunFolder, progress: Progress | None = None) -> Summaries:
+def read_summaries(folder: RunFolder, progress: ReadingProgress | None = None) -> Summaries:
     """Find the run files of a folder and summarize those that are new or have changed.
 
     Parameters
@@ -95,7 +95,7 @@ def read_summaries(folder: RunFolder, progress: Progress | None = None) -> Summa
     return Summaries(files, [*parts, *loose])
 
 
-def _made(folder: RunFolder, files: Sequence[FoundFile], progress: Progress | None) -> Iterator[_Content]:
+def _made(folder: RunFolder, files: Sequence[FoundFile], progress: ReadingProgress | None) -> Iterator[_Content]:
     draft, since = _Draft(), time.monotonic()
     for number, file in enumerate(files):
         if progress is not None:
@@ -143,7 +143,7 @@ def rows_of_parts(
     parts: Sequence[SummaryPart],
     numbers: Sequence[NDArray[Any]],
     is_wanted: Callable[[Mapping[str, Any]], bool] = lambda _: True,
-) -> tuple[list[dict[str, Any]], Rows]:
+) -> tuple[list[dict[str, Any]], RowColumns]:
     """Read labels and rows of several parts as those of one.
 
     ``numbers`` has for each part what number each of its runs has among all; -1: it is not wanted.
@@ -156,7 +156,7 @@ def rows_of_parts(
     import numpy as np
 
     labels: dict[str, int] = {}
-    pieces: list[Rows] = []
+    pieces: list[RowColumns] = []
     for part, run_of in zip(parts, numbers, strict=True):
         runs = np.flatnonzero(run_of >= 0)
         wanted = [place for place, label in enumerate(part.labels) if is_wanted(label)]

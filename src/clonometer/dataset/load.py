@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.dataset.folders import FoundFile, open_runs
-from clonometer.dataset.index import Progress, Rows, Summaries, is_current, read_summaries, rows_of_parts
+from clonometer.dataset.index import ReadingProgress, RowColumns, Summaries, is_current, read_summaries, rows_of_parts
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError
 from clonometer.plan.names import chosen_cells
@@ -59,14 +59,24 @@ class Dataset:
         """The group of each run."""
         return [group_of(run.facts, by) for run in self.runs]
 
+    def numbered_groups(self, by: str) -> tuple[list[str], list[int]]:
+        """The groups, and for each run the place of its group."""
+        return _numbered(self.groups(by))
+
     @cached_property
     def hosts(self) -> tuple[list[str], NDArray[Any]]:
         """The hosts, and for each run the place of its host."""
         import numpy as np
 
-        names = list(dict.fromkeys(run.host for run in self.runs))
-        places = {name: place for place, name in enumerate(names)}
-        return names, np.array([places[run.host] for run in self.runs], np.int64)
+        names, places = _numbered([run.host for run in self.runs])
+        return names, np.array(places, np.int64)
+
+
+def _numbered(names: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The different names in the order in which they come, and for each name its place among these."""
+    places: dict[str, int] = {}
+    numbers = [places.setdefault(name, len(places)) for name in names]
+    return list(places), numbers
 
 
 def load(
@@ -74,7 +84,7 @@ def load(
     *,
     only: Sequence[str] = (),
     where: Callable[[RunEntry], bool] = lambda _: True,
-    progress: Progress | None = None,
+    progress: ReadingProgress | None = None,
 ) -> Dataset:
     """Load a folder.
 
@@ -186,7 +196,7 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> tuple[list[Label], Rows]:
+def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> tuple[list[Label], RowColumns]:
     """Read the rows of runs."""
     import numpy as np
 

@@ -39,11 +39,11 @@ _CLONE3 = ("flags", "pidfd", "child_tid", "parent_tid", "exit_signal", "stack", 
            "set_tid_size", "cgroup")  # fmt: skip
 _MOST_RESULT = 1 << 22
 
-Memory = Mapping[int, bytes]
+PointedBytes = Mapping[int, bytes]
 _Arguments = Sequence[int]
 
 
-def call_text(name: str, arguments: Sequence[int], memory: Memory, machine: str | None = None) -> str:
+def call_text(name: str, arguments: Sequence[int], memory: PointedBytes, machine: str | None = None) -> str:
     r"""Write a call and its arguments.
 
     ``memory`` has what arguments point to, by their places; the order of clone's arguments depends on ``machine``,
@@ -156,7 +156,7 @@ def _clone(arguments: _Arguments, machine: str) -> str:
     return ", ".join(shown)
 
 
-def _clone3(arguments: _Arguments, memory: Memory) -> str:
+def _clone3(arguments: _Arguments, memory: PointedBytes) -> str:
     data = memory.get(0, b"")
     if not data:
         return f"{_address(arguments[0])}, {arguments[1]}"
@@ -187,7 +187,7 @@ def _futex(arguments: _Arguments) -> str:
     return ", ".join(shown)
 
 
-def _signal_set(value: int, memory: Memory) -> str:
+def _signal_set(value: int, memory: PointedBytes) -> str:
     """The set of signals that rt_sigprocmask's second argument points to."""
     data = memory.get(1, b"")
     if value == 0 or len(data) != 8:
@@ -205,19 +205,19 @@ def _short(number: int) -> str:
     return _signal_name(number).removeprefix("SIG") if number < 32 else f"RT_{number - 32}"
 
 
-def _text_at(place: int) -> Callable[[int, Memory], str]:
+def _text_at(place: int) -> Callable[[int, PointedBytes], str]:
     return lambda value, memory: _quoted(memory[place]) if place in memory else _address(value)
 
 
-def _texts_at(place: int) -> Callable[[int, Memory], str]:
+def _texts_at(place: int) -> Callable[[int, PointedBytes], str]:
     return lambda value, memory: _texts(memory[place]) if place in memory else _address(value)
 
 
-def _as(write: Callable[[int], str]) -> Callable[[int, Memory], str]:
+def _as(write: Callable[[int], str]) -> Callable[[int, PointedBytes], str]:
     return lambda value, memory: write(value)
 
 
-def _one_of(names: Sequence[str] | Mapping[int, str]) -> Callable[[int, Memory], str]:
+def _one_of(names: Sequence[str] | Mapping[int, str]) -> Callable[[int, PointedBytes], str]:
     table = names if isinstance(names, Mapping) else dict(enumerate(names))
     return _as(lambda value: table.get(value, str(value)))
 
@@ -240,7 +240,7 @@ _OPEN_FLAGS = _as(
     )
 )
 _WAIT_FLAGS = _as(lambda value: _bits(value & (1 << 32) - 1, _WAIT))
-_WRITERS: Mapping[str, Sequence[Callable[[int, Memory], str]]] = {
+_WRITERS: Mapping[str, Sequence[Callable[[int, PointedBytes], str]]] = {
     "access": (_text_at(0), _INT),
     "arch_prctl": (_one_of(_ARCH), _PTR),
     "brk": (_PTR,),
@@ -300,7 +300,7 @@ _WRITERS: Mapping[str, Sequence[Callable[[int, Memory], str]]] = {
 }
 
 
-def _plain(name: str, arguments: _Arguments, memory: Memory) -> list[str]:
+def _plain(name: str, arguments: _Arguments, memory: PointedBytes) -> list[str]:
     if name not in _WRITERS:
         return [_address(value) if value == 0 or value >> 16 else hex(value) for value in arguments]
     return [write(value, memory) for write, value in zip(_WRITERS[name], arguments, strict=False)]

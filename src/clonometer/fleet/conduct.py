@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from clonometer.errors import RunFileError
 from clonometer.fleet.arriving import Folder, check_run
 from clonometer.fleet.dispatch import AGAIN, ARRIVED, BUSY, FAILED, LOST, PARTIAL, REFUSED, Dispatch, HostAccount
-from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone, HostRefused, Hosts, Remark
+from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Hosts, Remark
 from clonometer.fleet.shards import Shard, fleet_id, part_of
 from clonometer.fleet.types import FleetHost, FleetRun
 from clonometer.plan.metadata import to_metadata
@@ -150,7 +150,7 @@ class Conductor:
             shard = Shard(self._order.id, account.name, account.round)
             self._hosts.stop(account.name, shard.attempt(account.attempts[account.round]))
 
-    def _take(self, event: Event | None) -> None:
+    def _take(self, event: HostEvent | None) -> None:
         now_s = self._clock()
         match event:
             case HostCame():

@@ -23,7 +23,7 @@ from clonometer._version import __version__
 from clonometer.errors import UnavailableError
 from clonometer.fleet import errand
 from clonometer.fleet.dask_access import CONNECT_TIMEOUT_S, LOOK_EVERY_S, Access
-from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone, HostRefused, Mailbox, Remark
+from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Mailbox, Remark
 from clonometer.fleet.meeting import clock_of, what_is_brought
 from clonometer.fleet.package import drivers_digest, packed
 from clonometer.fleet.shards import safe_name
@@ -96,7 +96,7 @@ class DaskHosts:
         """Ask the worker to end a shard with what it has."""
         self._in_thread(lambda: self._run(self._hosts[host].worker, "stop", shard))
 
-    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Wait for something to happen."""
         if not self._any_came:
             timeout_s = LOOK_EVERY_S if timeout_s is None else min(timeout_s, LOOK_EVERY_S)

@@ -52,7 +52,7 @@ class Remark:
     text: str
 
 
-Event = HostCame | HostGone | HostRefused | Answered | Remark
+HostEvent = HostCame | HostGone | HostRefused | Answered | Remark
 
 
 class Hosts(Protocol):
@@ -67,7 +67,7 @@ class Hosts(Protocol):
     def stop(self, host: str, shard: str) -> None:
         """Ask a host to end a shard with what it has."""
 
-    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Wait for something to happen; None where nothing did, or the user wants to stop."""
 
     def search_is_over(self) -> bool:
@@ -81,11 +81,11 @@ class Mailbox:
     """Events from any thread, waited for together with a descriptor."""
 
     def __init__(self) -> None:
-        self._events: collections.deque[Event] = collections.deque()
+        self._events: collections.deque[HostEvent] = collections.deque()
         # Has the number of events that were left.
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
 
-    def post(self, event: Event) -> None:
+    def post(self, event: HostEvent) -> None:
         """Leave an event."""
         self._events.append(event)
         os.eventfd_write(self._bell, 1)
@@ -95,7 +95,7 @@ class Mailbox:
         """Whether every event was taken."""
         return not self._events
 
-    def wait(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+    def wait(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Take the oldest event, asleep until there is one; None after the time or where the descriptor is readable."""
         watched = [self._bell, *([interrupt_fd] if interrupt_fd is not None else [])]
         ready, _, _ = select.select(watched, [], [], timeout_s)

@@ -12,7 +12,7 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.fleet import errand
-from clonometer.fleet.hosts import Answered, Event, HostCame, HostGone, HostRefused, Mailbox
+from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Mailbox
 from clonometer.fleet.shards import safe_name
 from clonometer.runner.far import FarError, ask_identity, check_destination
 
@@ -114,7 +114,7 @@ class SshHosts:
         """End the input of the agent."""
         errand.stop(shard)
 
-    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> Event | None:
+    def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Wait for something to happen."""
         event = self._mail.wait(timeout_s, interrupt_fd)
         if isinstance(event, HostCame | HostRefused):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from clonometer.model.features import HUGE_PAGE_BYTES, SMALL_PAGE_BYTES
 
-Wanted = Mapping[str, int]
+MakerCounts = Mapping[str, int]
 """How many of each thing, by the keys of core/targets/maker.c."""
 
 #: Pages of 4 MiB, 16 MiB, 64 MiB, 256 MiB and 1 GiB.
@@ -17,7 +17,7 @@ _PAGES = (1024, 4096, 16_384, 65_536, 262_144)
 #: Of the memory that is free, calibrating takes at most such a part.
 _PART_OF_MEMORY = 4
 
-FULL: Mapping[str, Wanted] = {
+FULL: Mapping[str, MakerCounts] = {
     "nothing": {},
     **{f"{pages} pages in a row": {"dense_pages": pages} for pages in _PAGES},
     **{f"{pages} scattered pages": {"scattered_pages": pages} for pages in _PAGES[1:]},
@@ -65,7 +65,7 @@ QUICK = {name: FULL[name] for name in _OF_QUICK}
 REFERENCE = {name: FULL[name] for name in _OF_REFERENCE}
 
 
-def memory_bytes(wanted: Wanted) -> int:
+def memory_bytes(wanted: MakerCounts) -> int:
     """Say how much memory a process with that takes, its own apart."""
     small = sum(
         wanted.get(key, 0)
@@ -74,7 +74,9 @@ def memory_bytes(wanted: Wanted) -> int:
     return small * SMALL_PAGE_BYTES + wanted.get("huge_pages", 0) * HUGE_PAGE_BYTES
 
 
-def affordable(conditions: Mapping[str, Wanted], free_bytes: int | None) -> tuple[dict[str, Wanted], dict[str, str]]:
+def affordable(
+    conditions: Mapping[str, MakerCounts], free_bytes: int | None
+) -> tuple[dict[str, MakerCounts], dict[str, str]]:
     """Choose the conditions that fit into a part of the free memory together, the smallest first.
 
     Gives them in their order, and the others with the reason; where no free memory is known, all fit.

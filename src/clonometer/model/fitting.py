@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from clonometer.errors import InputError
 from clonometer.model.calibration import CostModel, Residual
 from clonometer.model.features import Features
-from clonometer.model.terms import LINEAR, SCATTERED, Floats, design_row, term_counts, touched_bytes
+from clonometer.model.terms import LINEAR, SCATTERED, design_row, term_counts, touched_bytes
 from clonometer.model.types import NINE_IN_TEN
 from clonometer.stats.nonnegative import nonnegative_least_squares
+from clonometer.stats.quantiles import Floats
 
 Indices = NDArray[np.intp]
 

@@ -12,10 +12,10 @@ from clonometer.model.calibration import Calibration
 from clonometer.model.features import PAGES_OF_HUGE, Features
 from clonometer.model.fitting import Observation, fit_model
 from clonometer.model.measured import MeasuredCondition, read_conditions
-from clonometer.model.terms import Floats
 from clonometer.model.turns import COLD_STATES, STATES, Turn
 from clonometer.model.types import CostRange
 from clonometer.results.rows.source import RunSource
+from clonometer.stats.quantiles import Floats
 
 _CALL = "call_returns_ns"
 _WRITE = "write_each_ns"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from clonometer.model.features import HUGE_PAGE_BYTES, PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features, add_features
-from clonometer.model.terms import Floats
 from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
+from clonometer.stats.quantiles import Floats
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from clonometer.model.calibration import Calibration, CostModel
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.terms import (
     SCATTERED,
-    Floats,
     design_row,
     scattered_pages,
     small_pages,
@@ -29,6 +28,7 @@ from clonometer.model.types import (
     Prediction,
     Scale,
 )
+from clonometer.stats.quantiles import Floats
 
 #: How many times the highest count that was measured a term may have before it is named as beyond.
 FAR_BEYOND = 2.0

@@ -12,8 +12,8 @@ from clonometer.model.calibration import Calibration, CostModel
 from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess
 from clonometer.model.predictor import cost_of
-from clonometer.model.terms import Floats
 from clonometer.model.types import Scale
+from clonometer.stats.quantiles import Floats
 
 #: How far two moments of a shared host lie apart: 1.7 times, the most that was seen, is twice that.
 MOMENTS = 0.27

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clonometer.model.features import Features
-
-Floats = NDArray[np.float64]
+from clonometer.stats.quantiles import Floats
 
 PAGES = "small pages"
 SCATTERED = "scattered pages"

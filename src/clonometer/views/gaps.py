@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.series.types import TASK_KIND, AblationSeries, FitSeries
+from clonometer.results.series.types import TASK_KIND, AblationSeries, Ends, FitSeries
 from clonometer.units import (
     format_duration,
     format_duration_interval,
@@ -18,7 +18,6 @@ from clonometer.views.scans import but_for_kind
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
 
-Ends = tuple[float, float, float]
 _FIT_NOTE = "Time is the sum of the terms; 95% intervals in brackets."
 _ALL_SHARED = "all shared"
 

@@ -10,11 +10,11 @@ from typing import TypeVar
 MOST_LINES = 5
 
 #: What a line is called, word by word; the words of all lines are of the same kinds, empty where one says nothing.
-Words = tuple[str, ...]
+LineWords = tuple[str, ...]
 _Line = TypeVar("_Line")
 
 
-def joined(words: Words) -> str:
+def joined(words: LineWords) -> str:
     """Write the words of a line.
 
     Examples
@@ -25,7 +25,7 @@ def joined(words: Words) -> str:
     return ", ".join(word for word in words if word)
 
 
-def multiples(lines: Sequence[tuple[_Line, Words]]) -> list[tuple[str, list[tuple[_Line, str]]]]:
+def multiples(lines: Sequence[tuple[_Line, LineWords]]) -> list[tuple[str, list[tuple[_Line, str]]]]:
     """Share lines out among as few panels of five as their words allow.
 
     For each panel what its lines have in common, and each line with what it is called there. Those of the same
@@ -50,9 +50,9 @@ def multiples(lines: Sequence[tuple[_Line, Words]]) -> list[tuple[str, list[tupl
     ]
 
 
-def _groups(names: Sequence[Words], chosen: tuple[int, ...]) -> dict[str, dict[Words, str]]:
+def _groups(names: Sequence[LineWords], chosen: tuple[int, ...]) -> dict[str, dict[LineWords, str]]:
     """Group names by some of their words; each keeps the others as its label."""
-    groups: dict[str, dict[Words, str]] = {}
+    groups: dict[str, dict[LineWords, str]] = {}
     for words in names:
         title = joined(tuple(words[place] for place in chosen))
         rest = joined(tuple(word for place, word in enumerate(words) if place not in chosen))
@@ -60,9 +60,9 @@ def _groups(names: Sequence[Words], chosen: tuple[int, ...]) -> dict[str, dict[W
     return groups
 
 
-def _fives(groups: dict[str, dict[Words, str]]) -> dict[str, dict[Words, str]]:
+def _fives(groups: dict[str, dict[LineWords, str]]) -> dict[str, dict[LineWords, str]]:
     """Share groups that are too large out in their order."""
-    panels: dict[str, dict[Words, str]] = {}
+    panels: dict[str, dict[LineWords, str]] = {}
     for title, labels in groups.items():
         count = -(-len(labels) // MOST_LINES)
         size = -(-len(labels) // count)

@@ -12,7 +12,7 @@ from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.axes import ALWAYS, BYTES_LABEL, COUNT_LABEL, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis
 from clonometer.views.labels import family_name
-from clonometer.views.multiples import Words, joined, multiples
+from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import stage_title
 from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
@@ -109,7 +109,7 @@ def but_for_kind(condition: Mapping[str, int | str]) -> tuple[tuple[str, int | s
     return tuple((axis, value) for axis, value in condition.items() if axis != TASK_KIND)
 
 
-def series_words(series: Sequence[ScanSeries]) -> list[Words]:
+def series_words(series: Sequence[ScanSeries]) -> list[LineWords]:
     """Name each line by its mechanism and by what differs between the lines."""
     temperatures = len({line.temperature for line in series}) > 1
     axes = dict.fromkeys(axis for line in series for axis in line.condition)
@@ -153,7 +153,7 @@ class Scanned:
 
     draws: Callable[[ScanSeries], bool]
     panel_of: Callable[[ScanSeries], str] = stage_or_quantity
-    words: Callable[[Sequence[ScanSeries]], Sequence[Words]] = series_words
+    words: Callable[[Sequence[ScanSeries]], Sequence[LineWords]] = series_words
     title: Callable[[Sequence[ScanSeries]], str] = family_title
     quantity: Callable[[ScanSeries], str] = lambda _: "time"
     shared: bool = True

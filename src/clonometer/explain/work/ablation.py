@@ -26,8 +26,6 @@ PLAN = "work-ablation"
 # What the plan takes from the condition that is explained; all else is what it takes away.
 _KEPT = ("workers", "numbers", "cutoff", "cpus", "linkage", "output_folder")
 
-Changes = Mapping[str, AxisValue]
-
 
 def ablate(
     tracer: Tracer, target: Target, catalogue: Catalogue, rounds: int, watch: Callable[[int, int], None]
@@ -59,7 +57,7 @@ def ablate(
     return _series([condition for condition, _ in measured], [sides for _, sides in measured], ladder, target)
 
 
-def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Changes, tuple[Target, Target]]]:
+def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Mapping[str, AxisValue], tuple[Target, Target]]]:
     """Conditions of the plan with both sides of each, in its order."""
     defaults = {axis: catalogue.axes[axis].default for axis in target.condition}
     kept = [
@@ -76,7 +74,7 @@ def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Changes, tuple[Ta
 
 
 def _series(
-    conditions: list[Changes], sides: list[tuple[Processes, ...]], ladder: Ladder, target: Target
+    conditions: list[Mapping[str, AxisValue]], sides: list[tuple[Processes, ...]], ladder: Ladder, target: Target
 ) -> AblationSeries:
     taken: list[tuple[str, AxisValue] | None] = [None]
     for before, after in pairwise(conditions):

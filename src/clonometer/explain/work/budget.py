@@ -23,7 +23,7 @@ SEED = 6
 LEAST_FOR_DELAYS = 12
 _SLOW = 0.75
 
-Table = NDArray[np.float64]
+ProcessTable = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def mean_of(values: Sequence[float]) -> Bounded:
     return bounded(mean_intervals([[value] for value in values], seed=SEED)[0])
 
 
-def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> Table:
+def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> ProcessTable:
     """Means over each process's executions, a row a process and a column a name."""
     tables = ([getattr(account, what) for account in process.accounts] for process in processes)
     return np.array([means_of(each, names) for each in tables], dtype=np.float64)

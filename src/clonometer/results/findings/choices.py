@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.families import is_beside
+from clonometer.plan.cell import AxisValue
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
@@ -18,7 +19,6 @@ _KINDS = ("choice", "text")
 # Free launches are not averaged over where they ran, so that there is nothing to say of the axis itself.
 _NOT_AVERAGED = "placement"
 _TEMPERATURES = ("warm", None, "cold")
-Value = int | str
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Choice:
 
     workload: str
     axis: str
-    value: Value
-    base: Value
-    others: tuple[tuple[str, Value], ...]
+    value: AxisValue
+    base: AxisValue
+    others: tuple[tuple[str, AxisValue], ...]
 
-    def changes(self, book: Book, value: Value) -> Changes:
+    def changes(self, book: Book, value: AxisValue) -> Changes:
         """What is off its default where the axis has a value."""
         off_default = {} if value == book.default(self.axis) else {self.axis: value}
         return {**dict(self.others), **off_default}
@@ -72,7 +72,7 @@ def scanned(book: Book, axis: str, rungs: frozenset[str] = frozenset()) -> list[
 
     Where the default was not, the first value that was takes its place. Of two ``rungs`` nothing is given.
     """
-    values: dict[tuple[str, tuple[tuple[str, Value], ...]], dict[Value, set[str]]] = {}
+    values: dict[tuple[str, tuple[tuple[str, AxisValue], ...]], dict[AxisValue, set[str]]] = {}
     for row in book.rows:
         if axis in row.estimate.condition:
             others = tuple(book.changes(row.estimate, axis).items())

@@ -17,8 +17,6 @@ FAMILY = "contend"
 COUNTER, LAYOUT = "contend.counter", "counter_layout"
 QUANTITY = "op_ns"
 CPU_QUANTITY = "cpu_op_ns"
-# An operation's condition without the kind and the number of its workers.
-Changes = Mapping[str, int | str]
 #: An operation, by its workload and its condition, and comparisons by the number of workers, the fewest first.
 _Operation = tuple[str, tuple[tuple[str, int | str], ...]]
 _ByWorkers = Mapping[int, Comparison]
@@ -59,7 +57,7 @@ def false_sharing(comparer: Comparer) -> Findings:
             yield _sharing_finding(layout, comparisons)
 
 
-def operation(workload: str, changes: Changes) -> str:
+def operation(workload: str, changes: Mapping[str, int | str]) -> str:
     """Name an operation with its condition.
 
     Examples
@@ -91,7 +89,7 @@ def _count(comparison: Comparison) -> str:
     return axis_words("workers", _workers(comparison))
 
 
-def _finding(workload: str, changes: Changes, by_workers: _ByWorkers, cpu: _ByWorkers) -> Finding:
+def _finding(workload: str, changes: Mapping[str, int | str], by_workers: _ByWorkers, cpu: _ByWorkers) -> Finding:
     name = operation(workload, changes)
     made = list(by_workers.values())
     clauses = several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")

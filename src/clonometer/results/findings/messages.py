@@ -17,7 +17,7 @@ THREADS = "ipc.shared_memory"
 _THREADS = "threads in shared memory"
 _QUANTITIES = {"latency_ns": "latency", "stream_ns": "a message of a stream"}
 # (task kind, workload) -> size of the messages -> row.
-Lines = dict[tuple[str, str], dict[int, Evidence]]
+LinesBySize = dict[tuple[str, str], dict[int, Evidence]]
 
 
 def messages(comparer: Comparer) -> Findings:
@@ -27,8 +27,8 @@ def messages(comparer: Comparer) -> Findings:
             yield _finding(comparer, quantity, words, where, lines)
 
 
-def _lines(comparer: Comparer, quantity: str) -> dict[Where, Lines]:
-    places: dict[Where, Lines] = {}
+def _lines(comparer: Comparer, quantity: str) -> dict[Where, LinesBySize]:
+    places: dict[Where, LinesBySize] = {}
     for row in comparer.book.rows:
         estimate = row.estimate
         if estimate.family != "ipc" or estimate.quantity != quantity:
@@ -44,7 +44,7 @@ def _size(row: Evidence) -> int:
     return int(row.estimate.condition["message_bytes"])
 
 
-def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: Lines) -> Finding | None:
+def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: LinesBySize) -> Finding | None:
     threads = lines.get(("thread", THREADS), {})
     curves: dict[str, dict[int, Comparison]] = {}
     for (kind, workload), rows in lines.items():
@@ -110,7 +110,7 @@ def _curve_texts(workload: str, curve: dict[int, Comparison]) -> list[str]:
     return texts
 
 
-def _best(comparer: Comparer, lines: Lines) -> dict[int, list[str]]:
+def _best(comparer: Comparer, lines: LinesBySize) -> dict[int, list[str]]:
     """The ways between processes that may be fastest at each size that at least two ways have."""
     best: dict[int, list[str]] = {}
     by_way = {workload: rows for (kind, workload), rows in lines.items() if kind == "process"}

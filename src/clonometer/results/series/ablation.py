@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
 from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
 from clonometer.results.series.types import AblationRung, AblationSeries
 from clonometer.stats.ladder import Ladder, ladder_of_differences
@@ -13,8 +13,6 @@ from clonometer.stats.ladder import Ladder, ladder_of_differences
 # Fewer things taken away are a comparison, not an ablation.
 _LEAST_AXES = 3
 _NUMERIC = ("bytes", "count")
-
-Changes = Mapping[str, int | str]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from clonometer.results.series.types import TASK_KIND, ScanSeries
 
 _NUMERIC = ("bytes", "count")
 # Workload, quantity, temperature, placement, and what else is off its default.
-Key = tuple[object, ...]
+ScanKey = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ def scans_of(book: Book) -> tuple[Scan, ...]:
 
 
 def _scans_along(book: Book, axis: str) -> list[Scan]:
-    groups: dict[Key, dict[int, Evidence]] = {}
-    changes_of: dict[Key, dict[str, int | str]] = {}
+    groups: dict[ScanKey, dict[int, Evidence]] = {}
+    changes_of: dict[ScanKey, dict[str, int | str]] = {}
     for row in book.rows:
         estimate = row.estimate
         if axis not in estimate.condition:
             continue
         others = book.changes(estimate, axis)
         where = estimate.temperature, estimate.free_placement
-        key: Key = (estimate.workload, estimate.quantity, *where, tuple(others.items()))
+        key: ScanKey = (estimate.workload, estimate.quantity, *where, tuple(others.items()))
         changes_of[key] = others
         points = groups.setdefault(key, {})
         x = int(estimate.condition[axis])
@@ -67,8 +67,8 @@ def _scans_along(book: Book, axis: str) -> list[Scan]:
 
 
 def _borrow_zero(
-    groups: Mapping[Key, dict[int, Evidence]],
-    key: Key,
+    groups: Mapping[ScanKey, dict[int, Evidence]],
+    key: ScanKey,
     points: dict[int, Evidence],
     others: Mapping[str, int | str],
     axis: str,

@@ -5,14 +5,13 @@ Only gauges: the collector of node_exporter refuses a file with any type that Pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from clonometer.views.exports import Document
 from clonometer.views.exports.openmetrics import metric_family
 
 _NS = 1e9
 _FAILS = {"no": 0, "maybe": 0.5, "yes": 1}
-Document = Mapping[str, Any]
 
 
 def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:

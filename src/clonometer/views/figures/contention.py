@@ -8,7 +8,7 @@ from functools import partial
 from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Section, answered_by
-from clonometer.views.multiples import Words
+from clonometer.views.multiples import LineWords
 from clonometer.views.scans import Scanned, but_for_kind
 from clonometer.words import PLACEMENT_NAMES, axis_words, mechanism_name
 
@@ -16,7 +16,7 @@ FAMILY = "contend"
 _QUANTITY = "op_ns"
 
 
-def _sides(lines: Sequence[ScanSeries]) -> list[Words]:
+def _sides(lines: Sequence[ScanSeries]) -> list[LineWords]:
     return [(axis_words(TASK_KIND, line.condition.get(TASK_KIND, "thread")),) for line in lines]
 
 

@@ -13,7 +13,7 @@ from clonometer.views.axes import number_axis
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by, labels_of
 from clonometer.views.labels import family_name
-from clonometer.views.multiples import Words, joined, multiples
+from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import (
     drawable_families,
     ecdf_axis,
@@ -84,11 +84,11 @@ def _is_of_memory(line: ScanSeries) -> bool:
     return line.axis == MEMORY and line.stage is not None and not line.phase and line.condition.keys() == _SAID
 
 
-def memory_words(series: Sequence[ScanSeries]) -> list[Words]:
+def memory_words(series: Sequence[ScanSeries]) -> list[LineWords]:
     """Name launches against the parent's memory by mechanism, and by kind and state of the pages where those differ."""
     kinds, pages = (len({line.condition[name] for line in series}) > 1 for name in ("page_kind", "pages"))
     state = axis("pages").qualifies
-    names: list[Words] = []
+    names: list[LineWords] = []
     for line in series:
         unusual = state is None or line.condition["pages"] != state.usual
         kind = axis_words("page_kind", line.condition["page_kind"]) if kinds else ""

@@ -8,7 +8,7 @@ from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.figures.scanned import chart_rows
 from clonometer.views.figures.types import Figure, Row, Section, answered_by
-from clonometer.views.multiples import Words
+from clonometer.views.multiples import LineWords
 from clonometer.views.scans import Scanned, but_for_kind
 from clonometer.words import axis_words, mechanism_name, placement_name
 
@@ -27,7 +27,7 @@ def _quantity(line: ScanSeries) -> str:
     return line.quantity.removesuffix("_ns")
 
 
-def _ways(lines: Sequence[ScanSeries]) -> list[Words]:
+def _ways(lines: Sequence[ScanSeries]) -> list[LineWords]:
     return [
         (
             mechanism_name(line.workload).removeprefix("ipc.").replace("_", " "),

@@ -10,7 +10,7 @@ from clonometer.results.types import Results
 from clonometer.views.against import scan_panel
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.multiples import Words
+from clonometer.views.multiples import LineWords
 from clonometer.views.scans import ScanChart, Scanned, but_for_kind, family_title
 from clonometer.words import axis_words, mechanism_name, phase_words
 
@@ -58,7 +58,7 @@ def _scan_title(lines: Sequence[ScanSeries]) -> str:
     return ", ".join([family_title(lines), *(axis_words(*item) for item in shared)])
 
 
-def _event_words(lines: Sequence[ScanSeries]) -> list[Words]:
+def _event_words(lines: Sequence[ScanSeries]) -> list[LineWords]:
     """Phases of an event by what they are of, and when."""
     return [phase_words(line.family, line.quantity) for line in lines]
 

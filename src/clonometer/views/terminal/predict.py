@@ -17,11 +17,11 @@ _PLAIN_BARS = " .:-=+*#@"
 _MOST_SCALE = 1.1
 _ROUGH = "These times are rough: this machine was not calibrated. 'clonometer calibrate' takes two minutes."
 
-Document = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 
 
 @rendered(least_width=40)
-def render_predicted(document: Document, *, width: int, colour: bool) -> Iterator[str]:
+def render_predicted(document: JsonObject, *, width: int, colour: bool) -> Iterator[str]:
     """Write an answer: two sentences, what costs, what follows, what would change it, what it rests on."""
     yield from answer_lines(document, width, colour)
     yield ""
@@ -34,7 +34,7 @@ def render_predicted(document: Document, *, width: int, colour: bool) -> Iterato
     yield from wrap_each(_basis(document), width)
 
 
-def answer_lines(document: Document, width: int, colour: bool) -> list[str]:
+def answer_lines(document: JsonObject, width: int, colour: bool) -> list[str]:
     """The answer in two sentences, and a warning where the times are rough."""
     fork = document["fork"]
     failing = _failing(document)
@@ -53,7 +53,7 @@ def answer_lines(document: Document, width: int, colour: bool) -> list[str]:
 
 
 @rendered(least_width=40)
-def render_beside(documents: Sequence[Document], *, width: int, colour: bool) -> Iterator[str]:
+def render_beside(documents: Sequence[JsonObject], *, width: int, colour: bool) -> Iterator[str]:
     """Write a sentence for each process that a command saw beside other things."""
     del colour
     for document in documents:
@@ -66,18 +66,18 @@ def render_beside(documents: Sequence[Document], *, width: int, colour: bool) ->
         )
 
 
-def span(value: Document) -> str:
+def span(value: JsonObject) -> str:
     """Write a predicted time with its interval."""
     return format_duration_interval(value["median"], value["low"], value["high"])
 
 
-def _name(document: Document) -> str:
+def _name(document: JsonObject) -> str:
     size = approximate_bytes(document["rss_bytes"])
     name = clean(document["process"] or "the process")
     return f"{name} ({size})" if document["pid"] is None else f"{name} (pid {document['pid']}, {size})"
 
 
-def _failing(document: Document) -> str | None:
+def _failing(document: JsonObject) -> str | None:
     refusal = document["would_fail"]
     if refusal is None or refusal["fails"] == "no":
         return None
@@ -86,14 +86,14 @@ def _failing(document: Document) -> str | None:
     return f"{lead[refusal['fails']]} {worst['sentence']}"
 
 
-def _allowed(document: Document) -> str:
+def _allowed(document: JsonObject) -> str:
     tables = approximate_bytes(document["page_tables_bytes"])
     if document["would_fail"] is None:
         return f"Its child would need {tables} for page tables; whether a fork would fail depends on its machine."
     return f"The kernel would allow it; the child would need {tables} for page tables."
 
 
-def _contributors(document: Document, width: int, colour: bool) -> list[str]:
+def _contributors(document: JsonObject, width: int, colour: bool) -> list[str]:
     parts = document["contributors"]
     shown = [part for part in parts[:_PARTS] if part["share"] >= _LEAST_SHARE] or parts[:1]
     terms = [term for term in document["terms"] if term["first_ns"]]
@@ -123,12 +123,12 @@ def _contributors(document: Document, width: int, colour: bool) -> list[str]:
     return lines
 
 
-def _counted(term: Document) -> str:
+def _counted(term: JsonObject) -> str:
     name = str(term["term"])
     return name if name in ("base", "having threads") else f"{term['count']:,.0f} {name}"
 
 
-def _consequences(document: Document) -> Iterator[str]:
+def _consequences(document: JsonObject) -> Iterator[str]:
     yield str(document["stall"]["sentence"])
     yield from _copies(document["cow"])
     spawn = document["posix_spawn_ns"]
@@ -142,7 +142,7 @@ def _consequences(document: Document) -> Iterator[str]:
                 yield str(check["sentence"])
 
 
-def _copies(cow: Document) -> Iterator[str]:
+def _copies(cow: JsonObject) -> Iterator[str]:
     worst = approximate_bytes(cow["copied_at_worst_bytes"])
     time = "" if cow["worst_ns"] is None else f" That takes its writers {format_duration(cow['worst_ns'])} in all."
     each = "" if cow["per_page_ns"] is None else f" ({format_duration(cow['per_page_ns'])} for each 4 KiB)"
@@ -157,7 +157,7 @@ def _copies(cow: Document) -> Iterator[str]:
         )
 
 
-def _what_ifs(document: Document, width: int, colour: bool) -> list[str]:
+def _what_ifs(document: JsonObject, width: int, colour: bool) -> list[str]:
     changes = document["what_ifs"]
     lines = painted(wrap("What would change it (first fork, later ones)", width), "bold", colour)
     for change in changes:
@@ -167,7 +167,7 @@ def _what_ifs(document: Document, width: int, colour: bool) -> list[str]:
     return lines
 
 
-def _basis(document: Document) -> Iterator[str]:
+def _basis(document: JsonObject) -> Iterator[str]:
     basis = document["basis"]
     if basis["model"] != "rough":
         age = basis["age_days"]
@@ -186,7 +186,7 @@ def _basis(document: Document) -> Iterator[str]:
         )
 
 
-def _scaled(basis: Document) -> str:
+def _scaled(basis: JsonObject) -> str:
     """How fast the machine is now."""
     if basis["scale_spread"] is None:
         return ", without a scan of now"
@@ -197,9 +197,9 @@ def _scaled(basis: Document) -> str:
 
 
 @rendered(least_width=40)
-def render_ranking(ranking: Document, *, width: int, colour: bool) -> Iterator[str]:
+def render_ranking(ranking: JsonObject, *, width: int, colour: bool) -> Iterator[str]:
     """Write the machine's processes by what their fork would cost."""
-    processes: Sequence[Document] = ranking["processes"]
+    processes: Sequence[JsonObject] = ranking["processes"]
     if processes:
         first = processes[0]
         yield from wrap(
@@ -219,7 +219,7 @@ def render_ranking(ranking: Document, *, width: int, colour: bool) -> Iterator[s
         yield from wrap("! The times are rough: 'clonometer calibrate' takes two minutes.", width)
 
 
-def _ranked(processes: Sequence[Document]) -> Table:
+def _ranked(processes: Sequence[JsonObject]) -> Table:
     names = [
         clean(process["process"] or "?") + ("*" if process["basis"]["how"] == "counters" else "")
         for process in processes
@@ -264,7 +264,7 @@ def chart(values_ns: Sequence[float], width: int, *, ascii_only: bool = False) -
     return "".join(bars[min(steps, round(value / most * steps))] for value in shown)
 
 
-def watched_line(document: Document) -> str:
+def watched_line(document: JsonObject) -> str:
     """What `--watch` writes at each turn where the output is no terminal."""
     fork = document["fork"]
     return (
@@ -275,7 +275,7 @@ def watched_line(document: Document) -> str:
 
 @rendered(least_width=40)
 def render_watched(
-    document: Document, history_ns: Sequence[float], *, width: int, colour: bool, plain: bool = False
+    document: JsonObject, history_ns: Sequence[float], *, width: int, colour: bool, plain: bool = False
 ) -> Iterator[str]:
     """Write what `--watch` shows: the answer, and a chart of what a first fork would have cost so far."""
     yield from answer_lines(document, width, colour)
