@@ -130,6 +130,17 @@ def table_unit(times_ns: Iterable[float | None]) -> str:
     return "ms" if known and min(known) >= 1e6 else "µs"
 
 
+def ns_in(unit: str) -> float:
+    """How many nanoseconds a unit of time has, as `table_unit` names it.
+
+    Examples
+    --------
+    >>> ns_in("ns"), ns_in("ms")
+    (1.0, 1000000.0)
+    """
+    return 10.0 ** _TABLE_UNITS[unit]
+
+
 def supported_decimals(median_ns: float, low_ns: float | None, high_ns: float | None, unit: str) -> int:
     """Decimals that an interval supports in ``unit``; negative where whole units are too fine.
 
@@ -158,7 +169,7 @@ def format_figure(time_ns: float, decimals: int, unit: str) -> str:
     >>> format_figure(61_234, 1, "µs"), format_figure(15_012_345, -2, "µs")
     ('61.2', '15,000')
     """
-    value = round(time_ns / 10.0 ** _TABLE_UNITS[unit], decimals)
+    value = round(time_ns / ns_in(unit), decimals)
     return f"{value:,.{max(decimals, 0)}f}"
 
 

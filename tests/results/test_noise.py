@@ -12,6 +12,7 @@ from scipy import stats
 
 from clonometer.errors import InputError
 from clonometer.records import from_json, to_json
+from clonometer.results.check.types import count_detectable
 from clonometer.results.compare.moments import MeasuredNoise, measured_moments
 from clonometer.results.compare.sides import read_side
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
@@ -62,7 +63,7 @@ def test_a_quiet_machine_does_not_alarm_and_detects_little_changes(make_builder:
         assert 0.05 <= row.detectable < 0.1
         assert row.between is not None
         assert row.between < 0.01
-    assert noise.count_detectable(0.1) == 6
+    assert count_detectable(noise.rows, 0.1) == 6
 
 
 def test_a_machine_that_changes_between_rounds_is_told_from_rows_that_do(make_builder: Build) -> None:

@@ -11,7 +11,7 @@ from clonometer.stats.bootstrap import Processes
 from clonometer.studies.answer import CLAIMS
 from clonometer.studies.judge import Judge, judge_all
 from clonometer.studies.measured import Measurements, made_row
-from clonometer.studies.types import Verdict
+from clonometer.studies.types import Reproduction, Verdict
 
 
 def series(cell, quantity, median, *, spread=0.005, n=12, placement=None, samples=120, unit="ns"):
@@ -35,6 +35,11 @@ def measured(values: Mapping[tuple[str, str], float], *, missing=None, host=None
         observed,
         explained,
     )
+
+
+def verdicts(reproduction: Reproduction) -> dict[str, Verdict]:
+    """What is said of each item, by its id."""
+    return {entry.item.id: entry.verdict for entry in reproduction.entries}
 
 
 def judged(results: Measurements) -> Mapping[str, Verdict]:

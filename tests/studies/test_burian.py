@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made import judged, measured, series
+from made import judged, measured, series, verdicts
 
 from clonometer.explain.work.types import WorkTier
 from clonometer.studies.answer import answer
@@ -184,15 +184,15 @@ def test_all_six_figures_are_drawn_with_fits_and_equations():
 
 
 def test_on_one_cpu_there_is_no_number_between():
-    verdicts = judged(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
-    assert verdicts["U8"].status == verdicts["U11"].status == "not_measurable"
+    on_one_cpu = judged(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}))
+    assert on_one_cpu["U8"].status == on_one_cpu["U11"].status == "not_measurable"
     reproduction = answer(measured(workers_scan(lambda w: 1.0), host={"cpu.allowed": 1}), ["burian-2015"])
-    assert reproduction.verdicts["U5"].status == "not_measurable"
-    assert "one CPU" in reproduction.verdicts["U5"].reason
-    assert reproduction.verdicts["U7"].status != "not_measurable"
+    assert verdicts(reproduction)["U5"].status == "not_measurable"
+    assert "one CPU" in verdicts(reproduction)["U5"].reason
+    assert verdicts(reproduction)["U7"].status != "not_measurable"
 
 
 def test_without_workers_every_item_says_so():
     reproduction = answer(measured({}), ["burian-2015"])
-    assert {verdict.status for verdict in reproduction.verdicts.values()} == {"not_measurable"}
+    assert {verdict.status for verdict in verdicts(reproduction).values()} == {"not_measurable"}
     assert not Judge(measured({})).measured.cells

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from made import measured
+from made import measured, verdicts
 
 from clonometer.records import to_json
 from clonometer.studies.answer import answer
@@ -61,7 +61,7 @@ def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(rep
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
     assert "…" not in text
-    ids = [line.split()[0] for line in lines if line.split() and line.split()[0] in reproduction.verdicts]
+    ids = [line.split()[0] for line in lines if line.split() and line.split()[0] in verdicts(reproduction)]
     assert ids == [item.id for item in reproduction.items]
     head, launch, *_ = [line for line in lines[1:] if line]
     assert head.split() == ["contradiction", "right", "here", "by", "how", "much"]
@@ -112,7 +112,7 @@ def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
     assert page.index("<h2>The contradictions</h2>") < page.index('<section id="sysel-2020">')
     assert 'strong" data-head="here">holds in direction: 10.0, not 13</td>' in page
     assert "<details><summary>notes</summary>" not in page
-    cells = reproduction.verdicts["S11"].evidence
+    cells = verdicts(reproduction)["S11"].evidence
     assert f"<summary>{len(cells)} cells</summary>{', '.join(cells)}</details></td>" in page
     # Each figure is drawn twice: one of them small, for telephones.
     assert page.count("<svg") == 2 * len(list(figure_specs(reproduction)))

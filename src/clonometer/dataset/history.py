@@ -78,10 +78,8 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
     """
     limits = limits or HistoryLimits()
     check_by(dataset.runs, by)
-    groups = dataset.groups(by)
-    names = list(dict.fromkeys(groups))
-    places = {name: place for place, name in enumerate(names)}
-    listed = list(_series(dataset, [places[group] for group in groups]))
+    names, group_of_run = dataset.numbered_groups(by)
+    listed = list(_series(dataset, group_of_run))
     long = [series for series in listed if series.logs.size >= LEAST_VALUES]
     limit = evidence_limit(len(long))
     steps = _steps(long, limit)

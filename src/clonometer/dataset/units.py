@@ -64,10 +64,8 @@ def units_of(dataset: Dataset, by: str) -> Units:
         As of `clonometer.dataset.load.group_of`. A host that is in several groups is a unit in each.
     """
     rows = dataset.rows
-    of_run = dataset.groups(by)
-    names = list(dict.fromkeys(of_run))
-    places = {name: place for place, name in enumerate(names)}
-    group_of_run = np.array([places[name] for name in of_run], np.int64)
+    names, places = dataset.numbered_groups(by)
+    group_of_run = np.array(places, np.int64)
     positive = np.ones(len(dataset.labels), bool)
     positive[rows["label"][~(rows["value"] > 0)]] = False
     kept = positive[rows["label"]]

@@ -199,6 +199,9 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
     reason = reader.text_or_none("reason")
     if not available and not reason:
         raise reader.error("reason", "is missing for a workload that is not available")
+    # Results read these two where the catalogue is stored; here they are only checked.
+    reader.text_map("nulls")
+    reader.text_or_none("call_returns_contains")
     return Workload(
         id=reader.text("id"),
         family=_family(reader),
@@ -206,8 +209,6 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
         axes=reader.names("axes"),
         temperatures=reader.names("temperatures"),
         quantities=reader.names("quantities"),
-        nulls=reader.text_map("nulls"),
-        call_returns_contains=reader.text_or_none("call_returns_contains"),
         available=available,
         reason=reason,
     )

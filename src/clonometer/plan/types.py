@@ -21,8 +21,6 @@ class Workload:
     axes: tuple[str, ...]
     temperatures: tuple[str, ...]
     quantities: tuple[str, ...]
-    nulls: Mapping[str, str]
-    call_returns_contains: str | None
     available: bool
     reason: str | None
 

@@ -279,11 +279,6 @@ class Reproduction:
         """The figures, claims and questions."""
         return tuple(entry.item for entry in self.entries)
 
-    @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """What is said of each, by its id."""
-        return {entry.item.id: entry.verdict for entry in self.entries}
-
     def figures(self, study: str) -> list[FigureEntry]:
         """The figures of a study."""
         return [entry for entry in self.entries if isinstance(entry, FigureEntry) and entry.item.study == study]

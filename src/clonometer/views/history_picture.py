@@ -7,12 +7,11 @@ from typing import Any
 
 from clonometer.dataset.history_types import History, HistoryRow
 from clonometer.errors import InputError
-from clonometer.units import table_unit
 from clonometer.views.comparison import differences_text
 from clonometer.views.figures.types import Panel
 from clonometer.views.fleet import reading_text
 from clonometer.views.history import drawn_rows, event_text, step_text, verdict_text
-from clonometer.views.labels import label_text
+from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.rows import median_text
 from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed
@@ -20,7 +19,6 @@ from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed
 MOST_PANELS = 12
 _PER_ROW = 2
 _SLOWER, _FASTER = "#d6455d", "#1f9d63"
-_UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def history_picture(history: History, image_format: str = "svg") -> bytes | str:
@@ -57,8 +55,7 @@ def history_panels(history: History, most: int) -> list[Panel]:
 
 def _panel(row: HistoryRow) -> Spec:
     """Draw a row's values against time, its levels, and its steps with what changed."""
-    unit = table_unit(row.values) if row.label.is_time else row.label.unit
-    scale = _UNITS.get(unit, 1.0) if row.label.is_time else 1.0
+    unit, scale = drawn_unit(row.values, row.label)
     steps = [
         {
             "since": step.since,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from clonometer.families import axis
 from clonometer.families import family as family_of
 from clonometer.results.types import Estimate
+from clonometer.units import ns_in, table_unit
 from clonometer.words import axis_words, cell_parts, mechanism_name, stage_name
 from clonometer.words import placement_name as place_name
 
@@ -78,6 +79,14 @@ def label_parts(label: Label | Estimate) -> tuple[str, ...]:
 def label_text(label: Label | Estimate) -> str:
     """What a row is about, in one line, with its stage."""
     return f"{', '.join(label_parts(label))}, {stage_name(label.stage, label.quantity)}"
+
+
+def drawn_unit(values: Iterable[float | None], label: Label) -> tuple[str, float]:
+    """The unit in which the values of a row are drawn, and by what they are divided for it."""
+    if not label.is_time:
+        return label.unit, 1.0
+    unit = table_unit(values)
+    return unit, ns_in(unit)
 
 
 def placement_name(row: Estimate) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from clonometer.records import Above, After, Count, Key, Known, Mark, Only, version, written
 from clonometer.results.compare.moments import SOURCES
@@ -96,11 +96,20 @@ class Checked:
         """The number of rows of a verdict."""
         return sum(row.verdict == verdict for row in self.rows)
 
-    def count_detectable(self, change: float) -> int:
-        """The number of rows in which a slow-down of ``change`` would be found."""
-        return sum(row.detectable is not None and row.detectable <= change for row in self.rows)
-
     @property
     def n_first(self) -> int:
         """The number of rows of first launches, which are suspected at most."""
         return sum(row.compared.base.is_first_launch for row in self.rows)
+
+
+class Detecting(Protocol):
+    """A row of a check, or of what checks of a plan would be like."""
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest slow-down that would be found, as a share; None where none would be."""
+
+
+def count_detectable(rows: Iterable[Detecting], change: float) -> int:
+    """The number of rows in which a slow-down of ``change`` would be found."""
+    return sum(row.detectable is not None and row.detectable <= change for row in rows)

@@ -78,10 +78,6 @@ class Noise:
     ] = None
     rows: Annotated[Sequence[NoiseRow], "In the order of the plan."]
 
-    def count_detectable(self, change: float) -> int:
-        """The number of rows in which a slow-down of ``change`` would be found."""
-        return sum(row.detectable is not None and row.detectable <= change for row in self.rows)
-
     @property
     def n_first(self) -> int:
         """The number of rows of first launches, which are suspected at most."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-STATISTICS = ("mean", "median", "best batch", "rate")
-
 _FORK = "launch.fork[linkage=dynamic_lazy,placement=free,temperature=warm]"
 _FORK_EXIT = "launch.fork[linkage=dynamic_lazy,placement=free,process_ending=exit,temperature=warm]"
 _FORK_NOW = "launch.fork[linkage=dynamic_now,placement=free,temperature=warm]"
@@ -37,7 +35,8 @@ class PeerConfiguration:
     peer, measures
         Its name, and how it takes the figure.
     cell, column, statistic
-        The cell of the plan ``peers``, the column and the statistic (`STATISTICS`) that mean the same.
+        The cell of the plan ``peers``, the column and the statistic that mean the same. The latter is ``mean``,
+        ``median``, ``best batch`` or ``rate``.
     why
         What is left to explain the difference where there is one; empty where no program of it can be run here.
     times

@@ -21,6 +21,7 @@ from clonometer.results.rows.groups import (
     rows_of,
 )
 from clonometer.results.rows.source import null_mask
+from clonometer.runfile.arrays import changes
 from clonometer.stats.digest import Digest
 
 LARGE_ROWS = 200_000
@@ -55,10 +56,7 @@ class _Collector:
 
     def add(self, process: NDArray[Any], values: NDArray[Any]) -> None:
         """Add samples in order of processes."""
-        edges = [0, *(np.flatnonzero(process[1:] != process[:-1]) + 1).tolist(), process.size]
-        for start, stop in pairwise(edges):
-            if start == stop:
-                continue
+        for start, stop in pairwise(changes(process)):
             number = int(process[start])
             if not self.processes or number != self.processes[-1]:
                 self.close()

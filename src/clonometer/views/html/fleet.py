@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from clonometer.dataset.types import FleetShown, HostValue, Label
-from clonometer.units import table_unit
 from clonometer.views.figures.types import Panel, Section
 from clonometer.views.fleet import (
     fleet_table,
@@ -18,13 +17,12 @@ from clonometer.views.fleet import (
     reading_text,
 )
 from clonometer.views.html.plain import page_section, render_plain_page
-from clonometer.views.labels import label_text
+from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame
 from clonometer.views.table import Table
 
 MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS, MOST_TABLE_ROWS = 12, 40, 60, 400
-_UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def render_fleet_page(shown: FleetShown) -> str:
@@ -85,8 +83,7 @@ def _group_table(shown: FleetShown, name: str) -> Table:
 
 
 def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
-    unit = table_unit([value.value for value in values]) if label.is_time else label.unit
-    scale = _UNITS[unit] if label.is_time else 1.0
+    unit, scale = drawn_unit([value.value for value in values], label)
     points = [
         {
             "group": value.group,

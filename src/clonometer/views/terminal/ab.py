@@ -7,19 +7,18 @@ from dataclasses import replace
 
 from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
 from clonometer.results.ab.wording import percentages
-from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER, UNDECIDED
+from clonometer.results.types import UNDECIDED
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
+from clonometer.views.terminal.verdicts import VERDICT_STYLES, reason_lines
 from clonometer.words import stage_name
 
 SHORT_ROWS = 16
 SHORT_SENTENCES = 3
-SHORT_REASONS = 3
-_STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 # Above, a percentage says less than a multiple.
 _MANY_TIMES = 2.0
 
@@ -36,13 +35,12 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     shown = result.rows if wide else _pick(result.rows)
     lines += ["", *(draw_table(_table(shown), width, colour) if shown else ["Nothing was measured on both sides."])]
     sure_rows = [row for row in result.rows if row.verdict != UNDECIDED] or result.rows
-    sure_rows = sure_rows if wide else sorted(sure_rows, key=lambda row: row.verdict not in _STYLES)[:SHORT_SENTENCES]
+    if not wide:
+        sure_rows = sorted(sure_rows, key=lambda row: row.verdict not in VERDICT_STYLES)[:SHORT_SENTENCES]
     lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
     reasons = [f"{row.sentence}: {row.reason}" for row in result.rows if row.reason is not None]
     reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
-    kept = reasons if wide else reasons[:SHORT_REASONS]
-    lines += wrap_each(kept, width, bullet="! ")
-    lines += wide_adds((len(result.rows) - len(shown), "row"), (len(reasons) - len(kept), "reason"))
+    lines += reason_lines(reasons, len(result.rows) - len(shown), width=width, wide=wide)
     lines += wrap(_summary(result), width) if result.rows else []
     return lines
 
@@ -51,7 +49,7 @@ def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
     """The rows of the short table: all if they fit, else the last stage of each launch and what changed."""
     if len(rows) <= SHORT_ROWS:
         return rows
-    return [row for row in rows if not is_part(row.b.stage) or row.verdict in _STYLES][:SHORT_ROWS]
+    return [row for row in rows if not is_part(row.b.stage) or row.verdict in VERDICT_STYLES][:SHORT_ROWS]
 
 
 def _table(rows: Sequence[AbRow]) -> Table:
@@ -68,7 +66,7 @@ def _table(rows: Sequence[AbRow]) -> Table:
             Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
         ],
-        row_styles=[_STYLES.get(row.verdict) for row in rows],
+        row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows],
     )
 
 

@@ -13,6 +13,7 @@ from clonometer.results.check.types import (
     SUSPECT,
     Checked,
     CheckedRow,
+    count_detectable,
 )
 from clonometer.units import format_share
 from clonometer.views.comparison import (
@@ -67,7 +68,7 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
 def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
     change = BLIND_FACTOR * checked.max_regression
-    seen = checked.count_detectable(change)
+    seen = count_detectable(checked.rows, change)
     first = FIRST_LAUNCHES if checked.n_first else ""
     return (
         f"{counted(len(checked.rows), 'row')}: {', '.join(words)}. A slow-down of "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow
-from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 from clonometer.views.comparison import (
     BEFORE,
     common_text,
@@ -19,12 +18,11 @@ from clonometer.views.comparison import (
 )
 from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import painted, rendered, wrap
+from clonometer.views.terminal.verdicts import VERDICT_STYLES, reason_lines
 
 SHORT_ROWS = 11
 SHORT_DIFFERENCES = 5
-SHORT_REASONS = 3
-_STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 
 
 @rendered(least_width=40)
@@ -51,13 +49,10 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     drawn += wrap(common_text(pair), width)
     table = draw_with(BEFORE, _tables(shown), width, colour) if shown else ["Nothing was measured in both."]
     drawn += ["", *table]
-    all_reasons = reasons(pair)
-    kept = all_reasons if wide else all_reasons[:SHORT_REASONS]
-    drawn += wrap_each(kept, width, bullet="! ")
-    return drawn + wide_adds((len(pair.rows) - len(shown), "row"), (len(all_reasons) - len(kept), "reason"))
+    return drawn + reason_lines(reasons(pair), len(pair.rows) - len(shown), width=width, wide=wide)
 
 
 def _tables(rows: Sequence[ComparedRow]) -> tuple[Table, Table]:
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     further = [Column("processes", counts, "point", drop=1)]
-    return sides_tables(rows, further, [_STYLES.get(row.verdict) for row in rows])
+    return sides_tables(rows, further, [VERDICT_STYLES.get(row.verdict) for row in rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.check.types import BLIND_FACTOR
+from clonometer.results.check.types import BLIND_FACTOR, count_detectable
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.labels import label_parts
@@ -27,7 +27,7 @@ def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) 
     if len(shown) < len(noise.rows):
         drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
     change = BLIND_FACTOR * noise.max_regression
-    seen = noise.count_detectable(change)
+    seen = count_detectable(noise.rows, change)
     drawn += wrap(
         f"On this machine now, a check with the plan {noise.plan} can find a slow-down of {format_share(change)} in "
         f"{seen} of {len(noise.rows)} rows.{FIRST_LAUNCHES if noise.n_first else ''}",
