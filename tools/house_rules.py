@@ -85,15 +85,32 @@ def empty_c_names(path: Path, text: str) -> Iterator[str]:
 
 
 def shared_names(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
-    """Public classes of the package that have one name."""
+    """Public types of the package, classes and aliases, that have one name."""
     places = defaultdict(list)
     for path, tree in trees.items():
         for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(f"{path}:{node.lineno}")
+            for name in type_names(node):
+                if not name.startswith("_"):
+                    places[name].append(f"{path}:{node.lineno}")
     for name, shared in places.items():
         if len(shared) > 1:
-            yield f"{shared[0]}: there is another class {name}: {', '.join(shared[1:])}"
+            yield f"{shared[0]}: there is another type {name}: {', '.join(shared[1:])}"
+
+
+def type_names(node: ast.stmt) -> Iterator[str]:
+    """The types that a statement defines: a class, or aliases, whose names are in CamelCase as no constant's is."""
+    match node:
+        case ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (target.id for target in targets if isinstance(target, ast.Name) and is_camel_case(target.id))
+        case ast.AnnAssign(target=ast.Name(id=name)) if is_camel_case(name):
+            yield name
+
+
+def is_camel_case(name: str) -> bool:
+    """Whether a name is written as those of types are."""
+    return name[0].isupper() and not name.isupper()
 
 
 def described_names() -> list[set[str]]:

@@ -1,4 +1,4 @@
-"""The house rules of names: what a variable is called, no two public classes of a name, and who lists families."""
+"""The house rules of names: what a variable is called, no two public types of a name, and who lists families."""
 
 from __future__ import annotations
 
@@ -93,7 +93,19 @@ def test_two_public_classes_of_one_name_are_refused():
         Path("b.py"): ast.parse("class _Book: pass\nclass Row: pass"),
         Path("c.py"): ast.parse("class Rows: pass"),
     }
-    assert list(rules.shared_names(trees)) == ["a.py:1: there is another class Row: b.py:2"]
+    assert list(rules.shared_names(trees)) == ["a.py:1: there is another type Row: b.py:2"]
+
+
+def test_an_alias_shares_its_name_with_no_class_and_no_other_alias_and_a_constant_may():
+    trees = {
+        Path("a.py"): ast.parse("class Row: ...\nEnds: TypeAlias = tuple[int, int]\nLIMIT = 3"),
+        Path("b.py"): ast.parse("Row = dict[str, int]\nLIMIT = 4\n_Key = tuple[int]\nT = TypeVar('T')"),
+        Path("c.py"): ast.parse("Ends = tuple[float, float]\n_Key = tuple[str]\nT = TypeVar('T')"),
+    }
+    assert list(rules.shared_names(trees)) == [
+        "a.py:1: there is another type Row: b.py:1",
+        "a.py:2: there is another type Ends: c.py:1",
+    ]
 
 
 @pytest.mark.parametrize(
