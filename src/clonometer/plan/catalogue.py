@@ -199,7 +199,7 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
     reason = reader.text_or_none("reason")
     if not available and not reason:
         raise reader.error("reason", "is missing for a workload that is not available")
-    # Results read these two where the catalogue is stored; here they are only checked.
+    # Who needs these two reads them in the raw catalogue: here they are only checked.
     reader.text_map("nulls")
     reader.text_or_none("call_returns_contains")
     return Workload(
