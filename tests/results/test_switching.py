@@ -118,6 +118,16 @@ def test_messages_that_are_no_exchange_are_drawn_as_any_scan(builder: Any, names
         picture_spec(results, "messages")
 
 
+def test_switches_of_no_kind_of_task_are_scans(builder: Any) -> None:
+    """The working set of those that switch is told with its kind: what has none is told as any other number."""
+    builder.invent("coroutine.resume", {"switch_ns": None}, "working_set_bytes")
+    for size in (0, 1 << 20, 4 << 20):
+        builder.cell("coroutine.resume", {"switch_ns": 2_000 + size / 1_000}, None, working_set_bytes=size)
+    [finding] = summarize(builder.run).findings
+    assert finding.id == "scan.working_set_bytes.coroutine.resume.switch_ns"
+    assert finding.numbers["verdict"] == "longer"
+
+
 def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, exchanged: Any) -> None:
     switches, messages = summarize(switched), summarize(exchanged)
     assert drawable_kinds(switches) == ["ring", "working_set"]

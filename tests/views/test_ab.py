@@ -22,7 +22,7 @@ def test_both_medians_the_change_and_the_count_stand_beside_each_other() -> None
     drawn = text(result, width=120)
     lines = drawn.splitlines()
     assert lines[:2] == ["A: linkage=static", "B: as usual"]
-    [line] = [line for line in lines if line.startswith("fork, warm")]
+    [line] = [line for line in lines if line.startswith("posix_spawn, warm")]
     assert "12 of 12" in line
     assert "+3" in line
     assert line.endswith("slower")
@@ -46,7 +46,7 @@ def test_a_gate_says_its_verdict(centre: float, scatter: float, verdict: str) ->
 def test_a_multiple_is_said_as_one_and_few_pairs_have_no_interval() -> None:
     [slower, faster] = (text(judged([sign, 1.01 * sign, 0.99 * sign] * 4), width=100) for sign in (1.0, -1.0))
     for drawn, verdict in ((slower, "slower"), (faster, "faster")):
-        [line] = [line for line in drawn.splitlines() if line.startswith("fork, warm")]
+        [line] = [line for line in drawn.splitlines() if line.startswith("posix_spawn, warm")]
         assert "2.72 times  2.69 – 2.75" in line
         assert line.endswith(verdict)
     drawn = text(judged([0.3] * 4))

@@ -132,7 +132,8 @@ def indirect(comparer: Comparer) -> Findings:
     """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
-        if scan.axis == "working_set_bytes" and first.quantity == _SWITCH and first.condition[scan.axis] == 0:
+        of_a_switch = first.quantity == _SWITCH and KIND in first.condition
+        if of_a_switch and scan.axis == "working_set_bytes" and first.condition[scan.axis] == 0:
             comparer.claim(scan.points, "working_set_bytes")
             yield _indirect(comparer, scan)
 
