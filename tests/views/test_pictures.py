@@ -4,11 +4,14 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from tests.results.memory_run import RunBuilder
 from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
+from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.figures.scanned import scan_charts
+from clonometer.views.html.figures import figure_content
 from clonometer.views.labels import cpu_name
 from clonometer.views.pictures import KINDS, leading_kind, picture, picture_spec
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points
@@ -34,6 +37,19 @@ def test_svg_names_what_it_draws(results, kind):
     words = words_of(picture(results, kind, "svg"))
     assert {"fork", "pthread"} <= words
     assert any("until reaped" in word or word == "reaped" for word in words)
+
+
+def test_a_stage_that_nobody_has_heard_of_has_a_distribution_in_the_order_of_time():
+    stages = {"call_returns_ns": "call_returns", "warmed_ns": "warmed_up", "reaped_ns": "reaped"}
+    builder = RunBuilder()
+    builder.invent("runtime.start", stages, family="same_image")
+    builder.cell("runtime.start", {"call_returns_ns": 1_000, "warmed_ns": 5_000, "reaped_ns": 9_000})
+    results = summarize(builder.run)
+    [row] = picture_spec(results, "ecdf")["vconcat"]
+    assert [panel["title"] for panel in row["concat"]] == ["until call returns", "until warmed up", "until reaped"]
+    shown = figure_content(results)["ecdf"]
+    assert [name for name, _ in shown["choices"]["stage"]] == ["call_returns", "warmed_up", "reaped"]
+    assert shown["chosen"]["stage"] == "reaped"
 
 
 def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(results):

@@ -27,7 +27,7 @@ from clonometer.views.plots import (
 )
 from clonometer.views.scans import Scanned
 from clonometer.views.specs import ecdf_panel, overview_panel
-from clonometer.words import STAGE_ORDER, axis_words, mechanism_name
+from clonometer.words import axis_words, mechanism_name, stage_place
 
 MEMORY = "parent_bytes"
 #: What a line of memory says: of what kind it is, and in what state. Lines that say more are of other conditions.
@@ -70,12 +70,11 @@ def _ecdf(results: Results) -> list[Row]:
             inside = [entry for entry, _ in named]
             title = joined((family_name(family), part))
             panels = []
-            for stage in STAGE_ORDER:
+            for stage in sorted({entry["stage"] for entry in inside}, key=stage_place):
                 of_stage = [entry for entry in inside if entry["stage"] == stage]
-                if of_stage:
-                    draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels_of(inside), axis=axis)
-                    whole = f"{title}, {stage_title(stage)}"
-                    panels.append(Panel(f"ecdf-{family}-{len(rows)}-{stage}", whole, whole, draw, stage_title(stage)))
+                draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels_of(inside), axis=axis)
+                whole = f"{title}, {stage_title(stage)}"
+                panels.append(Panel(f"ecdf-{family}-{len(rows)}-{stage}", whole, whole, draw, stage_title(stage)))
             rows.append(Row(panels, title))
     return rows
 

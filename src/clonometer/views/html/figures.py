@@ -12,7 +12,7 @@ from clonometer.views.figures.types import Figure, Panel
 from clonometer.views.labels import family_name, family_place
 from clonometer.views.plots import ecdf_axis, ecdf_index, stage_title
 from clonometer.views.specs import PAGE, PALETTE, ecdf_panel, theme
-from clonometer.words import STAGE_ORDER
+from clonometer.words import stage_place
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
 POINT_BUDGET = 24_000
@@ -77,7 +77,7 @@ def _ecdf(results: Results) -> dict[str, Any]:
         "family": [
             [name, family_name(name)] for name in sorted({entry["family"] for entry in index}, key=family_place)
         ],
-        "stage": [[name, stage_title(name)] for name in _found(index, "stage", STAGE_ORDER)],
+        "stage": [[name, stage_title(name)] for name in sorted({entry["stage"] for entry in index}, key=stage_place)],
         "temperature": [[name, name] for name in temperatures],
         "placement": [[name, name] for name in _found(index, "placement", ("pinned",))],
         "condition": [[name, name] for name in conditions],
