@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from clonometer.families import axis
+from clonometer.families import axes, axis
 from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.axes import number_axis
@@ -31,7 +31,7 @@ from clonometer.words import axis_words, mechanism_name, stage_place
 
 MEMORY = "parent_bytes"
 #: What a line of memory says: of what kind it is, and in what state. Lines that say more are of other conditions.
-_SAID = frozenset(("page_kind", "pages"))
+_SAID = {name for name, known in axes().items() if known.qualifies is not None and known.qualifies.of == MEMORY}
 
 
 def _overview(results: Results) -> list[Row]:
