@@ -103,19 +103,25 @@ int key_read(const struct key *key, const char *value, void *into, struct reason
     }
 }
 
-int keys_read(const char *word, const struct key *table, void *into, struct reason *reason) {
-    size_t length = strcspn(word, "=");
+static int refuse_key(const char *word, size_t length, const struct key *table, struct reason *reason) {
     struct allowed allowed = {.length = 0};
     for (const struct key *key = table; key->name != NULL; key++) {
-        if (word[length] == '=' && strlen(key->name) == length && strncmp(key->name, word, length) == 0) {
-            return key_read(key, word + length + 1, into, reason);
-        }
         allow(&allowed, key->name);
     }
     if (word[length] == '\0') {
         return reason_set(reason, -EINVAL, "'%s' is not key=value; allowed keys: %s", word, allowed.names);
     }
     return reason_set(reason, -EINVAL, "unknown key '%.*s'; allowed: %s", (int)length, word, allowed.names);
+}
+
+int keys_read(const char *word, const struct key *table, void *into, struct reason *reason) {
+    size_t length = strcspn(word, "=");
+    for (const struct key *key = table; word[length] == '=' && key->name != NULL; key++) {
+        if (strlen(key->name) == length && strncmp(key->name, word, length) == 0) {
+            return key_read(key, word + length + 1, into, reason);
+        }
+    }
+    return refuse_key(word, length, table, reason);
 }
 
 int keys_descriptor(const char *word, struct reason *reason) {
