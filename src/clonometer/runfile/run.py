@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -49,6 +50,13 @@ class Run:
         self._parquet = parquet
         self._rows = RowReader(parquet)
         self._spans: dict[str, list[_Span]] | None = None
+        # By the metadata: how many samples each cell has, and its blocks that are not ok.
+        self._declared: Counter[str] = Counter()
+        self._unsound: dict[str, list[tuple[int, int]]] = {}
+        for entry in details.blocks:
+            self._declared[entry.cell] += entry.rows
+            if entry.status != "ok":
+                self._unsound.setdefault(entry.cell, []).append((entry.process, entry.block))
         # Cells are mostly asked for in the file's order: neighbours share a row group.
         self._decoded: tuple[int, dict[str, NDArray[Any]]] = (-1, {})
 
@@ -130,7 +138,7 @@ class Run:
 
     def n_rows(self, cell: str) -> int:
         """How many samples a cell has by the metadata, unsound blocks included."""
-        return sum(entry.rows for entry in self.details.blocks if entry.cell == cell)
+        return self._declared[cell]
 
     def pieces(self, cell: str, names: Iterable[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Samples of one cell, a row group at a time; nothing is held.
@@ -178,13 +186,10 @@ class Run:
         """Leave out the samples of blocks that are not ok, which the file keeps."""
         import numpy as np
 
-        unsound = [
-            (entry.process, entry.block) for entry in self.details.blocks if entry.cell == cell and entry.status != "ok"
-        ]
-        if not unsound:
+        if cell not in self._unsound:
             return columns
         keep = np.ones(len(columns["process"]), np.bool_)
-        for process, block in unsound:
+        for process, block in self._unsound[cell]:
             keep &= (columns["process"] != process) | (columns["block"] != block)
         return {name: values[keep] for name, values in columns.items()}
 
@@ -212,12 +217,10 @@ class Run:
 
     def _check_rows(self, spans: Mapping[str, list[_Span]]) -> None:
         # Parquet's checksums leave out the headers of its pages: a damaged one can exchange whole names.
-        declared: dict[str, int] = {}
-        for entry in self.details.blocks:
-            if entry.rows:
-                declared[entry.cell] = declared.get(entry.cell, 0) + entry.rows
-        stored = {cell: sum(span.stop - span.start for span in parts) for cell, parts in spans.items()}
-        if stored != declared:
+        if (
+            Counter({cell: sum(span.stop - span.start for span in parts) for cell, parts in spans.items()})
+            != self._declared
+        ):
             raise RunFileError(f"{self.path} is damaged: its cells have other samples than its metadata says")
 
     def _row_group(self, group: int, names: Sequence[str]) -> dict[str, NDArray[Any]]:

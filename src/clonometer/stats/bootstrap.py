@@ -15,12 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import LEAST_NOMINAL, Interval
-from clonometer.stats.percentile import exponential, percentile_interval, places_drawn
+from clonometer.stats.percentile import exponential, medians_drawn, percentile_interval, places_drawn
 from clonometer.stats.quantiles import Floats, Integers, finite_values, median, median_deviation, row_medians
 from clonometer.stats.serial import inflation_in_time
 
@@ -72,6 +73,11 @@ class Processes:
         """The values in the order in which their processes started."""
         return self.values if self.starts is None else self.values[np.argsort(self.starts, kind="stable")]
 
+    @cached_property
+    def least(self) -> float:
+        """The least value of any process and block; a row is compared with many."""
+        return float(min(part.min() for part in (self.values, *(self.blocks or ()))))
+
     def at(self, places: Sequence[int]) -> Processes:
         """Some of the processes, or all in another order."""
         return Processes(
@@ -118,8 +124,7 @@ def pair_neighbours(starts_a: ArrayLike, starts_b: ArrayLike) -> tuple[Integers,
     best = np.full((a.size + 1, b.size + 1), np.inf)
     best[0, :] = 0.0
     for i in range(1, a.size + 1):
-        for j in range(i, b.size + 1):
-            best[i, j] = min(best[i, j - 1], best[i - 1, j - 1] + distance[i - 1, j - 1])
+        best[i, i:] = np.minimum.accumulate(best[i - 1, i - 1 : -1] + distance[i - 1, i - 1 :])
     chosen, j = [], b.size
     for i in range(a.size, 0, -1):
         while best[i, j - 1] <= best[i, j]:
@@ -164,9 +169,8 @@ def ratio_of_medians(a: Processes, b: Processes, *, seed: int) -> Interval:
     >>> ratio.value, ratio.low, ratio.high
     (1.5, 1.5, 1.5)
     """
-    for side in (a, b):
-        if side.values.min() <= 0 or (side.blocks and min(part.min() for part in side.blocks) <= 0):
-            raise ValueError("a ratio needs positive values on both sides")
+    if min(a.least, b.least) <= 0:
+        raise ValueError("a ratio needs positive values on both sides")
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed)
     ratio = median(a.values) / median(b.values)
@@ -225,16 +229,13 @@ def _draw(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None, s
         chosen_a, chosen_b = pair_a[drawn], pair_b[drawn]
     else:
         chosen_a, chosen_b = (places_drawn(side.values.size, generator) for side in (a, b))
-    return (
-        row_medians(_values_drawn(a, chosen_a, generator)),
-        row_medians(_values_drawn(b, chosen_b, generator)),
-    )
+    return _medians_drawn(a, chosen_a, generator), _medians_drawn(b, chosen_b, generator)
 
 
-def _values_drawn(side: Processes, chosen: Integers, generator: np.random.Generator) -> Floats:
-    """Look up the values of the chosen processes, from resampled blocks where processes are few."""
+def _medians_drawn(side: Processes, chosen: Integers, generator: np.random.Generator) -> Floats:
+    """Medians of the chosen processes, each taken from resampled blocks where processes are few."""
     if side.blocks is None or not _with_blocks(side):
-        return np.asarray(side.values[chosen], dtype=np.float64)
+        return medians_drawn(side.values, chosen)
     counts = np.array([part.size for part in side.blocks])
     padded = np.full((counts.size, int(counts.max())), np.inf)
     for row, part in zip(padded, side.blocks, strict=True):
@@ -247,7 +248,7 @@ def _values_drawn(side: Processes, chosen: Integers, generator: np.random.Genera
     drawn.sort(axis=-1)
     lower = np.take_along_axis(drawn, ((n_blocks - 1) // 2)[..., None], axis=-1)
     upper = np.take_along_axis(drawn, (n_blocks // 2)[..., None], axis=-1)
-    return np.asarray((lower + upper)[..., 0] / 2, dtype=np.float64)
+    return row_medians((lower + upper)[..., 0] / 2)
 
 
 def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) -> float:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import exponential, percentile_interval, places_drawn
-from clonometer.stats.quantiles import median, row_medians
+from clonometer.stats.percentile import exponential, medians_drawn, percentile_interval, places_drawn
+from clonometer.stats.quantiles import median
 
 _METHOD = "means of log ratios, bootstrap over processes, percentile"
 
@@ -112,7 +112,7 @@ def _log_ratios(a: Processes, b: Processes, generator: np.random.Generator) -> N
     for side in (a.values, b.values):
         if side.min() <= 0:
             raise ValueError("a ratio needs positive values on both sides")
-        sides.append(row_medians(side[places_drawn(side.size, generator)]))
+        sides.append(medians_drawn(side, places_drawn(side.size, generator)))
     return np.asarray(np.log(sides[0] / sides[1]), dtype=np.float64)
 
 

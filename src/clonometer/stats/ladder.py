@@ -9,8 +9,8 @@ import numpy as np
 
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import percentile_intervals, places_drawn
-from clonometer.stats.quantiles import Floats, median, row_medians
+from clonometer.stats.percentile import medians_drawn, percentile_intervals, places_drawn
+from clonometer.stats.quantiles import Floats, median
 
 _METHOD = "bootstrap over {}, percentile"
 
@@ -104,5 +104,5 @@ def _drawn(sides: Sequence[Processes], in_rounds: bool, seed: int) -> Floats:
     rounds = places_drawn(sides[0].values.size, generator)
     for side in sides:
         chosen = rounds if in_rounds else places_drawn(side.values.size, generator)
-        columns.append(row_medians((side.in_time if in_rounds else side.values)[chosen]))
+        columns.append(medians_drawn(side.in_time if in_rounds else side.values, chosen))
     return np.stack(columns, axis=1)

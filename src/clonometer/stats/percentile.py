@@ -26,6 +26,38 @@ def places_drawn(size: int, generator: np.random.Generator) -> Integers:
     return generator.integers(0, size, (RESAMPLES, size))
 
 
+def medians_drawn(values: Floats, places: Integers) -> Floats:
+    """Median of each resample, to the digit that of `row_medians` of the values.
+
+    Their ranks are sorted, not they: whole numbers of 32 bits are sorted four times as fast as floats.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), finite.
+    places
+        Shape (resamples, k): which of them each resample has.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (resamples,), float64.
+
+    Examples
+    --------
+    >>> medians_drawn(np.array([3.0, 1.0, 2.0]), np.array([[0, 1, 1], [0, 2, 2]])).tolist()
+    [1.0, 2.0]
+    """
+    rising = np.argsort(values, kind="stable")
+    ranks = np.empty(values.size, np.uint32)
+    ranks[rising] = np.arange(values.size)
+    drawn = ranks[places]
+    drawn.sort(axis=1)
+    half = drawn.shape[1] // 2
+    upper = values[rising[drawn[:, half]]]
+    return upper if drawn.shape[1] % 2 else (values[rising[drawn[:, half - 1]]] + upper) / 2
+
+
 def small_sample_widening(n: int) -> float:
     """How much wider percentiles of a bootstrap over ``n`` values must be: sqrt(n / (n - 1)) [1]_.
 

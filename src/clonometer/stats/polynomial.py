@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.percentile import percentile_interval, percentile_intervals, places_drawn
-from clonometer.stats.quantiles import Floats, finite_values, median, median_error, row_medians
+from clonometer.stats.percentile import medians_drawn, percentile_interval, percentile_intervals, places_drawn
+from clonometer.stats.quantiles import Floats, finite_values, median, median_error
 
 METHOD = "weighted polynomial, bootstrap over processes, percentile"
 _LEAST_RELATIVE_ERROR = 0.01
@@ -138,11 +138,11 @@ def ratio_of_coefficients(a: Polynomial, b: Polynomial, power: int) -> Interval 
 def _resampled(groups: Sequence[Floats], seed: int) -> tuple[Floats, Floats, Floats]:
     """Medians, sums and sums of squares of each group, each of shape (resamples, groups)."""
     generator = np.random.default_rng(seed)
-    drawn = [group[places_drawn(group.size, generator)] for group in groups]
+    drawn = [(group, places_drawn(group.size, generator)) for group in groups]
     return (
-        np.stack([row_medians(values) for values in drawn], axis=1),
-        np.stack([values.sum(axis=1) for values in drawn], axis=1),
-        np.stack([(values**2).sum(axis=1) for values in drawn], axis=1),
+        np.stack([medians_drawn(group, places) for group, places in drawn], axis=1),
+        np.stack([group[places].sum(axis=1) for group, places in drawn], axis=1),
+        np.stack([(group**2)[places].sum(axis=1) for group, places in drawn], axis=1),
     )
 
 

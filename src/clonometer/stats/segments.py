@@ -45,10 +45,9 @@ def similar_lengths(
     for step in range(int(steps.min(initial=0)), int(steps.max(initial=-1)) + 1):
         places = np.flatnonzero(steps == step)
         if places.size:
-            within = np.arange(int(lengths[places].max()))
-            inside = within < lengths[places][:, None]
+            inside = np.arange(int(lengths[places].max())) < lengths[places][:, None]
             rows = np.full(inside.shape, fill)
-            rows[inside] = values[(starts[places][:, None] + within)[inside]]
+            rows[inside] = values if places.size == steps.size else values[np.repeat(steps == step, lengths)]
             yield places, lengths[places], rows
 
 

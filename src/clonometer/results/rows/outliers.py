@@ -73,10 +73,9 @@ def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCa
 
 
 def _holds(group: SampleGroup, keys: Set[tuple[int, int]]) -> NDArray[np.bool_]:
-    holds = np.zeros(group.values.size, dtype=np.bool_)
-    for process, block in keys:
-        holds |= (group.process == process) & (group.block == block)
-    return holds
+    first = group.block_starts
+    blocks = zip(group.process[first].tolist(), group.block[first].tolist(), strict=True)
+    return np.repeat([block in keys for block in blocks], np.diff(first, append=group.values.size))
 
 
 def _key(block: Mapping[str, Any]) -> tuple[int, int]:
