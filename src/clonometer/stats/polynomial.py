@@ -88,7 +88,7 @@ def polynomial_through_medians(x: ArrayLike, processes: Sequence[ArrayLike], deg
         raise ValueError(f"{abscissa.size} x, but {len(groups)} groups of processes")
     if not 1 <= degree <= 4:
         raise ValueError(f"degree lies from 1 to 4, not at {degree}")
-    if np.unique(abscissa).size <= degree:
+    if len(set(abscissa.tolist())) <= degree:
         raise ValueError(f"degree {degree} needs more than {degree} different x")
     scale = float(np.abs(abscissa).max()) or 1.0
     powers = np.vander(abscissa / scale, degree + 1, increasing=True)

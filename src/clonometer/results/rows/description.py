@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
 from clonometer.stats.rank_sum import MOST_EXACT, two_sided_p
+from clonometer.stats.segments import segment_medians
 from clonometer.stats.serial import inflation_in_time
 from clonometer.stats.trend import MOST_VALUES, mann_kendall, place_of_step, rank_von_neumann, theil_sen
 
@@ -96,7 +96,7 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
         return None
     rows = values[process_starts[kept][:, None] + np.arange(length)] / medians[:, None]
     edges = np.linspace(0, length, min(length, MOST_EXACT) + 1).astype(int)
-    profile = np.array([median(rows[:, start:stop].ravel()) for start, stop in pairwise(edges.tolist())])
+    profile = segment_medians(rows.T.ravel(), edges[:-1] * kept.size)
     place = place_of_step(profile)
     steady = median(profile[place:])
     share = median(profile[:place]) / steady - 1 if steady > 0 else 0.0
