@@ -21,14 +21,19 @@ def shown(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
+def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    # What JSON gives is seen at once; to ask of any mapping takes several times as long, of thousands of objects.
+    return isinstance(value, (dict, Mapping))
+
+
 class Fields(ABC):
     """An object's fields."""
 
     def __init__(self, content: object, where: str) -> None:
         self.where = where
-        if not isinstance(content, Mapping):
+        if not _is_object(content):
             raise self.complaint(where, "an object", shown(content))
-        self.content: Mapping[str, Any] = content
+        self.content = content
 
     @abstractmethod
     def complaint(self, place: str, wanted: str, actual: str) -> Exception:
@@ -42,16 +47,20 @@ class Fields(ABC):
         """An object."""
         return self.at(self.content.get(key), self.place(key))
 
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        """An object, of which nothing else is asked."""
+        value = self.content.get(key)
+        if not _is_object(value):
+            raise self.wrong(key, "an object")
+        return value
+
     def inners(self, key: str) -> list[Self]:
         """A list of objects."""
         return [self.at(item, place) for place, item in self.entries(key)]
 
     def children(self, key: str) -> dict[str, Self]:
         """An object of objects."""
-        value = self.content.get(key)
-        if not isinstance(value, Mapping):
-            raise self.wrong(key, "an object")
-        return {name: self.at(item, f"{self.place(key)}.{name}") for name, item in value.items()}
+        return {name: self.at(item, f"{self.place(key)}.{name}") for name, item in self.mapping(key).items()}
 
     def wrong(self, key: str, wanted: str) -> Exception:
         """Make the error that says what a field should be."""

@@ -122,7 +122,7 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
         status=status,
         reason=reason,
         outcomes={name: outcomes.count(name) for name in outcomes.content},
-        facts=fields.inner("facts").content,
+        facts=fields.mapping("facts"),
         raw=raw,
     )
 

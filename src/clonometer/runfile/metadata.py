@@ -175,9 +175,9 @@ def check_metadata(value: object) -> RunMetadata:
         command=top.texts("command"),
         plan=plan.content,
         plan_cells=tuple(_plan_cell(entry) for entry in plan.inners("cells")),
-        catalogue=top.inner("catalogue").content,
-        clock=top.inner("clock").content,
-        host=top.inner("host").content,
+        catalogue=top.mapping("catalogue"),
+        clock=top.mapping("clock"),
+        host=top.mapping("host"),
         processes=tuple(_process(entry) for entry in top.inners("processes")),
         blocks=tuple(_block(entry) for entry in top.inners("blocks")),
         cells=tuple(_cell(entry) for entry in top.inners("cells")),
@@ -187,7 +187,7 @@ def check_metadata(value: object) -> RunMetadata:
 
 
 def _plan_cell(entry: MetadataFields) -> PlanCell:
-    condition = entry.inner("condition").content
+    condition = entry.mapping("condition")
     if not all(is_whole(value) or isinstance(value, str) for value in condition.values()):
         raise entry.wrong("condition", "whole numbers and texts")
     return PlanCell(entry.text("cell"), entry.text("workload"), condition, entry.text_or_none("temperature"))
@@ -209,7 +209,7 @@ def _process(entry: MetadataFields) -> ProcessEntry:
 
 
 def _block(entry: MetadataFields) -> BlockEntry:
-    outcomes = entry.inner("outcomes").content
+    outcomes = entry.mapping("outcomes")
     if not all(is_whole(count) for count in outcomes.values()):
         raise entry.wrong("outcomes", "counts")
     return BlockEntry(
@@ -220,7 +220,7 @@ def _block(entry: MetadataFields) -> BlockEntry:
         reason=entry.text_or_none("reason"),
         rows=entry.count("rows"),
         outcomes=outcomes,
-        facts=entry.inner("facts").content,
+        facts=entry.mapping("facts"),
     )
 
 

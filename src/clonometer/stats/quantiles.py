@@ -71,11 +71,11 @@ def row_medians(rows: Floats) -> Floats:
     """
     length = rows.shape[-1]
     half = length // 2
-    lower = half if length % 2 else half - 1
-    ordered = np.sort(rows, axis=-1) if length <= _SORTED_LENGTH else np.partition(rows, (lower, half), axis=-1)
-    if lower == half:
+    ordered = np.sort(rows, axis=-1) if length <= _SORTED_LENGTH else np.partition(rows, half, axis=-1)
+    if length % 2:
         return np.asarray(ordered[..., half])
-    return np.asarray((ordered[..., lower] + ordered[..., half]) / 2)
+    # To part them at two places takes several times as long as at one.
+    return np.asarray((ordered[..., :half].max(axis=-1) + ordered[..., half]) / 2)
 
 
 def median(values: Floats) -> float:

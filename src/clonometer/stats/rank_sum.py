@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import accumulate
+from operator import sub
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,17 +101,12 @@ def _upper_tail(n: int, m: int) -> Floats:
     # the Gaussian binomial, built factor by factor: multiply by (1 - q^(m + i)), divide by (1 - q^i).
     counts = [1] + [0] * (n * m)
     for i in range(1, n + 1):
-        for u in range(n * m, m + i - 1, -1):
-            counts[u] -= counts[u - m - i]
-        for u in range(i, n * m + 1):
-            counts[u] += counts[u - i]
+        counts[m + i :] = map(sub, counts[m + i :], counts)
+        for first in range(i):
+            counts[first::i] = accumulate(counts[first::i])
     # Whole numbers until here, because the terms are huge and cancel.
     total = math.comb(n + m, n)
-    tail, running = [0.0] * (n * m + 1), 0
-    for u in range(n * m, -1, -1):
-        running += counts[u]
-        tail[u] = running / total
-    return np.array(tail, dtype=np.float64)
+    return np.array([count / total for count in accumulate(reversed(counts))], dtype=np.float64)[::-1]
 
 
 def _spread(n: int, m: int, counts: NDArray[np.intp]) -> float:

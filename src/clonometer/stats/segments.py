@@ -42,13 +42,12 @@ def similar_lengths(
     starts = np.asarray(first, dtype=np.intp)
     lengths = np.diff(starts, append=values.size)
     steps = np.frexp(lengths - 0.5)[1]
-    for step in range(int(steps.min(initial=0)), int(steps.max(initial=-1)) + 1):
-        places = np.flatnonzero(steps == step)
-        if places.size:
-            inside = np.arange(int(lengths[places].max())) < lengths[places][:, None]
-            rows = np.full(inside.shape, fill)
-            rows[inside] = values if places.size == steps.size else values[np.repeat(steps == step, lengths)]
-            yield places, lengths[places], rows
+    for step in np.flatnonzero(np.bincount(steps)).tolist():
+        chosen = steps == step
+        inside = np.arange(int(lengths[chosen].max())) < lengths[chosen][:, None]
+        rows = np.full(inside.shape, fill)
+        rows[inside] = values if chosen.all() else values[np.repeat(chosen, lengths)]
+        yield np.flatnonzero(chosen), lengths[chosen], rows
 
 
 def segment_medians(values: Floats, first: ArrayLike) -> Floats:

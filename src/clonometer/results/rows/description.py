@@ -153,6 +153,7 @@ def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
     if group.values.min() <= 0:
         return {"n_modes": None, "modes": ()}
     step = -(-group.values.size // _MODE_SAMPLES)
-    peaks = find_modes(group.values[::step], effective=group.effective_samples / step, resolution=resolution_ns)
+    kept = group.ordered if step == 1 else group.values[::step]
+    peaks = find_modes(kept, effective=group.effective_samples / step, resolution=resolution_ns)
     modes = tuple(GatheringPlace(peak.value, peak.share) for peak in peaks)
     return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

@@ -42,8 +42,9 @@ def observe(run: RunSource) -> list[ObservedCell]:
     strays = sorted(set(measured) - set(planned))
     if strays:
         raise RunFileError(f"the run has samples of {strays[0]!r}, which is not in its plan")
-    present = set(measured)
-    return [_observe(run, planned[cell]) for cell in planned if cell in present]
+    # In the order of the file, whose neighbours are read together.
+    observed = {cell: _observe(run, planned[cell]) for cell in measured}
+    return [observed[cell] for cell in planned if cell in observed]
 
 
 def _observe(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
