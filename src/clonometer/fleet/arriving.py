@@ -43,7 +43,7 @@ def open_folder(out: str) -> Folder:
         If it cannot be made or written.
     """
     place = path_or_url(out)
-    return LocalFolder(place) if isinstance(place, Path) else _FarFolder(place)
+    return _LocalFolder(place) if isinstance(place, Path) else _FarFolder(place)
 
 
 def check_run(content: bytes) -> str:
@@ -61,7 +61,7 @@ def check_run(content: bytes) -> str:
             return run.details.status
 
 
-class LocalFolder:
+class _LocalFolder:
     """A folder of this machine's file systems, NFS among them."""
 
     def __init__(self, path: Path) -> None:
@@ -74,7 +74,6 @@ class LocalFolder:
             raise cannot_write(f"in {path}", error) from error
 
     def status_of(self, name: str) -> str | None:
-        """The status of the run that has the name."""
         try:
             with open_run(self._path / name) as run:
                 return run.details.status
@@ -112,7 +111,6 @@ class LocalFolder:
         return True
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file, or write it anew."""
         try:
             with writing(self._path / name, durable=True) as new:
                 new.file.write(content)
@@ -132,7 +130,6 @@ class _FarFolder:
             self._system.makedirs(self._path, exist_ok=True)
 
     def status_of(self, name: str) -> str | None:
-        """The status of the run that has the name."""
         with reaching(f"cannot read {self._url}/{name}", OutputError):
             try:
                 return check_run(self._system.cat_file(f"{self._path}/{name}"))
@@ -140,7 +137,6 @@ class _FarFolder:
                 return None
 
     def keep(self, name: str, content: bytes) -> bool:
-        """Keep a file that is whole, where no other has the name."""
         try:
             self._put(name, content, new=True)
         except FileExistsError:
@@ -150,7 +146,6 @@ class _FarFolder:
         return True
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file, or write it anew."""
         self._put(name, content)
 
     def _put(self, name: str, content: bytes, *, new: bool = False) -> None:

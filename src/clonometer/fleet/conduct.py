@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
 from clonometer.errors import RunFileError
@@ -67,10 +67,11 @@ class Order:
         }
 
 
+@dataclass(eq=False)
 class Conductor:
     """Brings events, the dispatch and the folder together.
 
-    Parameters
+    Attributes
     ----------
     order, dispatch, hosts, folder, watcher
         What to measure, who has which shard, who reaches the hosts, where files go, who watches.
@@ -80,24 +81,16 @@ class Conductor:
         Gives the status of a run file, or raises `RunFileError`.
     """
 
-    def __init__(
-        self,
-        order: Order,
-        dispatch: Dispatch,
-        hosts: Hosts,
-        folder: Folder,
-        watcher: Watcher,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        check: Callable[[bytes], str] = check_run,
-    ) -> None:
-        self._order = order
-        self._dispatch = dispatch
-        self._hosts = hosts
-        self._folder = folder
-        self._watcher = watcher
-        self._clock = clock
-        self._check = check
+    order: Order
+    dispatch: Dispatch
+    hosts: Hosts
+    folder: Folder
+    watcher: Watcher
+    _: KW_ONLY
+    clock: Callable[[], float] = time.monotonic
+    check: Callable[[bytes], str] = check_run
+
+    def __post_init__(self) -> None:
         self._clocks: dict[str, Mapping[str, Any]] = {}
         self._same_as: dict[str, HostRefused] = {}
         self._duplicates = 0
@@ -105,89 +98,89 @@ class Conductor:
     def run(self, wish: Interruption) -> FleetRun:
         """Measure until every host is done or given up, or the user wants to stop."""
         try:
-            self._hosts.begin()
-            while not wish.wanted and not (self._dispatch.is_over and self._hosts.search_is_over()):
-                now_s = self._clock()
+            self.hosts.begin()
+            while not wish.wanted and not (self.dispatch.is_over and self.hosts.search_is_over()):
+                now_s = self.clock()
                 self._start_what_is_due(now_s)
                 self._see_to_the_late(now_s)
-                if self._dispatch.is_over and self._hosts.search_is_over():
+                if self.dispatch.is_over and self.hosts.search_is_over():
                     break
-                until_s = self._dispatch.next_moment_s(now_s)
+                until_s = self.dispatch.next_moment_s(now_s)
                 timeout_s = None if until_s is None else max(0.0, until_s - now_s)
-                self._take(self._hosts.next_event(timeout_s, wish.descriptor))
+                self._take(self.hosts.next_event(timeout_s, wish.descriptor))
             if wish.wanted:
                 self._say_farewell()
         finally:
-            self._hosts.end()
+            self.hosts.end()
         answer = self._summary(interrupted=wish.wanted)
-        self._folder.write(f"fleet-{self._order.id}.json", json.dumps(to_json(answer), indent=1).encode())
+        self.folder.write(f"fleet-{self.order.id}.json", json.dumps(to_json(answer), indent=1).encode())
         return answer
 
     def _start_what_is_due(self, now_s: float) -> None:
-        for host, round_, attempt in self._dispatch.starts(now_s):
-            request = self._order.request(host, round_, attempt, self._clocks.get(host, {}))
+        for host, round_, attempt in self.dispatch.starts(now_s):
+            request = self.order.request(host, round_, attempt, self._clocks.get(host, {}))
             again = f", attempt {attempt}" if attempt > 1 else ""
-            self._watcher.changed(self._dispatch.hosts[host], f"measures round {round_}{again}")
-            self._hosts.start(host, request)
+            self.watcher.changed(self.dispatch.hosts[host], f"measures round {round_}{again}")
+            self.hosts.start(host, request)
 
     def _see_to_the_late(self, now_s: float) -> None:
-        for account in self._dispatch.late(now_s):
+        for account in self.dispatch.late(now_s):
             if not account.asked_to_end:
-                self._watcher.changed(account, "takes too long: asked to end with what it has")
+                self.watcher.changed(account, "takes too long: asked to end with what it has")
                 self._ask_to_end(account)
             elif account.round is not None:
                 self._judge(account.name, account.round, LOST, "it took too long and gave no answer")
-        absent = [account for account in self._dispatch.hosts.values() if account.state == "gone"]
-        self._dispatch.give_up_the_absent(now_s)
+        absent = [account for account in self.dispatch.hosts.values() if account.state == "gone"]
+        self.dispatch.give_up_the_absent(now_s)
         for account in absent:
             if account.state == "given up":
-                self._watcher.changed(account, f"given up: {account.reason}")
+                self.watcher.changed(account, f"given up: {account.reason}")
 
     def _ask_to_end(self, account: HostAccount) -> None:
         """Let a host that measures end with what it has."""
         if account.round is not None:
             account.asked_to_end = True
-            shard = Shard(self._order.id, account.name, account.round)
-            self._hosts.stop(account.name, shard.attempt(account.attempts[account.round]))
+            shard = Shard(self.order.id, account.name, account.round)
+            self.hosts.stop(account.name, shard.attempt(account.attempts[account.round]))
 
     def _take(self, event: HostEvent | None) -> None:
-        now_s = self._clock()
+        now_s = self.clock()
         match event:
             case HostCame():
                 self._welcome(event, now_s)
             case HostGone():
-                self._dispatch.gone(event.host, event.reason, now_s)
-                self._watcher.changed(self._dispatch.hosts[event.host], f"lost: {event.reason}")
+                self.dispatch.gone(event.host, event.reason, now_s)
+                self.watcher.changed(self.dispatch.hosts[event.host], f"lost: {event.reason}")
             case HostRefused() if event.same_as is not None:
                 self._same_as[event.host] = event
-                self._watcher.remark(f"{event.host} is left out: {event.reason}")
+                self.watcher.remark(f"{event.host} is left out: {event.reason}")
             case HostRefused():
-                self._dispatch.refuse(event.host, event.reason)
-                self._watcher.changed(self._dispatch.hosts[event.host], f"given up: {event.reason}")
+                self.dispatch.refuse(event.host, event.reason)
+                self.watcher.changed(self.dispatch.hosts[event.host], f"given up: {event.reason}")
             case Answered():
                 self._receive(event)
             case Remark():
-                self._watcher.remark(event.text)
+                self.watcher.remark(event.text)
             case None:
                 pass
 
     def _welcome(self, event: HostCame, now_s: float) -> None:
-        new = event.host not in self._dispatch.hosts
-        self._dispatch.came(event.host, now_s)
+        new = event.host not in self.dispatch.hosts
+        self.dispatch.came(event.host, now_s)
         self._clocks[event.host] = event.identity
         apart_s, within_s = event.identity.get("apart_s"), event.identity.get("apart_within_s")
         if new and isinstance(apart_s, float) and abs(apart_s) > _APART_S + float(within_s or 0.0):
-            self._watcher.remark(
+            self.watcher.remark(
                 f"{event.host}: its clock is {abs(apart_s):.0f} s {'ahead' if apart_s > 0 else 'behind'}"
             )
-        account = self._dispatch.hosts[event.host]
+        account = self.dispatch.hosts[event.host]
         if not account.rounds:
-            for round_ in range(1, self._order.rounds + 1):
-                status = self._folder.status_of(Shard(self._order.id, event.host, round_).file_name)
+            for round_ in range(1, self.order.rounds + 1):
+                status = self.folder.status_of(Shard(self.order.id, event.host, round_).file_name)
                 if status is not None:
-                    self._dispatch.has_already(event.host, round_, "complete" if status == "complete" else "partial")
-        known = f", {len(account.rounds)} of {self._order.rounds} rounds are in the folder" if account.rounds else ""
-        self._watcher.changed(account, f"is there{known}")
+                    self.dispatch.has_already(event.host, round_, "complete" if status == "complete" else "partial")
+        known = f", {len(account.rounds)} of {self.order.rounds} rounds are in the folder" if account.rounds else ""
+        self.watcher.changed(account, f"is there{known}")
 
     def _receive(self, event: Answered) -> None:
         line, _, content = event.answer.partition(b"\n")
@@ -208,37 +201,37 @@ class Conductor:
             return known.get(header["status"], FAILED), str(reason)
         if len(content) != header["bytes"]:
             return FAILED, f"of {header['bytes']:,} bytes {len(content):,} came"
-        status = self._check(content)
-        account = self._dispatch.hosts[event.host]
-        if header.get("cut_short") and not account.asked_to_end and not self._dispatch.is_last_attempt(event.host):
+        status = self.check(content)
+        account = self.dispatch.hosts[event.host]
+        if header.get("cut_short") and not account.asked_to_end and not self.dispatch.is_last_attempt(event.host):
             return AGAIN, str(reason)
-        if not self._folder.keep(Shard(self._order.id, event.host, event.round).file_name, content):
+        if not self.folder.keep(Shard(self.order.id, event.host, event.round).file_name, content):
             self._duplicates += 1
         return (ARRIVED, None) if status == "complete" else (PARTIAL, reason)
 
     def _judge(self, host: str, round_: int, verdict: str, reason: str | None) -> None:
-        self._dispatch.ended(host, round_, verdict, reason, self._clock())
-        account = self._dispatch.hosts[host]
+        self.dispatch.ended(host, round_, verdict, reason, self.clock())
+        account = self.dispatch.hosts[host]
         why = f": {reason}" if reason else ""
         after = {"given up": f"given up{why}", "busy": f"waits{why}"}.get(account.state)
         if verdict in (ARRIVED, PARTIAL):
             after = f"round {round_} is in ({verdict}{why})" if verdict == PARTIAL else f"round {round_} is in"
-        self._watcher.changed(account, after or f"round {round_} failed{why}")
+        self.watcher.changed(account, after or f"round {round_} failed{why}")
 
     def _say_farewell(self) -> None:
         """Let those who measure end with what they have, and keep it."""
-        measuring = [account for account in self._dispatch.hosts.values() if account.state == "measures"]
+        measuring = [account for account in self.dispatch.hosts.values() if account.state == "measures"]
         for account in measuring:
             self._ask_to_end(account)
-        until_s = self._clock() + _FAREWELL_S
+        until_s = self.clock() + _FAREWELL_S
         while any(account.state == "measures" for account in measuring):
-            left_s = until_s - self._clock()
+            left_s = until_s - self.clock()
             if left_s <= 0:
                 break
-            self._take(self._hosts.next_event(left_s, None))
+            self._take(self.hosts.next_event(left_s, None))
 
     def _summary(self, *, interrupted: bool) -> FleetRun:
-        hosts = [self._host(account) for _, account in sorted(self._dispatch.hosts.items())]
+        hosts = [self._host(account) for _, account in sorted(self.dispatch.hosts.items())]
         measured = [host for host in hosts if host.rounds]
         whole = all(host.state == "measured" for host in hosts)
         hosts += [
@@ -250,11 +243,11 @@ class Conductor:
         if not hosts:
             reason = "no host could be asked"
         return FleetRun(
-            fleet=self._order.id,
-            folder=self._order.folder,
-            plan=self._order.plan.name,
-            seed=self._order.seed,
-            rounds=self._order.rounds,
+            fleet=self.order.id,
+            folder=self.order.folder,
+            plan=self.order.plan.name,
+            seed=self.order.seed,
+            rounds=self.order.rounds,
             status="failed" if not measured else "complete" if whole else "partial",
             reason="interrupted" if interrupted else reason,
             duplicates=self._duplicates,
@@ -263,7 +256,7 @@ class Conductor:
 
     def _host(self, account: HostAccount) -> FleetHost:
         clock = self._clocks.get(account.name, {})
-        whole = len(account.rounds) == self._order.rounds and set(account.rounds.values()) == {"complete"}
+        whole = len(account.rounds) == self.order.rounds and set(account.rounds.values()) == {"complete"}
         state = "measured" if whole else "partial" if account.rounds else "none"
         if state == "none" and account.state not in ("given up", "done", "gone"):
             state = "waiting"

@@ -94,7 +94,8 @@ class DaskHosts:
 
     def stop(self, host: str, shard: str) -> None:
         """Ask the worker to end a shard with what it has."""
-        self._in_thread(lambda: self._run(self._hosts[host].worker, "stop", shard))
+        work = partial(self._run, self._hosts[host].worker, "stop", shard)
+        threading.Thread(target=self._try, args=(work,), daemon=True).start()
 
     def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Wait for something to happen."""
@@ -165,7 +166,8 @@ class DaskHosts:
                 present = set(self._client.scheduler_info(n_workers=-1)["workers"])
             except Exception as error:
                 self._lose(set(self._workers), f"the scheduler is lost: {error}")
-                self._reconnect()
+                self._try(self._client.close)
+                self._connect()
                 continue
             self._lose(set(self._workers) - present, "its worker has gone")
             for worker in sorted(present - set(self._workers)):
@@ -186,10 +188,6 @@ class DaskHosts:
             if spare is not None:
                 # Looked at anew: it may be another Python.
                 del self._workers[spare]
-
-    def _reconnect(self) -> None:
-        self._try(self._client.close)
-        self._connect()
 
     def _connect(self) -> None:
         while not self._ended.is_set():
@@ -278,9 +276,6 @@ class DaskHosts:
             answer = b""
         if not self._ended.is_set():
             self._mail.post(Answered(host, described["round"], described["attempt"], answer))
-
-    def _in_thread(self, work: Callable[[], Any]) -> None:
-        threading.Thread(target=lambda: self._try(work), daemon=True).start()
 
     def _try(self, work: Callable[[], Any]) -> None:
         try:
