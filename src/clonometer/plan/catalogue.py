@@ -202,9 +202,12 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
     # Who needs these two reads them in the raw catalogue: here they are only checked.
     reader.text_map("nulls")
     reader.text_or_none("call_returns_contains")
+    # Any family: what has no module in `clonometer.families` has defaults for all that is said of it.
+    if not _WORD.fullmatch(reader.text("family")):
+        raise reader.error("family", f"{reader.text('family')!r} is no name: lower-case words joined by _")
     return Workload(
         id=reader.text("id"),
-        family=_family(reader),
+        family=reader.text("family"),
         summary=reader.text("summary"),
         axes=reader.names("axes"),
         temperatures=reader.names("temperatures"),
@@ -212,11 +215,3 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
         available=available,
         reason=reason,
     )
-
-
-def _family(reader: _Reader) -> str:
-    """Any family: what has no module in `clonometer.families` has defaults for all that is said of it."""
-    family = reader.text("family")
-    if not _WORD.fullmatch(family):
-        raise reader.error("family", f"{family!r} is no name: lower-case words joined by _")
-    return family

@@ -30,19 +30,14 @@ def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> 
     clonometer.errors.UsageError: 'pipe' may be ipc.pipe or wake.pipe
     """
     workload = _bearing(name, workloads)
-    if not workload:
-        raise _no_plan(kind, name) or unknown(kind, name, workloads)
-    return workload
-
-
-def _no_plan(kind: str, name: str) -> UsageError | None:
-    """The error for a plan's name where none is taken."""
+    if workload:
+        return workload
     # Plans are read by what reads names.
     from clonometer.plan.planfile import plan_names
 
-    if name not in plan_names():
-        return None
-    return UsageError(f"{name} is a plan, not a {kind}", f"clonometer run --plan {name}")
+    if name in plan_names():
+        raise UsageError(f"{name} is a plan, not a {kind}", f"clonometer run --plan {name}")
+    raise unknown(kind, name, workloads)
 
 
 def full_globs(globs: Iterable[str], cells: Collection[str], whose: str = "") -> list[str]:

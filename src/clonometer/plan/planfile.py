@@ -123,7 +123,8 @@ def parse_plan(
     ]
     targets = expand(entries, catalogue, base)
     title, width = _text(document, "title", source, name), _target_width(document, source)
-    return Plan(name, title, _budget(document, source), targets, width)
+    budget = checked_budget(document.get("budget_seconds", DEFAULT_BUDGET_SECONDS), f"{source}: budget_seconds")
+    return Plan(name, title, budget, targets, width)
 
 
 def _shipped() -> resources.abc.Traversable:
@@ -133,16 +134,11 @@ def _shipped() -> resources.abc.Traversable:
 def _shipped_path(name: str) -> tuple[resources.abc.Traversable, bool]:
     """The file of a plan, and whether its quick form is meant."""
     if name not in plan_names():
-        raise _no_such_plan(name)
+        error = unknown("plan", name, plan_names())
+        is_file = Path(name).is_file()
+        raise UsageError(error.message, f"a file of that name exists: write ./{name}" if is_file else error.hint)
     whole = name.removesuffix(_QUICK)
     return _shipped() / f"{whole}.toml", whole != name
-
-
-def _no_such_plan(name: str) -> UsageError:
-    error = unknown("plan", name, plan_names())
-    if Path(name).is_file():
-        return UsageError(error.message, f"a file of that name exists: write ./{name}")
-    return error
 
 
 def _file_text(path: Path | resources.abc.Traversable) -> str:
@@ -260,11 +256,6 @@ def _text(table: Mapping[str, object], key: str, place: str, default: str) -> st
     if not isinstance(value, str):
         raise PlanError(f"{place}: {key} must be a text, is {value!r}")
     return value
-
-
-def _budget(document: Mapping[str, object], source: str) -> float:
-    value = document.get("budget_seconds", DEFAULT_BUDGET_SECONDS)
-    return checked_budget(value, f"{source}: budget_seconds")
 
 
 def _target_width(document: Mapping[str, object], source: str) -> float:
