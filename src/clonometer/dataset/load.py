@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clonometer.dataset.folders import FoundFile, open_runs
 from clonometer.dataset.index import ReadingProgress, RowColumns, Summaries, is_current, read_summaries, rows_of_parts
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
-from clonometer.errors import InputError
+from clonometer.errors import InputError, unknown
 from clonometer.plan.names import chosen_cells
 
 if TYPE_CHECKING:
@@ -239,8 +239,6 @@ def check_by(runs: Sequence[RunEntry], by: str) -> None:
     UsageError
         With the nearest name.
     """
-    from clonometer.errors import unknown
-
     known = {key for run in runs for key in run.facts} | set(ALIASES) | {HOST_CLASS, EVERYTHING}
     if by not in known:
         raise unknown("fact", by, sorted(known))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.dataset.published import PublishedRow, PublishedSummary
-from clonometer.dataset.summary import summarize_file
+from clonometer.dataset.summary import Figures, summarize_file
 from clonometer.dataset.types import Label
 from clonometer.errors import InputError
 from clonometer.families import axis as axis_words
@@ -141,10 +141,10 @@ def scrub(path: Path, catalogue: Catalogue) -> Scrubbed:
     metadata = json.loads(summary.run["metadata"])
     facts = scrubbed_facts(metadata["host"])
     rows = []
-    for text, (median, low, high, n_samples, n_processes) in summary.rows.items():
+    for text, figures in summary.rows.items():
         fields = json.loads(text)
         fields.pop("point")
-        row = _row(Label(**fields), catalogue, (median, low, high), (n_samples, n_processes))
+        row = _row(Label(**fields), catalogue, figures)
         if row is not None:
             rows.append(row)
     if not rows:
@@ -166,9 +166,7 @@ def scrubbed_facts(host: Mapping[str, Any]) -> dict[str, Any]:
     return dict(sorted(kept.items()))
 
 
-def _row(
-    label: Label, catalogue: Catalogue, figures: tuple[float, float, float], counts: tuple[int, int]
-) -> PublishedRow | None:
+def _row(label: Label, catalogue: Catalogue, figures: Figures) -> PublishedRow | None:
     """Write a row anew from the catalogue; None where it has anything that is not of that."""
     workload, quantity = catalogue.workloads.get(label.workload), catalogue.quantities.get(label.quantity)
     if workload is None or quantity is None or quantity.name not in workload.quantities:
@@ -179,7 +177,7 @@ def _row(
     if label.temperature not in (*workload.temperatures, None) or label.placement not in _STATES:
         return None
     cell = make_cell(workload.id, label.condition, label.temperature, axes)
-    median, low, high = (None if math.isnan(figure) else figure for figure in figures)
+    median, low, high = (None if math.isnan(figure) else figure for figure in figures[:3])
     if median is None:
         return None
     return PublishedRow(
@@ -193,7 +191,7 @@ def _row(
         median,
         low,
         high,
-        *counts,
+        *figures[3:],
     )
 
 

@@ -34,6 +34,12 @@ _SIGNAL_HOW = ("SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK")
 _AT_FDCWD = -100
 _ARM_CLONE_ORDER = ("flags", "child_stack", "parent_tid", "tls", "child_tid")
 _X86_CLONE_ORDER = ("flags", "child_stack", "parent_tid", "child_tid", "tls")
+# By which flags clone reads an argument.
+_CLONE_USES = {
+    "parent_tid": {"CLONE_PARENT_SETTID"},
+    "child_tid": {"CLONE_CHILD_SETTID", "CLONE_CHILD_CLEARTID"},
+    "tls": {"CLONE_SETTLS"},
+}
 # struct clone_args (linux/sched.h); which a program gives depends on its age.
 _CLONE3 = ("flags", "pidfd", "child_tid", "parent_tid", "exit_signal", "stack", "stack_size", "tls", "set_tid",
            "set_tid_size", "cgroup")  # fmt: skip
@@ -147,12 +153,8 @@ def _clone(arguments: _Arguments, machine: str) -> str:
     given = dict(zip(order, arguments, strict=False))
     flags = given["flags"] & (1 << 32) - 1
     shown = [f"child_stack={_address(given['child_stack'])}", f"flags={_flags_and_signal(flags & ~0xFF, flags & 0xFF)}"]
-    needs = {"parent_tid": "CLONE_PARENT_SETTID", "child_tid": "CLONE_CHILD_SETTID", "tls": "CLONE_SETTLS"}
     names = {*flag_names(flags & ~0xFF)}
-    also = {"child_tid": "CLONE_CHILD_CLEARTID"}
-    for argument, flag in needs.items():
-        if flag in names or also.get(argument) in names:
-            shown.append(f"{argument}={_address(given[argument])}")
+    shown += [f"{argument}={_address(given[argument])}" for argument, uses in _CLONE_USES.items() if uses & names]
     return ", ".join(shown)
 
 

@@ -153,6 +153,8 @@ class Group:
 #: A program that makes ever new programs must not fill the memory with their names.
 _MOST_PROGRAMS = 1000
 _MOST_GROUPS = 10_000
+#: Creator, mechanism, call and flags.
+_GroupKey = tuple[str | None, str, str | None, tuple[str, ...]]
 
 
 @dataclass
@@ -172,7 +174,7 @@ class Census:
     how: str = ""
     without: str | None = None
     ended: Mapping[str, Any] = field(default_factory=dict)
-    groups: dict[tuple[object, ...], Group] = field(default_factory=dict)
+    groups: dict[_GroupKey, Group] = field(default_factory=dict)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Take the next line of the answer."""
@@ -187,12 +189,11 @@ class Census:
         flags = tuple(line["flag_names"])
         own_stack = None if line["own_stack"] is None else bool(line["own_stack"])
         how = mechanism(line["call"], flags, exit_signal=line["exit_signal"], own_stack=own_stack)
-        key: tuple[object, ...] = (line["creator_program"], how, line["call"], flags)
+        key: _GroupKey = (line["creator_program"], how, line["call"], flags)
         if key not in self.groups and len(self.groups) >= _MOST_GROUPS:
             key = (None, *key[1:])
         if key not in self.groups:
-            creator = line["creator_program"] if key[0] is not None else None
-            self.groups[key] = Group(creator, how, line["call"], flags)
+            self.groups[key] = Group(*key)
         return self.groups[key]
 
     def by_cost(self) -> list[Group]:

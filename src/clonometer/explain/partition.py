@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -122,6 +122,8 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
 #: fault and the end. A launch in which a run is longer is not whole.
 FAULT_RUN = 1024
 _TELLS_NO_TASKS = ("own", "none")
+#: What tells of the CPUs, whoever leaves them and comes, and what is no task's.
+_OF_ANYBODY = frozenset({"switch", "wake", "wake_new", STAMP})
 
 
 def _is_whole(trace: Trace, launch: Launch) -> bool:
@@ -172,17 +174,10 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
             cast = Cast.at_the_start(trace.task, memory)
             segments = partition(events, launch.reaped_ns, cast)
             children = tuple(cast.children)
-            events = _of_members(events, {trace.task, *children})
+            # On a busy machine another program may get the number of a task that is gone.
+            members = {trace.task, *children}
+            events = tuple(event for event in events if event.kind in _OF_ANYBODY or event.task in members)
             yield TracedLaunch(launch, events, segments, children, trace.task, memory)
-
-
-#: What tells of the CPUs, whoever leaves them and comes, and what is no task's.
-_OF_ANYBODY = frozenset({"switch", "wake", "wake_new", STAMP})
-
-
-def _of_members(events: Iterable[Event], members: Set[int]) -> tuple[Event, ...]:
-    """Leave out what strangers did: on a busy machine another program may get the number of a task that is gone."""
-    return tuple(event for event in events if event.kind in _OF_ANYBODY or event.task in members)
 
 
 def with_stamps(events: tuple[Event, ...], launch: Launch) -> tuple[Event, ...]:

@@ -154,14 +154,10 @@ def _copied(features: Features) -> int:
 
 def _without(whole: Features, part: Features) -> Features:
     """A process whose areas of one group are kept from its children."""
+    names = ("anon_areas", "anon_pages", "anon_tables", "huge_pages", "swapped_pages", "hugetlb_pages")
     return replace(
         whole,
-        anon_areas=whole.anon_areas - part.anon_areas,
-        anon_pages=whole.anon_pages - part.anon_pages,
-        anon_tables=whole.anon_tables - part.anon_tables,
-        huge_pages=whole.huge_pages - part.huge_pages,
-        swapped_pages=whole.swapped_pages - part.swapped_pages,
-        hugetlb_pages=whole.hugetlb_pages - part.hugetlb_pages,
+        **{name: getattr(whole, name) - getattr(part, name) for name in names},
         dontfork_areas=whole.dontfork_areas + part.anon_areas,
         dontfork_pages=whole.dontfork_pages + part.anon_pages,
     )

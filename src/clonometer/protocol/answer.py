@@ -99,11 +99,6 @@ class AnswerReader:
         self.error: ProtocolError | None = None
 
     @property
-    def n_blocks(self) -> int:
-        """How many whole blocks have come."""
-        return self._assembler.n_blocks
-
-    @property
     def done(self) -> Done | None:
         """The answer's end, once it has come."""
         return self._assembler.done
@@ -154,7 +149,8 @@ class AnswerReader:
             raise self.error
         if self._assembler.done is not None:
             return self._assembler.done
-        whole = f"after {self.n_blocks} whole block{'' if self.n_blocks == 1 else 's'}"
+        n_blocks = self._assembler.n_blocks
+        whole = f"after {n_blocks} whole block{'' if n_blocks == 1 else 's'}"
         rest = self._frames.unfinished()
         if rest == "no byte at all":
             raise ProtocolError("the driver ended without an answer")

@@ -92,7 +92,7 @@ def _column(fields: JsonFields, entry: object) -> tuple[str, str, str]:
 
 
 def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
-    """Join HEAD, COLS and TAIL to a block: length, row count and checksum must agree.
+    """Join HEAD, COLS (of the length that HEAD says) and TAIL to a block: row count and checksum must agree.
 
     Raises
     ------
@@ -100,8 +100,6 @@ def parse_block(head: Head, cols: Frame, tail: Frame) -> Block:
         If they do not, TAIL has another shape, or a column holds an infinity.
     """
     fields = read_json(tail, f"TAIL of block {head.index}")
-    if len(cols.payload) != head.cols_bytes:
-        raise ProtocolError(f"COLS of block {head.index} has {len(cols.payload):,} bytes, not {head.cols_bytes:,}")
     rows = fields.count("rows")
     if rows != head.rows:
         fields.refuse(f"rows is {rows}, HEAD said {head.rows}")

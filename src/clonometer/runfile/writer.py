@@ -130,10 +130,11 @@ class RunFileWriter:
         RunFileError
             If the metadata is not of the right shape, or the file cannot be read again; nothing is left behind.
         """
+        in_realised_order = sorted(self._stored, key=lambda key: (key[1], key[2], key[0]))
         full = {
             **metadata,
             "schema": SCHEMA,
-            "blocks": [stored.entry for stored in self._in_realised_order()],
+            "blocks": [self._stored[key].entry for key in in_realised_order],
             "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
         }
         text = _as_json(full)
@@ -150,9 +151,6 @@ class RunFileWriter:
         except OSError as error:
             raise cannot_write(str(self.path), error) from error
         return self.path
-
-    def _in_realised_order(self) -> list[_Stored]:
-        return [self._stored[key] for key in sorted(self._stored, key=lambda key: (key[1], key[2], key[0]))]
 
     def _write_parquet(self, file: BinaryIO, metadata: bytes) -> None:
         """Write row groups sorted by cell; whole numbers as differences from their neighbours, which are small."""

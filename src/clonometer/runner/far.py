@@ -286,8 +286,7 @@ class FarHost(Starts):
             raise FarError(f"cannot copy {name} there: {_last_line(ended.stderr)}", status)
 
     def _read_there(self, script: bytes) -> bytes:
-        ended = _run([*self._session(), "exec sh -s"], script, _PATIENCE_S)
-        return ended.stdout
+        return _run([*self._session(), "exec sh -s"], script, _PATIENCE_S).stdout
 
     def _session(self) -> tuple[str, ...]:
         # No new connection where the first is lost: it would have no folder there.

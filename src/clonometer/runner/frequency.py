@@ -42,7 +42,9 @@ def kept(guardian: Path | None, frequency: str) -> Iterator[None]:
     """
     if guardian is None:
         raise UnavailableError(f"frequency={frequency}: clonometer-guardian, which sets it, was not built")
-    command: list[str | Path] = [guardian, wish_of(frequency), _cpus(), os.environ.get(SYS_VARIABLE) or "/sys"]
+    # All that a driver may run on: its own pinning chooses among them.
+    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    command: list[str | Path] = [guardian, wish_of(frequency), cpus, os.environ.get(SYS_VARIABLE) or "/sys"]
     child = _start(command, frequency)
     try:
         _await_ready(child, frequency)
@@ -64,11 +66,6 @@ def wish_of(frequency: str) -> str:
     """
     number, unit = frequency[:-3], frequency[-3:]
     return str(round(Fraction(number) * _KHZ[unit])) if unit in _KHZ else frequency
-
-
-def _cpus() -> str:
-    """The CPUs that a driver may run on: its own pinning chooses among them."""
-    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
 
 
 def _start(command: Sequence[str | Path], frequency: str) -> subprocess.Popen[bytes]:

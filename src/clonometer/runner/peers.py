@@ -284,11 +284,9 @@ class Interleaved:
             program = self._usable.popleft()
             measured = run_peer(program, since_start_ns, timeout_s=self.timeout_s, interrupt_fd=interrupt_fd)
             self.runs.append(measured)
-            if not measured.unavailable and self._failures(program) < _FAILURES_UNTIL_GIVEN_UP:
+            failures = sum(each.program is program and each.reason is not None for each in self.runs)
+            if not measured.unavailable and failures < _FAILURES_UNTIL_GIVEN_UP:
                 self._usable.append(program)
-
-    def _failures(self, program: PeerProgram) -> int:
-        return sum(peer_run.program is program and peer_run.reason is not None for peer_run in self.runs)
 
     def series(self) -> dict[str, list[tuple[float, float]]]:
         """Each figure as pairs of when (ns since the run's start) and how long (ns)."""

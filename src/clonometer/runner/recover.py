@@ -116,12 +116,10 @@ class _Recovery:
                 self._note(cell, f"block {block.status}", block.reason)
 
     def _cell_of(self, block: Block, cells: Iterable[str]) -> str | None:
+        measured = (block.workload, block.temperature)
         for cell in cells:
             planned = self._planned.get(cell)
-            if planned and (planned["workload"], planned["temperature"]) == (
-                block.workload,
-                block.temperature,
-            ):
+            if planned and (planned["workload"], planned["temperature"]) == measured:
                 return cell
         return None
 

@@ -144,15 +144,9 @@ class ProbeTracer:
         """Start the tracer once; that the machine refuses it is an answer, that the probe fails an error."""
         driver = self.drivers.choose(target.workload, target.condition)
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
-        keys = [
-            f"how={how}",
-            f"ring_bytes={self._ring_bytes}",
-            f"stamps={self.clock['clock']}",
-        ]
-        keys += [f"events={','.join(events)}"] if events else []
-        keys += [f"{name}={value}" for name, value in more.items() if value is not None]
-        keys += [f"{name}={value}" for name, value in self.marks.items() if how == "fast"]
-        words = ["trace", *keys, "--", *request]
+        keys = {"how": how, "ring_bytes": self._ring_bytes, "stamps": self.clock["clock"]}
+        keys |= {"events": ",".join(events) or None, **more, **(self.marks if how == "fast" else {})}
+        words = ["trace", *(f"{name}={value}" for name, value in keys.items() if value is not None), "--", *request]
         answer = parse_trace(_answer(words, 3 * timeout_for(target), self.interrupt_fd))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"

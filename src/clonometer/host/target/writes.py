@@ -42,28 +42,24 @@ class WrittenPages:
     means: Means
 
 
-def _has_soft_dirty() -> bool:
-    """Whether this kernel marks pages that were written to; seen in a page of our own."""
+def means_of_this_kernel() -> Means:
+    """How writes can be measured by this kernel: whether it marks pages that are written to shows a page of our own."""
     with mmap.mmap(-1, _PAGE_BYTES) as page:
         page[0] = 1
         address = _address_of(page)
         try:
             with Path("/proc/self/pagemap").open("rb", buffering=0) as file:
                 file.seek(address // _PAGE_BYTES * _ENTRY_BYTES)
-                return bool(int.from_bytes(file.read(_ENTRY_BYTES), "little") & _SOFT_DIRTY)
+                entry = int.from_bytes(file.read(_ENTRY_BYTES), "little")
         except OSError:
-            return False
+            return "touched"
+    return "measured" if entry & _SOFT_DIRTY else "touched"
 
 
 def _address_of(page: mmap.mmap) -> int:
     import ctypes
 
     return ctypes.addressof(ctypes.c_char.from_buffer(page))
-
-
-def means_of_this_kernel() -> Means:
-    """How writes can be measured by this kernel."""
-    return "measured" if _has_soft_dirty() else "touched"
 
 
 def what_it_does(means: Means) -> str:
