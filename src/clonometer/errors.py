@@ -119,12 +119,9 @@ class UnavailableError(ClonometerError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """Build the error for a name that does not exist: what exists, and the nearest match.
+    """Build the error for a name that does not exist.
 
-    Returns
-    -------
-    UsageError
-        With a message that names the nearest match, and a hint that lists what exists or, of many, what is near.
+    Its message names the nearest match, its hint lists what exists or, of many, what is near.
 
     Examples
     --------

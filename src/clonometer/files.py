@@ -46,17 +46,8 @@ class NewFile:
 def writing(path: Path, *, durable: bool = False) -> Iterator[NewFile]:
     """Write a file whole or not at all: under another name in the same folder first, then by rename.
 
-    Parameters
-    ----------
-    path
-        Its name; what has it is replaced, a link itself and not its target.
-    durable
-        Wait until the disk has it.
-
-    Yields
-    ------
-    NewFile
-        Where to write. If the block ends with an exception nothing is left behind.
+    What has the name is replaced, a link itself and not its target. ``durable``: wait until the disk has it. If the
+    block ends with an exception nothing is left behind.
 
     Raises
     ------
@@ -95,19 +86,8 @@ def _make_new(name: str, flags: int) -> int:
 def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:
     """Make a file that grows while others may look at it, and lock it for as long as it is open.
 
-    Parameters
-    ----------
-    path
-        Its name.
-    replace
-        Remove what has the name, a link itself and not its target.
-    aside
-        Rename what has the name to this instead.
-
-    Returns
-    -------
-    int
-        The descriptor, to read and to write.
+    What has the name is removed with ``replace``, a link itself and not its target, or renamed to ``aside`` instead.
+    Gives the descriptor, to read and to write.
 
     Raises
     ------
@@ -137,14 +117,9 @@ def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> in
 
 
 def take_away(path: Path, aside: Path | None = None) -> bool:
-    """Remove a file, or rename it, unless a process has claimed it.
+    """Remove a file, a link itself and not its target, unless a process has claimed it.
 
-    Parameters
-    ----------
-    path
-        The file; of a link itself, not of its target.
-    aside
-        Its new name; what has that is replaced.
+    With ``aside`` it is renamed to that, which replaces what has the name.
 
     Raises
     ------

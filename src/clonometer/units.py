@@ -181,19 +181,9 @@ _MOST_RATIO_DIGITS = 4
 def _interval_decimals(value: float, low: float | None, high: float | None, most_digits: int = _MOST_DIGITS) -> int:
     """How many decimals an interval supports: down to the leading digit of the way to its nearer end.
 
-    The nearer end, since intervals of durations are lopsided: 24 (16 to 2900) is no 0. One digit at least.
-
-    Parameters
-    ----------
-    value, low, high
-        A number and its interval, in the unit to print; None where there is no interval.
-    most_digits
-        Significant digits of ``value`` that are never exceeded.
-
-    Returns
-    -------
-    int
-        Negative where even whole units are not supported, as `round` takes it.
+    The nearer end, since intervals of durations are lopsided: 24 (16 to 2900) is no 0. One digit at least, and never
+    more significant ones of ``value`` than ``most_digits``. Value and interval are in the unit to print, None where
+    there is no interval. Negative where even whole units are not supported, as `round` takes it.
 
     Examples
     --------

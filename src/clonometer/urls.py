@@ -25,12 +25,7 @@ def path_or_url(text: str) -> Path | str:
 
 
 def open_url(url: str) -> tuple[Any, str]:
-    """Open the file system of a URL.
-
-    Returns
-    -------
-    fsspec.AbstractFileSystem, str
-        The file system, and the path of the URL in it.
+    """Open the file system of a URL, an ``fsspec.AbstractFileSystem``; gives it, and the path of the URL in it.
 
     Raises
     ------

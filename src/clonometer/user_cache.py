@@ -24,12 +24,8 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def kept_text(name: str, make: Callable[[], str]) -> str:
     """Read a text that an earlier call has kept, or make it and keep it.
 
-    Parameters
-    ----------
-    name
-        The file's name. It must tell everything that the text depends on, such as a library's version.
-    make
-        Makes the text; what it raises is passed on.
+    The file's name must tell everything that the text depends on, such as a library's version. What ``make`` raises is
+    passed on.
     """
     folder = user_folder("XDG_CACHE_HOME", ".cache")
     if folder is None:
@@ -47,17 +43,8 @@ def kept_text(name: str, make: Callable[[], str]) -> str:
 def user_folder(variable: str, default: str) -> Path | None:
     """Make Clonometer's folder among the user's own.
 
-    Parameters
-    ----------
-    variable
-        The environment variable that says where: ``XDG_CACHE_HOME`` or its kin.
-    default
-        Where in the user's home it is otherwise.
-
-    Returns
-    -------
-    Path or None
-        The folder; None where this user has none that is safe: others may write to it, or it is another user's.
+    The environment variable (``XDG_CACHE_HOME`` or its kin) says where they are; otherwise ``default`` is the place in
+    the user's home. None where this user has no folder that is safe: others may write to it, or it is another user's.
     """
     named = os.environ.get(variable, "")
     try:

@@ -24,21 +24,11 @@ _LEAST_HOSTS, _LEAST_PAIRS = 3, 2
 def compare_groups_of_hosts(
     dataset: Dataset, by: str, *, base: str | None = None, minimum_effect: float = LEAST_EFFECT
 ) -> FleetCompared:
-    """Compare the groups of a fleet with one of them, row by row.
+    """Compare the groups of a fleet (`clonometer.dataset.load.group_of`) with one of them, row by row.
 
-    Parameters
-    ----------
-    by
-        What groups hosts, as of `clonometer.dataset.load.group_of`.
-    base
-        The group that the others are compared with; None: the one whose first run is the oldest.
-    minimum_effect
-        The least change that gets a verdict, as a share.
-
-    Returns
-    -------
-    FleetCompared
-        Where at least half of the smaller group's hosts are in both, only these are compared, each with itself.
+    That is ``base``; None: the one whose first run is the oldest. ``minimum_effect`` is the least change that gets a
+    verdict, as a share. Where at least half of the smaller group's hosts are in both, only these are compared, each
+    with itself.
 
     Raises
     ------

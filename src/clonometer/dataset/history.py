@@ -63,13 +63,8 @@ class _Series:
 def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | None = None) -> History:
     """Find when levels changed.
 
-    Parameters
-    ----------
-    by
-        What makes a series: ``host``, or any fact, whose hosts' runs then follow each other in one series, and differ
-        by what hosts differ by.
-    limits
-        What counts.
+    ``by`` says what makes a series: ``host``, or any fact. The runs of that fact's hosts then follow each other in one
+    series, and differ by what hosts differ by.
 
     Raises
     ------
@@ -183,22 +178,10 @@ def _written(step: Step, runs: Sequence[RunEntry], words: tuple[str, str], *, is
 
 
 def causes_of(runs: Sequence[RunEntry], place: int, first: int, last: int) -> tuple[Difference, ...]:
-    """Name the facts that changed where a step may be.
+    """Name the facts that changed where a step may be: at ``place``, or else anywhere from ``first`` to ``last``.
 
-    Parameters
-    ----------
-    runs
-        Of the series, in order of time.
-    place
-        The run from which the level is new.
-    first, last
-        The runs that this may be as well.
-
-    Returns
-    -------
-    tuple of Difference
-        Facts that all of the three runs before have otherwise than all of the three from there on; those that changed
-        just at ``place`` alone, if there are any.
+    A fact has changed where all of the three runs before have it otherwise than all of the three from there on. The
+    runs are those of the series, in order of time; that at ``place`` is the first of the new level.
     """
     just = _changed_at(runs, place)
     if just:

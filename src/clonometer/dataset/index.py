@@ -64,10 +64,7 @@ class Summaries:
 def read_summaries(folder: RunFolder, progress: ReadingProgress | None = None) -> Summaries:
     """Find the run files of a folder and summarize those that are new or have changed.
 
-    Parameters
-    ----------
-    progress
-        Told how many of how many new files have been read.
+    ``progress`` is told how many of how many new files have been read.
 
     Raises
     ------

@@ -42,12 +42,8 @@ HOST_CLASS, EVERYTHING = "class", "all"
 class Dataset:
     """The runs of a folder that count, in order of their starts, and their rows.
 
-    Attributes
-    ----------
-    labels
-        What rows are about; a row's ``label`` is a place in it, its ``run`` a place in ``runs``.
-    rows
-        Arrays of one length: ``run``, ``label``, and the numbers of `clonometer.runfile.summaries`.
+    ``rows`` are arrays of one length: ``run`` and ``label``, which are places in ``runs`` and in ``labels`` (what rows
+    are about), and the numbers of `clonometer.runfile.summaries`.
     """
 
     reading: FolderReading
@@ -86,18 +82,9 @@ def load(
     where: Callable[[RunEntry], bool] = lambda _: True,
     progress: ReadingProgress | None = None,
 ) -> Dataset:
-    """Load a folder.
+    """Load a folder by its path, or by its URL (`clonometer.urls`).
 
-    Parameters
-    ----------
-    folder
-        Its path, or its URL (`clonometer.urls`).
-    only
-        Globs of cells; empty: all.
-    where
-        Which runs.
-    progress
-        As of `read_summaries`.
+    ``only`` are globs of cells (empty: all), ``where`` chooses among the runs, ``progress`` is as of `read_summaries`.
 
     Raises
     ------
@@ -216,10 +203,7 @@ def _label(fields: Mapping[str, Any]) -> Label:
 def group_of(facts: Mapping[str, Any], by: str) -> str:
     """The group of a host: its value of a fact, in a text.
 
-    Parameters
-    ----------
-    by
-        A key of docs/host.md, one of `ALIASES`, ``class`` (processor, CPUs and hypervisor) or ``all``.
+    ``by`` is a key of docs/host.md, one of `ALIASES`, ``class`` (processor, CPUs and hypervisor) or ``all``.
     """
     if by == EVERYTHING:
         return "all hosts"

@@ -60,10 +60,7 @@ def _end(value: float) -> float | None:
 def dataset_of(runs: Iterable[PointRun], values: Iterable[tuple[int, Label, float]], name: str) -> Dataset:
     """Make a dataset of values that another program has kept.
 
-    Parameters
-    ----------
-    values
-        The place of the run, the label, and the median (ns of a time).
+    ``values`` has the place of the run, the label, and the median (ns of a time).
 
     Raises
     ------

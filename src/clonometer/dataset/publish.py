@@ -124,11 +124,8 @@ class Scrubbed:
 def scrub(path: Path, catalogue: Catalogue) -> Scrubbed:
     """Make the summary of a run that tells nothing of who measured it.
 
-    Parameters
-    ----------
-    catalogue
-        That of the drivers here: only what they can measure, under conditions of which each value is among theirs, is
-        kept. What the run says of its own catalogue is not asked.
+    The catalogue is that of the drivers here: only what they can measure, under conditions of which each value is
+    among theirs, is kept. What the run says of its own catalogue is not asked.
 
     Raises
     ------

@@ -19,14 +19,9 @@ from clonometer.stats.segments import segment_medians
 
 
 def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetShown:
-    """Sum up the runs of a fleet.
+    """Sum up the runs of a fleet by groups of hosts (`clonometer.dataset.load.group_of`).
 
-    Parameters
-    ----------
-    by
-        What groups hosts, as of `clonometer.dataset.load.group_of`.
-    with_hosts
-        Whether to give the value of each host, too, for what draws them.
+    ``with_hosts``: give the value of each host, too, for what draws them.
 
     Raises
     ------

@@ -23,12 +23,8 @@ LabelText = str
 class Summary:
     """What is kept of a run.
 
-    Attributes
-    ----------
-    run
-        ``started``, ``seed``, ``host``, ``status`` and, as JSON, ``metadata``.
-    rows
-        Label -> median, ends of its interval (NaN: none), samples, processes.
+    ``run`` has ``started``, ``ended``, ``seed``, ``host``, ``status`` and, as JSON, ``metadata``. ``rows`` has for each
+    label the median, the ends of its interval (NaN: none), samples and processes.
     """
 
     run: Mapping[str, Any]
@@ -36,12 +32,7 @@ class Summary:
 
 
 def summarize_file(path: Path, name: str) -> Summary:
-    """Read a run file.
-
-    Parameters
-    ----------
-    name
-        What errors call it.
+    """Read a run file, which errors call ``name``.
 
     Raises
     ------

@@ -18,16 +18,8 @@ _OF_LABEL = Only("label", ("cell", "workload", "quantity", "unit", "stage", "tem
 class RunEntry:
     """A run of the folder, without its rows.
 
-    Attributes
-    ----------
-    path
-        From the folder.
-    started
-        ISO 8601 with UTC offset.
-    host
-        What tells its host from others.
-    metadata
-        What is kept of its metadata: ``host`` (lasting facts), ``clonometer_version``, ``status``, ``clock``.
+    ``path`` is from the folder, ``started`` by ISO 8601 with UTC offset, and ``host`` tells its host from others.
+    ``metadata`` is what is kept of that: ``host`` (lasting facts), ``clonometer_version``, ``status``, ``clock``.
     """
 
     path: str
@@ -153,18 +145,10 @@ class OddHost:
 
 @dataclass(frozen=True)
 class HostValue:
-    """One host's value of one kind of row.
+    """One host's value of one kind of row: in ns of a time, else in the label's unit.
 
-    Attributes
-    ----------
-    label_place
-        A number for its label, the same for all hosts.
-    value
-        In ns of a time, else in the label's unit.
-    times
-        How many times that of the median host of its group.
-    is_odd
-        Whether the host is odd in this workload, or in all.
+    ``label_place`` is a number for its label, the same for all hosts. ``times`` says how many times that of the median
+    host of its group it is, ``is_odd`` whether the host is odd in this workload, or in all.
     """
 
     group: str

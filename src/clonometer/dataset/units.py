@@ -56,13 +56,7 @@ class Units:
 
 
 def units_of(dataset: Dataset, by: str) -> Units:
-    """Find the units of a dataset.
-
-    Parameters
-    ----------
-    by
-        As of `clonometer.dataset.load.group_of`. A host that is in several groups is a unit in each.
-    """
+    """Find the units of a dataset: a host that is in several groups (`Dataset.groups`) is one in each."""
     rows = dataset.rows
     names, places = dataset.numbered_groups(by)
     group_of_run = np.array(places, np.int64)

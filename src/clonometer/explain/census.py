@@ -161,14 +161,9 @@ _GroupKey = tuple[str | None, str, str | None, tuple[str, ...]]
 class Census:
     """What a census found; filled by `take`, line by line.
 
-    Attributes
-    ----------
-    how
-        ``tracepoints``, or ``ptrace`` where these may not be read: then no times of calls, and others are inflated.
-    without
-        Why not by tracepoints; None where there is nothing to say.
-    ended
-        The last line; empty before it has come.
+    ``how`` is ``tracepoints``, or ``ptrace`` where these may not be read: then no times of calls, and others are
+    inflated. ``without`` says why not by tracepoints; None where there is nothing to say. ``ended`` is the last line,
+    empty before it has come.
     """
 
     how: str = ""

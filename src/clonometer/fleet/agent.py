@@ -47,10 +47,7 @@ def look() -> dict[str, object]:
 def answer(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Measure a shard here, or over SSH where ``over`` says so.
 
-    Returns
-    -------
-    dict, bytes
-        How it ended, and the run file; no bytes where there is none.
+    Gives how it ended, and the run file; no bytes where there is none.
     """
     began_s = time.time()
     try:

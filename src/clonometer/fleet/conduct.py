@@ -71,14 +71,7 @@ class Order:
 class Conductor:
     """Brings events, the dispatch and the folder together.
 
-    Attributes
-    ----------
-    order, dispatch, hosts, folder, watcher
-        What to measure, who has which shard, who reaches the hosts, where files go, who watches.
-    clock
-        Seconds that only go forward.
-    check
-        Gives the status of a run file, or raises `RunFileError`.
+    ``clock`` gives seconds that only go forward, ``check`` the status of a run file, or it raises `RunFileError`.
     """
 
     order: Order

@@ -38,12 +38,7 @@ _GREETED_AT_ONCE = 16
 class DaskHosts:
     """Reaches hosts by the workers of a Dask scheduler.
 
-    Parameters
-    ----------
-    access
-        How the scheduler is reached.
-    bring
-        Whether hosts with another version, or none, are brought this one for as long as the run lasts.
+    ``bring``: whether hosts with another version, or none, are brought this one for as long as the run lasts.
     """
 
     def __init__(self, access: Access, *, bring: bool = True) -> None:

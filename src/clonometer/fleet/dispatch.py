@@ -73,15 +73,7 @@ class HostAccount:
 
 
 class Dispatch:
-    """The shards of a fleet, and who has which.
-
-    Parameters
-    ----------
-    rounds, seed
-        How often each host measures, and what fixes the order.
-    patience
-        The limits.
-    """
+    """The shards of a fleet, and who has which: each host has ``rounds`` of them, in an order that ``seed`` fixes."""
 
     def __init__(self, rounds: int, seed: int, patience: Patience) -> None:
         self.rounds = rounds

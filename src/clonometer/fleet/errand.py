@@ -42,10 +42,7 @@ _BEAT, _RESTS = "clonometer-beat", "_clonometer_rests"
 def look(place: str = "") -> str:
     """Say what this host is and has, as JSON.
 
-    Parameters
-    ----------
-    place
-        A folder with the package that was brought; empty: what is installed.
+    ``place`` is a folder with the package that was brought; empty: what is installed.
     """
     began_s = time.time()
     machine = socket.gethostname()
@@ -93,10 +90,7 @@ def _environment(place: str) -> dict[str, str]:
 def bring(archive: bytes, folder: str) -> str:
     """Unpack the package into a new folder, and fetch what it needs where that is missing.
 
-    Returns
-    -------
-    str
-        JSON: ``place``, the folder, or None and ``why``.
+    Gives JSON: ``place``, the folder, or None and ``why``.
     """
     place = tempfile.mkdtemp(prefix="clonometer-", dir=folder or None)
     try:
@@ -145,11 +139,7 @@ def remove(place: str) -> str:
 def measure(request: str, place: str = "") -> bytes:
     """Let the agent measure a shard while this host is locked, and Dask rests.
 
-    Returns
-    -------
-    bytes
-        A line of JSON (``status``: ``ok``, ``busy`` or ``failed``, and ``reason``), then the run file, if there is
-        one.
+    Gives a line of JSON (``status``: ``ok``, ``busy`` or ``failed``, and ``reason``), then the run file, if any.
     """
     asked = json.loads(request)
     lock_fd = None
@@ -286,10 +276,7 @@ def _rouse(server: Any) -> None:
 def lock_host(label: str) -> tuple[int | None, str]:
     """Lock this host against other fleets, whoever runs them.
 
-    Returns
-    -------
-    int or None, str
-        A descriptor that holds the lock for as long as it is open anywhere, or None and who holds it.
+    Gives a descriptor that holds the lock for as long as it is open anywhere, or None and who holds it.
     """
     path = Path(os.environ.get(LOCK_VARIABLE, DEFAULT_LOCK))
     for _ in range(_ATTEMPTS):

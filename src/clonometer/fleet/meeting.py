@@ -29,14 +29,8 @@ def clock_of(known: Mapping[str, Any], before_s: float, after_s: float) -> dict[
 def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> str | None:
     """Say what a host lacks that is to be brought there; None where what it has is the same as here.
 
-    Parameters
-    ----------
-    known
-        What the host said of itself (`clonometer.fleet.errand.look`).
-    drivers
-        The digest of the drivers here: hosts are compared as measured by the same programs.
-    bring
-        Whether anything may be brought.
+    ``known`` is what the host said of itself (`clonometer.fleet.errand.look`), ``drivers`` the digest of the drivers
+    here: hosts are compared as measured by the same programs. ``bring`` says whether anything may be brought.
 
     Raises
     ------

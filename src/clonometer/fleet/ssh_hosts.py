@@ -59,16 +59,8 @@ def read_hosts(path: Path) -> list[Destination]:
 class SshHosts:
     """Reaches hosts by ``ssh``.
 
-    Parameters
-    ----------
-    destinations
-        The hosts.
-    config
-        A configuration file for ``ssh -F``; None: the user's.
-    shard_s
-        How long a shard is measured at most.
-    drivers
-        Folders of drivers for other instruction sets, by the name of each (`uname -m`).
+    ``config`` is a configuration file for ``ssh -F`` (None: the user's); ``shard_s`` says how long a shard is measured
+    at most. ``drivers`` has folders of drivers for other instruction sets, by the name of each (`uname -m`).
     """
 
     def __init__(

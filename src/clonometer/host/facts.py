@@ -20,11 +20,8 @@ def collect(root: Path = Path("/")) -> dict[str, object]:
 
     Another root than ``/`` makes every machine a tree of files.
 
-    Returns
-    -------
-    dict
-        Each key of docs/host.md. What cannot be read is None, and ``lacks.KEY`` has the reason; a None
-        without one is no limit. Never raises for what a machine has or lacks; starts no process.
+    Gives each key of docs/host.md. What cannot be read is None, and ``lacks.KEY`` has the reason; a None without one is
+    no limit. Never raises for what a machine has or lacks; starts no process.
 
     Examples
     --------

@@ -51,22 +51,10 @@ def middle(values: Floats) -> float:
 def fit_model(
     observations: Sequence[Observation], *, seed: int, caches_are_hot: bool = False, draws: int = DRAWS
 ) -> CostModel:
-    """Fit a cost model.
+    """Fit a cost model of the terms of which any observation has more than the others; ``seed`` fixes the bootstrap.
 
-    Parameters
-    ----------
-    observations
-        At least one.
-    seed
-        Fixes the bootstrap.
-    caches_are_hot
-        What a scattered page costs then depends on how much is touched: what fits a cache is in it. With cold caches it
-        has one price.
-
-    Returns
-    -------
-    CostModel
-        Of the terms of which any observation has more than the others.
+    Where ``caches_are_hot`` what a scattered page costs depends on how much is touched: what fits a cache is in it.
+    With cold caches it has one price.
 
     Raises
     ------

@@ -82,12 +82,7 @@ def base_of(facts: Sequence[Mapping[str, Any]]) -> Features:
 def features_of(condition: Mapping[str, Any], base: Features) -> Features | None:
     """Say what a parent of this condition has; None where the model has no terms for it.
 
-    Parameters
-    ----------
-    condition
-        Every axis of a launch.
-    base
-        What it has without any.
+    The condition has every axis of a launch; ``base`` is what a parent has without any.
     """
     if "parent_bytes" not in condition:
         return None

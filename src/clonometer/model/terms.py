@@ -68,12 +68,7 @@ def term_counts(features: Features) -> dict[str, float]:
 def tents(touched: float, knots: Sequence[float]) -> Floats:
     """Weigh the times of a scattered page at the knots, for so much touched memory: linear in its logarithm.
 
-    Parameters
-    ----------
-    touched
-        In bytes.
-    knots
-        In bytes, above 0, rising.
+    ``touched`` and the knots are in bytes; the knots are above 0, and rise.
 
     Returns
     -------

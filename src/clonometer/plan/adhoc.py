@@ -56,15 +56,10 @@ def plan_from_arguments(
 ) -> Plan:
     """Make a plan from what a command line names.
 
-    Parameters
-    ----------
-    workloads
-        Ids, their last words where one workload bears it, or globs such as ``launch.*``.
-    settings
-        Texts ``axis=v1,v2``; values of several axes are crossed; ``temperature`` may stand among the axes. A
-        workload named by its id must have every axis that is set, one that a glob found need not.
-    budget_seconds
-        How long to measure; None: as long as the cells are guessed to need.
+    Workloads are ids, their last words where one workload bears it, or globs such as ``launch.*``. Settings are texts
+    ``axis=v1,v2``; values of several axes are crossed, and ``temperature`` may stand among them. A workload named by
+    its id must have every axis that is set, one that a glob found need not. Without ``budget_seconds`` the plan lasts
+    as long as its cells are guessed to need.
 
     Raises
     ------

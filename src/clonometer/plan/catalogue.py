@@ -57,12 +57,7 @@ _HINT = "docs/protocol.md says what a description must have"
 
 
 def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
-    """Merge the ``--describe`` objects of drivers into the catalogue.
-
-    Returns
-    -------
-    Catalogue
-        ``raw`` is the merged object; reading it again gives an equal catalogue.
+    """Merge the ``--describe`` objects of drivers into the catalogue; reading its ``raw`` again gives an equal one.
 
     Raises
     ------

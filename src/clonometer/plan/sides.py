@@ -64,15 +64,8 @@ class Side:
 def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
     """Read the texts ``KEY=VALUE`` of one side.
 
-    Parameters
-    ----------
-    name
-        ``a`` or ``b``.
-    settings
-        KEY is an axis, ``env:NAME``, ``driver``, ``do`` or ``undo``. Commands are split into words as a shell would do
-        it, and nothing else of a shell is done.
-    catalogue
-        Has the axes.
+    KEY is an axis of the catalogue, ``env:NAME``, ``driver``, ``do`` or ``undo``. Commands are split into words as a
+    shell would do it, and nothing else of a shell is done. The side's name is ``a`` or ``b``.
 
     Raises
     ------
@@ -156,18 +149,9 @@ def with_side_axis(catalogue: Catalogue) -> Catalogue:
 def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *, strict: bool) -> Plan:
     """Make a plan with each target twice, A before B.
 
-    Its targets come in pairs with the same temperatures and limits.
-
-    Parameters
-    ----------
-    plan
-        What both sides have in common.
-    sides
-        A and B; an axis that only one of them sets is as in the plan on the other.
-    catalogue
-        With the axis `SIDE` (`with_side_axis`).
-    strict
-        Whether each target must have the axes that a side sets; otherwise those that do not are left out.
+    Its targets come in pairs with the same temperatures and limits. An axis that only one side sets is as in the plan
+    on the other. The catalogue has the axis `SIDE` (`with_side_axis`). ``strict``: each target must have the axes that
+    a side sets; otherwise those that do not are left out.
 
     Raises
     ------

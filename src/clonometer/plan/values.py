@@ -13,15 +13,8 @@ from clonometer.units import format_bytes, parse_bytes
 def read_value(axis: CatalogueAxis, given: object) -> AxisValue:
     """Check one value against its axis: sizes become bytes, counts whole numbers.
 
-    Bytes for a size, a whole number for a count, else the text.
-
-    Parameters
-    ----------
-    axis
-        The axis, from the catalogue.
-    given
-        What was written: an integer or a text. For ``bytes`` a text such as ``64MiB``, for ``count`` one such as
-        ``2 per cpu``: so many for each CPU that this process may use.
+    What was given is an integer or a text: for ``bytes`` one such as ``64MiB``, for ``count`` one such as
+    ``2 per cpu``, so many for each CPU that this process may use.
 
     Raises
     ------

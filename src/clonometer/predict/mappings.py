@@ -44,14 +44,8 @@ class MappingGroup:
 def group_areas(areas: Sequence[MemoryArea], page_table_bytes: int, *, pages_known: bool = True) -> list[MappingGroup]:
     """Sort areas into groups, those with most memory first.
 
-    Parameters
-    ----------
-    areas
-        In the order of their addresses.
-    page_table_bytes
-        All page tables of the process (VmPTE).
-    pages_known
-        Whether the areas have their pages; else every private area that may be written to is taken for written.
+    Areas come in the order of their addresses; ``page_table_bytes`` are all page tables of the process (VmPTE). Without
+    ``pages_known`` every private area that may be written to is taken for written.
     """
     usable = [area for area in areas if area.start < _USER_END]
     tables = _share_tables(usable, page_table_bytes)

@@ -104,14 +104,10 @@ class AnswerReader:
         return self._assembler.done
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Block]:
-        """Add bytes in pieces of any size.
+        """Add bytes in pieces of any size; gives the blocks that they made whole.
 
-        Returns
-        -------
-        list of Block
-            The blocks that these bytes made whole. Where a fault follows whole blocks in the same bytes,
-            those blocks are returned, ``error`` is set, and the next `feed` or `finish` raises it: no whole
-            block is lost to a later fault.
+        Where a fault follows whole blocks in the same bytes, those blocks are returned, ``error`` is set, and the next
+        `feed` or `finish` raises it: no whole block is lost to a later fault.
 
         Raises
         ------

@@ -59,15 +59,10 @@ class Frame:
 class FrameReader:
     """Cuts a stream of bytes into whole frames; holds what is not yet whole.
 
-    Parameters
-    ----------
-    magic, version
-        What the preamble must say; an older version is accepted, a newer one refused.
-    what
-        Names the stream in messages (``"answer"``).
-    admit
-        Called with a frame's kind and length once its header is there and before its payload is awaited;
-        raises ProtocolError for a frame that may not come now or may not be so long.
+    ``magic`` and ``version`` are what the preamble must say; an older version is accepted, a newer one refused.
+    ``what`` names the stream in messages (``"answer"``). ``admit`` is called with a frame's kind and length once its
+    header is there and before its payload is awaited: it raises ProtocolError for one that may not come now or may not
+    be so long.
     """
 
     def __init__(self, magic: bytes, version: int, what: str, admit: Callable[[str, int], None]) -> None:

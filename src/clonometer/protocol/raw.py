@@ -36,21 +36,8 @@ class RawWriter:
     to the disk: the file is there for a killed run, not for a lost machine, and a sync between two measured processes
     would disturb the second.
 
-    Parameters
-    ----------
-    path
-        The file; it must not exist unless ``force`` or ``aside``.
-    metadata
-        The run's metadata as known at the start (docs/runfile.md).
-    force
-        Replace an existing file.
-    aside
-        Give an existing file this name instead.
-
-    Attributes
-    ----------
-    kept
-        What a former file is called now; None where there was none.
+    ``metadata`` is the run's as known at the start (docs/runfile.md). A file that exists is replaced with ``force``, or
+    gets the name ``aside`` instead; ``kept`` says what it is called now, None where there was none.
 
     Raises
     ------
@@ -100,11 +87,8 @@ class RawWriter:
     def add_block(self, block: Block) -> ReloadBlock:
         """Append a block as the driver sent it.
 
-        Returns
-        -------
-        callable
-            Reads the block again from the file, so that a long run need not hold its samples in memory (hand
-            it to `clonometer.runfile.RunFileWriter.add_block`).
+        What is given back reads the block again from the file, so that a long run need not hold its samples in memory
+        (hand it to `clonometer.runfile.RunFileWriter.add_block`).
         """
         offset = self._offset
         self._append(block.raw)
@@ -245,14 +229,8 @@ class RawRun:
 
     A fault or a torn end stops it, and what came before stands.
 
-    Attributes
-    ----------
-    metadata
-        RUNM.
-    ending
-        ENDR, once `processes` is exhausted; None for a run that was killed.
-    fault
-        Once `processes` is exhausted: where and why the file could not be read further, or None.
+    ``metadata`` is RUNM. Once `processes` is exhausted ``ending`` is ENDR, None for a run that was killed, and
+    ``fault`` says where and why the file could not be read further, or is None.
 
     Raises
     ------

@@ -141,12 +141,7 @@ class Run:
         return self._declared[cell]
 
     def pieces(self, cell: str, names: Iterable[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """Samples of one cell, a row group at a time; nothing is held.
-
-        Yields
-        ------
-        dict
-            As `columns` gives them for sound samples, of one row group each.
+        """Samples of one cell as `columns` gives them, a row group at a time; nothing is held.
 
         Raises
         ------

@@ -37,14 +37,8 @@ _ROW_GROUP_ROWS = 1 << 17
 class SummaryPart:
     """A part of the summaries of a folder: its runs, and what its rows are about.
 
-    Attributes
-    ----------
-    runs
-        One object a run: what the writer was given.
-    labels
-        One object for each kind of row; a row's ``label`` is a place in it.
-    rows
-        The file of its rows; of a part that could not be written the rows themselves.
+    ``runs`` has one object a run, as the writer was given it, ``labels`` one for each kind of row: a row's ``label`` is
+    a place in it. ``rows`` is the file of its rows; of a part that could not be written the rows themselves.
     """
 
     runs: Sequence[Mapping[str, Any]]
@@ -58,21 +52,10 @@ def write_part(
     labels: Sequence[Mapping[str, Any]],
     rows: Mapping[str, NDArray[Any]],
 ) -> Path:
-    """Write a part whole or not at all.
+    """Write a part whole or not at all; gives its name: the path without its two suffixes.
 
-    Parameters
-    ----------
-    runs
-        One object a run, all with the same keys; values are texts, whole numbers and None.
-    labels
-        Objects with ``cell``, ``quantity`` and ``placement`` at least.
-    rows
-        `COLUMNS`, arrays of one length.
-
-    Returns
-    -------
-    pathlib.Path
-        The part's name: the path without its two suffixes.
+    ``runs`` has one object a run, all with the same keys; values are texts, whole numbers and None. ``labels`` are
+    objects with ``cell``, ``quantity`` and ``placement`` at least, ``rows`` `COLUMNS`, arrays of one length.
 
     Raises
     ------
@@ -139,17 +122,8 @@ def read_rows(
 ) -> dict[str, NDArray[Any]]:
     """Read rows of a part; row groups and pages without any that is wanted are not decoded.
 
-    Of a part that could not be written these are all of its rows, whatever is wanted.
-
-    Parameters
-    ----------
-    labels, runs
-        Places in the part's labels and runs; None: all.
-
-    Returns
-    -------
-    dict
-        `COLUMNS`, arrays of one length.
+    Wanted are places in the part's ``labels`` and ``runs``; None: all. Gives `COLUMNS`, arrays of one length. Of a part
+    that could not be written these are all of its rows, whatever is wanted.
 
     Raises
     ------

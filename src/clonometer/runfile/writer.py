@@ -48,12 +48,8 @@ class _Piece:
 class RunFileWriter:
     """Collects the blocks of a run and writes them, with the run's metadata, as one Parquet file.
 
-    ``keep``: an existing file gets the name ``NAME.previous.SUFFIX`` once the new one is whole.
-
-    Attributes
-    ----------
-    kept
-        What the former file is called now; None where there was none.
+    ``keep``: an existing file gets the name ``NAME.previous.SUFFIX`` once the new one is whole; ``kept`` is that name
+    then, None where there was no file.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, keep: bool = False) -> None:
@@ -73,15 +69,9 @@ class RunFileWriter:
     def add_block(self, cell: str, process: int, block: Block, load: Callable[[], Block] | None = None) -> None:
         """Add a block, in any order.
 
-        Parameters
-        ----------
-        cell
-            Canonical text of the cell that it measured.
-        process
-            Which start of a driver, from 0 in realised order.
-        load
-            Gives the block again when the file is written; then its samples are not held in memory until
-            there. `clonometer.protocol.RawWriter.add_block` returns such a callable.
+        ``cell`` is the canonical text of what it measured, ``process`` says which start of a driver, from 0 in realised
+        order. ``load`` gives the block again when the file is written, so that its samples are not held in memory until
+        then: `clonometer.protocol.RawWriter.add_block` returns such a callable.
 
         Raises
         ------
@@ -118,10 +108,7 @@ class RunFileWriter:
     def write(self, metadata: Mapping[str, Any]) -> Path:
         """Write the file: under a temporary name in the same folder, synced, read again, then renamed.
 
-        Parameters
-        ----------
-        metadata
-            The object of docs/runfile.md; ``schema``, ``blocks`` and ``columns`` are filled in here.
+        Of the metadata (docs/runfile.md) ``schema``, ``blocks`` and ``columns`` are filled in here.
 
         Raises
         ------

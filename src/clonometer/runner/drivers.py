@@ -162,10 +162,7 @@ class Drivers:
 def find_drivers(commands: Sequence[Sequence[str]] | None = None) -> Drivers:
     """Find the drivers and let each describe itself.
 
-    Parameters
-    ----------
-    commands
-        The commands that start drivers, each a list of words, instead of a search (`bin_folder`).
+    ``commands`` start drivers, each a list of words, instead of a search (`bin_folder`).
 
     Raises
     ------

@@ -132,10 +132,7 @@ def check_destination(destination: str) -> str:
 def ask_identity(destination: str, config: str | None) -> dict[str, Any]:
     """Ask a host for its machine, instruction set and clock, by one short command.
 
-    Returns
-    -------
-    dict
-        ``machine`` (the kernel's boot id), ``arch``, ``apart_s`` (its clock minus ours) and ``apart_within_s``.
+    Gives ``machine`` (the kernel's boot id), ``arch``, ``apart_s`` (its clock minus ours) and ``apart_within_s``.
 
     Raises
     ------

@@ -32,12 +32,7 @@ class FarSource(Source):
     """Files of another machine.
 
     What was not asked for yet is missing at first, and noted: `fetch_missing` asks for all of it at once, and the facts
-    are read again, until nothing is missing.
-
-    Parameters
-    ----------
-    run_script
-        Runs a shell script on that machine and gives its output.
+    are read again, until nothing is missing. ``run_script`` runs a shell script on that machine and gives its output.
     """
 
     def __init__(self, run_script: Callable[[bytes], bytes]) -> None:

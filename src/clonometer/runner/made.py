@@ -26,10 +26,7 @@ _LEAST_BYTES, _MOST_BYTES = 128 << 20, 512 << 20
 def cache_emptier(cache_bytes: int | None) -> Callable[[], None]:
     """Make what empties the caches of what was in them: writing to more memory than they hold.
 
-    Parameters
-    ----------
-    cache_bytes
-        Of the last level; None where it is not known.
+    ``cache_bytes`` are those of the last level; None where that is not known.
 
     Notes
     -----
@@ -48,14 +45,9 @@ def cache_emptier(cache_bytes: int | None) -> Callable[[], None]:
 
 
 class MadeProcess:
-    """A process with the memory, areas, files and threads that were asked for; a context manager ends it.
+    """A process with what was asked for by the keys of core/targets/maker.c; a context manager ends it.
 
     It ends with this process too, since it lives as long as its standard input.
-
-    Parameters
-    ----------
-    wanted
-        By the keys of core/targets/maker.c.
 
     Raises
     ------
@@ -86,19 +78,10 @@ class MadeProcess:
         return self._child.pid
 
     def fork(self, *, writes: bool, idle_ms: int, forks: int) -> Sequence[tuple[int, int]]:
-        """Have it fork so often.
+        """Have it fork so often, idle for so long before each.
 
-        Parameters
-        ----------
-        writes
-            Whether it writes to all its written memory before each fork; with no forks, once.
-        idle_ms
-            How long it idles before each.
-
-        Returns
-        -------
-        list of (int, int)
-            For each fork, in ns: the call, and from there the child's end until it was waited for.
+        ``writes``: whether it writes to all its written memory before each fork; with no forks, once. Gives for each
+        fork, in ns, the call, and from there the child's end until it was waited for.
 
         Raises
         ------
@@ -122,11 +105,9 @@ class MadeProcess:
             self._child.communicate()
 
     def __enter__(self) -> Self:
-        """Nothing more is needed."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
         self.end()
 
     def _line(self) -> str:

@@ -81,16 +81,9 @@ def measure(
 ) -> ProcessResult:
     """Start ``driver`` once for ``target`` and judge its answer; never raises for what a driver does wrong.
 
-    Parameters
-    ----------
-    clock
-        The calibration (docs/protocol.md).
-    guardian
-        The program that sets frequencies, for targets that ask for one.
-    timeout_s
-        Seconds after which it is stopped; by default what the target should take, many times over.
-    interrupt_fd
-        A descriptor that becomes readable when the user wants to stop.
+    ``clock`` is the calibration (docs/protocol.md), ``guardian`` the program that sets frequencies, for targets that
+    ask for one. After ``timeout_s`` the driver is stopped; by default after what the target should take, many times
+    over. ``interrupt_fd`` becomes readable when the user wants to stop.
     """
     frequency = str(target.condition.get(AXIS, AS_IS))
     measured = None

@@ -97,12 +97,8 @@ def parse_stress_ng(text: str) -> dict[str, float]:
 def parse_line(figure: str, line: str, unit_ns: float = 1.0) -> Callable[[str], dict[str, float]]:
     r"""Make the reader of a tool whose figure stands in a line.
 
-    Parameters
-    ----------
-    line
-        Its pattern: a group for the number, and one for the unit where the tool chooses that.
-    unit_ns
-        What one of the number is, where the line does not say its unit.
+    ``line`` is its pattern: a group for the number, and one for the unit where the tool chooses that. Where it does
+    not, one of the number is ``unit_ns``.
 
     Examples
     --------

@@ -76,16 +76,9 @@ def supervise(
     Whatever happens, also an exception out of ``receive``, the program and all of its process group are gone
     on return, and so are the directories that it said it keeps.
 
-    Parameters
-    ----------
-    argv
-        The program and its arguments; the answer comes on the descriptor that ``ANSWER_FD`` stands for, or on
-        standard output where it is not among them.
-    receive
-        Called with each piece of the answer; returns whether it wants more. Where it does not, the program is
-        stopped.
-    interrupt_fd
-        A descriptor that becomes readable when the user wants to stop, or None.
+    The answer comes on the descriptor that ``ANSWER_FD`` stands for, or on standard output where it is not among the
+    arguments. ``receive`` is called with each piece of it and returns whether it wants more; where it does not, the
+    program is stopped. ``interrupt_fd`` becomes readable when the user wants to stop.
 
     Raises
     ------

@@ -40,12 +40,8 @@ def recover(
 ) -> RecoverSummary:
     """Write the run file of a run that was killed. NAME.raw stays where it is.
 
-    Parameters
-    ----------
-    raw_path
-        NAME.raw, cut off anywhere behind its metadata.
-    keep
-        Give an existing run file the name ``NAME.previous.SUFFIX`` instead.
+    It may be cut off anywhere behind its metadata. An existing run file is replaced with ``force``; with ``keep`` it
+    gets the name ``NAME.previous.SUFFIX``.
 
     Raises
     ------

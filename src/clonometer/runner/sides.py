@@ -25,14 +25,8 @@ def with_drivers(
 ) -> tuple[Drivers, Catalogue, tuple[Side, Side]]:
     """Find the drivers that sides name, and let each describe itself.
 
-    Returns
-    -------
-    Drivers
-        With them.
-    Catalogue
-        With the workloads that only they have.
-    tuple of two Side
-        The sides, each with the linkage that its driver says it has.
+    Gives the drivers with them, the catalogue with the workloads that only they have, and the sides, each with the
+    linkage that its driver says it has.
 
     Raises
     ------

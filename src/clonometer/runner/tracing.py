@@ -31,10 +31,7 @@ _WAYS_TIMEOUT_S = 30
 def refusals() -> dict[str, str | None]:
     """Try what this machine lets whoever asks listen to; takes half a second.
 
-    Returns
-    -------
-    dict
-        For ``fast``, ``tracepoints`` and ``own`` why it is refused; None where it is not.
+    Gives for ``fast``, ``tracepoints`` and ``own`` why it is refused; None where it is not.
 
     Raises
     ------

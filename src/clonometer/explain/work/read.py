@@ -115,11 +115,8 @@ def counts_recorded(execution: Execution) -> dict[str, float]:
 def futex_place(maps: str, address: int) -> str:
     """Say where a futex lies, from ``/proc/PID/maps``.
 
-    Returns
-    -------
-    str
-        ``heap`` (there streams lie, and the lock of each), ``program`` (the library's own locks, that of its first
-        heap among them), ``shared`` (between processes), ``stack`` or ``other``.
+    It is ``heap`` (there streams lie, and the lock of each), ``program`` (the library's own locks, that of its first
+    heap among them), ``shared`` (between processes), ``stack`` or ``other``.
     """
     areas = areas_of(maps)
     at = bisect_right(areas, address, key=lambda area: area.start) - 1

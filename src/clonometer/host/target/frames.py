@@ -34,17 +34,8 @@ Window = tuple[int, int, int]  # The place of an area, a start and an end within
 def look_at_frames(source: Source, pid: int, areas: Sequence[MemoryArea], lock: LockTime) -> list[MemoryArea]:
     """Fill in, for areas whose pages fork copies, of how many pages the frame was seen and how many are scattered.
 
-    Parameters
-    ----------
-    areas
-        With their pages and flags, as smaps has them, or without flags.
-    lock
-        Gets the time of each read.
-
-    Returns
-    -------
-    list of MemoryArea
-        The same ones where frames may not be seen.
+    Areas come with their pages and flags, as smaps has them, or without flags. Where frames may not be seen the same
+    ones are given back. ``lock`` gets the time of each read.
     """
     windows = list(_windows(areas))
     chosen = windows[:: -(-len(windows) // _MOST_WINDOWS) or 1]

@@ -30,19 +30,8 @@ def count_pages(
 ) -> list[MemoryArea]:
     """Fill in what is present, huge and swapped of the areas whose pages fork may copy.
 
-    Parameters
-    ----------
-    areas
-        As maps has them.
-    lock
-        Gets the time of each call.
-    seconds
-        After so long it gives up.
-
-    Returns
-    -------
-    list of MemoryArea
-        What is present in an area without a file, or in one that may be written to, is taken for written.
+    Areas come as maps has them. What is present in one without a file, or in one that may be written to, is taken for
+    written. ``lock`` gets the time of each call; after ``seconds`` it gives up.
 
     Raises
     ------

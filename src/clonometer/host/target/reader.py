@@ -52,12 +52,8 @@ class Reading:
 def read_target(source: Source, pid: int, *, how: How | None = None) -> Reading:
     """Read a process: no signal, no stop, nothing is written to it.
 
-    Parameters
-    ----------
-    source
-        A fresh one: a `Source` reads each file once.
-    how
-        How to see its areas; None: by smaps, unless the process has more than 40 GiB or belongs to somebody else.
+    The source must be a fresh one: it reads each file once. ``how`` says how to see its areas; None: by smaps, unless
+    the process has more than 40 GiB or belongs to somebody else.
 
     Raises
     ------
