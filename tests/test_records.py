@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import jsonschema
 import pytest
+from tools.json_schema import schema_of
 from tools.schemas import schema_texts
 
 from clonometer.errors import InputError
@@ -24,7 +25,6 @@ from clonometer.records import (
     Most,
     Pattern,
     from_json,
-    schema_of,
     to_json,
     written,
 )

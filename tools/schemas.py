@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.json_schema import schema_of
+
 from clonometer.dataset.history_types import History
 from clonometer.dataset.published import PublishedSummary
 from clonometer.dataset.types import FleetCompared, FleetShown
@@ -19,7 +21,6 @@ from clonometer.model.validated import Validation
 from clonometer.predict.answer import Predicted
 from clonometer.predict.profile import Profile
 from clonometer.predict.ranking import Ranking
-from clonometer.records import schema_of
 from clonometer.results.ab.types import AbResult
 from clonometer.results.check.types import Checked
 from clonometer.results.compare.types import Compared

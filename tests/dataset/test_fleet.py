@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from tests.dataset.made import make_run, write_run
+from tools.json_schema import schema_of
 
 from clonometer.dataset.compare import compare_groups_of_hosts
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
 from clonometer.dataset.types import FleetCompared, FleetShown
 from clonometer.errors import InputError, UsageError
-from clonometer.records import schema_of, to_json
+from clonometer.records import to_json
 
 FORK, PTHREAD = "launch.fork[temperature=warm]", "launch.pthread[temperature=warm]"
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from tests.dataset.made import START, make_run
+from tools.json_schema import schema_of
 
 from clonometer.dataset import folders
 from clonometer.dataset.bencher import has_bencher_files, read_bencher
@@ -18,7 +19,7 @@ from clonometer.dataset.load import Dataset, load
 from clonometer.dataset.points import points_of, read_points
 from clonometer.dataset.summary import summarize_file
 from clonometer.errors import InputError
-from clonometer.records import schema_of, to_json
+from clonometer.records import to_json
 from clonometer.runfile.summaries import write_part
 from clonometer.views.exports.history import bencher_files, openmetrics_text
 from clonometer.views.html.history import render_history_page

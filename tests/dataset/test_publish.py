@@ -10,13 +10,14 @@ from jsonschema import Draft202012Validator
 from tests.catalogue import CATALOGUE
 from tests.dataset.made import make_run, write_run
 from tests.results.memory_run import MemoryRun, RunBuilder
+from tools.json_schema import schema_of
 
 from clonometer.dataset.gallery import read_gallery, read_published
 from clonometer.dataset.publish import KEPT, scrub, scrubbed_facts
 from clonometer.dataset.published import PUBLISHED_SUFFIX, PublishedSummary
 from clonometer.errors import InputError
 from clonometer.host.facts import collect
-from clonometer.records import schema_of, to_json
+from clonometer.records import to_json
 from clonometer.views.html.gallery import gallery_site
 
 SECRET = "s3cret"

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from tests.fakes.made_target import GIB_KB, MadeMachine, entry
 from tests.model.synthetic import EACH_NS, SCATTERED_NS, calibration
+from tools.json_schema import schema_of
 
 from clonometer.errors import InputError
 from clonometer.host.cgroup import Bound
@@ -26,7 +27,7 @@ from clonometer.predict.mappings import group_areas
 from clonometer.predict.profile import profile_from_json, profile_of, without_names
 from clonometer.predict.refusals import judge_room
 from clonometer.predict.rough import rough_calibration
-from clonometer.records import schema_of, to_json
+from clonometer.records import to_json
 
 BASE = 0x7F0000000000
 MIB = 1 << 20

@@ -2,7 +2,7 @@
 
 A field's type says what may stand in JSON; what `Annotated` adds to it says the rest: a text documents it, and the
 `clonometer.records.marks` name, restrict and lay it out. `written` declares keys that are worked out. From that
-`to_json` writes, `from_json` reads what anybody may have written, and `schema_of` describes.
+`to_json` writes, `from_json` reads what anybody may have written, and the schemas of docs are made.
 
 Examples
 --------
@@ -19,13 +19,11 @@ Examples
 >>> from_json(Lap, {"number": 0})
 Traceback (most recent call last):
 clonometer.errors.InputError: number is 0, less than 1
->>> schema_of({"lap": Lap})["properties"]["number"]
-{'type': 'integer', 'minimum': 1}
 """
 
 from __future__ import annotations
 
-from clonometer.records.layout import from_json, schema_of, to_json
+from clonometer.records.layout import from_json, to_json
 from clonometer.records.marks import (
     Above,
     After,
@@ -34,7 +32,6 @@ from clonometer.records.marks import (
     Key,
     Known,
     Least,
-    Like,
     Mark,
     Most,
     Only,
@@ -52,14 +49,12 @@ __all__ = [
     "Key",
     "Known",
     "Least",
-    "Like",
     "Mark",
     "Most",
     "Only",
     "Pattern",
     "Positive",
     "from_json",
-    "schema_of",
     "to_json",
     "version",
     "written",

@@ -1,4 +1,4 @@
-"""Kinds of values in JSON: how each is written, read where anybody may have written it, and described."""
+"""Kinds of values in JSON: how each is written, and read where anybody may have written it."""
 
 from __future__ import annotations
 
@@ -68,12 +68,8 @@ class Place:
         return InputError(f"{self.name or 'the document'} {words}")
 
 
-Definitions = dict[str, Any]
-"""Schemas by the name of the record; those that are being made are there, and empty."""
-
-
 class Codec(ABC):
-    """One kind of value: how it is written, read and described."""
+    """One kind of value: how it is written and read."""
 
     def write(self, value: Any) -> Any:
         """Turn it into plain JSON."""
@@ -83,25 +79,16 @@ class Codec(ABC):
     def read(self, place: Place) -> Any:
         """Check and take what stands in a document."""
 
-    @abstractmethod
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        """Describe it; records go to ``definitions``."""
-
 
 @dataclass(frozen=True)
 class Anything(Codec):
     """Whatever JSON has."""
-
-    described: Mapping[str, Any]
 
     def write(self, value: Any) -> Any:
         return plain_json(value)
 
     def read(self, place: Place) -> Any:
         return place.value
-
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return dict(self.described)
 
 
 @dataclass(frozen=True)
@@ -119,12 +106,6 @@ class Text(Codec):
             raise place.error(f"is {place.value!r}, which this version does not know")
         return place.value
 
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        if self.known is not None and self.known.closed:
-            return {"enum": list(self.known.texts)}
-        limits = {"pattern": self.pattern, "minLength": self.least}
-        return {"type": "string", **{name: value for name, value in limits.items() if value}}
-
 
 @dataclass(frozen=True)
 class Truth(Codec):
@@ -134,9 +115,6 @@ class Truth(Codec):
         if not isinstance(place.value, bool):
             raise place.mistaken("true or false")
         return place.value
-
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
@@ -165,11 +143,6 @@ class Number(Codec):
             raise place.error(f"is {value:g}, more than {self.most:g}")
         return value
 
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        limits = {"minimum": self.least, "exclusiveMinimum": self.above, "maximum": self.most}
-        known = {name: value for name, value in limits.items() if value is not None}
-        return {"type": "integer" if self.whole else "number", **known}
-
 
 @dataclass(frozen=True)
 class Constant(Codec):
@@ -181,9 +154,6 @@ class Constant(Codec):
         if not any(type(place.value) is type(value) and place.value == value for value in self.values):
             raise place.error(f"is {place.value!r}, which this version does not know")
         return place.value
-
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return {"const": self.values[0]} if len(self.values) == 1 else {"enum": list(self.values)}
 
 
 @dataclass(frozen=True)
@@ -199,9 +169,6 @@ class Either(Codec):
         value = place.value
         return next((codec for kind, codec in self.kinds if isinstance(value, kind)), self.kinds[-1][1]).read(place)
 
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return _any_of([codec.schema(definitions) for _, codec in self.kinds])
-
 
 @dataclass(frozen=True)
 class Nullable(Codec):
@@ -214,21 +181,6 @@ class Nullable(Codec):
 
     def read(self, place: Place) -> Any:
         return None if place.value is None else self.codec.read(place)
-
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return _any_of([self.codec.schema(definitions), {"type": "null"}])
-
-
-def _any_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    """Join alternatives, in the shortest way that says the same."""
-    first, last = schemas[0], schemas[-1]
-    if last == {"type": "null"} and set(first) == {"enum"}:
-        return {"enum": [*first["enum"], None]}
-    named = [each for each in schemas if "type" in each]
-    if len(named) == len(schemas) and all(set(each) == {"type"} for each in schemas[1:]):
-        types = [each["type"] if isinstance(each["type"], list) else [each["type"]] for each in schemas]
-        return {**first, "type": [name for names in types for name in names]}
-    return {"anyOf": schemas}
 
 
 @dataclass(frozen=True)
@@ -247,10 +199,6 @@ class List(Codec):
             raise place.error(f"has {len(entries)} entries, less than {self.least:g}")
         return tuple(self.codec.read(entry) for entry in entries)
 
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        least = {"minItems": self.least} if self.least else {}
-        return {"type": "array", "items": self.codec.schema(definitions), **least}
-
 
 @dataclass(frozen=True)
 class Fixed(Codec):
@@ -267,11 +215,6 @@ class Fixed(Codec):
             raise place.error(f"has {len(entries)} entries, not {len(self.codecs)}")
         return tuple(codec.read(entry) for codec, entry in zip(self.codecs, entries, strict=True))
 
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        kinds = [codec.schema(definitions) for codec in self.codecs]
-        items = {"items": kinds[0]} if all(kind == kinds[0] for kind in kinds) else {"prefixItems": kinds}
-        return {"type": "array", **items, "minItems": len(kinds), "maxItems": len(kinds)}
-
 
 @dataclass(frozen=True)
 class Mapped(Codec):
@@ -284,6 +227,3 @@ class Mapped(Codec):
 
     def read(self, place: Place) -> Any:
         return {key: self.codec.read(item) for key, item in place.items()}
-
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        return {"type": "object", "additionalProperties": self.codec.schema(definitions)}

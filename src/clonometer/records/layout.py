@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
@@ -15,7 +13,6 @@ from clonometer.records.kinds import (
     Anything,
     Codec,
     Constant,
-    Definitions,
     Either,
     Fixed,
     List,
@@ -26,14 +23,14 @@ from clonometer.records.kinds import (
     Text,
     Truth,
 )
-from clonometer.records.marks import Above, After, Check, Key, Known, Least, Like, Mark, Most, Only, Pattern, Written
+from clonometer.records.marks import Above, After, Check, Key, Known, Least, Mark, Most, Only, Pattern, Written
 
 _Record = TypeVar("_Record")
 _ENDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True)
-class _Slot:
+class Slot:
     """One field or written property: its attribute, its key, its kind, its words, and what it is where missing."""
 
     name: str
@@ -85,20 +82,6 @@ class _Slot:
             return ()
         return _ends(self.key) if Mark.ENDS in self.marks else (self.key,)
 
-    def describe(self, definitions: Definitions) -> dict[str, Any]:
-        """The schemas of its keys."""
-        if Mark.MERGED in self.marks and isinstance(self.codec, RecordKind):
-            return self.codec.properties(definitions)
-        if Mark.ENDS in self.marks and isinstance(self.codec, RecordKind):
-            schemas = [slot.codec.schema(definitions) for slot in self.codec.slots]
-        else:
-            bare = self.codec.codec if Mark.OMITTED in self.marks and isinstance(self.codec, Nullable) else self.codec
-            schemas = [bare.schema(definitions)]
-        described = dict(zip(self.all_keys(), schemas, strict=True))
-        if self.doc:
-            described[self.key] = {**described[self.key], "description": self.doc}
-        return described
-
 
 def _ends(key: str) -> tuple[str, ...]:
     stem, unit = (key.removesuffix("_ns"), "_ns") if key.endswith("_ns") else (key, "")
@@ -109,9 +92,7 @@ class RecordKind(Codec):
     """A record: its fields in their order, the written properties where they say."""
 
     def __init__(self, record: type, limits: tuple[Least, ...] = (), only: Only | None = None) -> None:
-        self.record = record
-        self.is_partial = only is not None
-        self.name = only.name if only is not None else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", record.__name__).lower()
+        self.record, self.only = record, only
         slots = _slots(record, limits)
         if only is not None:
             by_key = {slot.key: slot for slot in slots}
@@ -132,65 +113,19 @@ class RecordKind(Codec):
             raise place.error(words)
         return made
 
-    def properties(self, definitions: Definitions) -> dict[str, Any]:
-        """The schema of each key."""
-        return {
-            key: schema
-            for slot in self.slots
-            if Mark.REST not in slot.marks
-            for key, schema in slot.describe(definitions).items()
-        }
-
-    def required(self) -> list[str]:
-        """The keys that must be there."""
-        return [
-            key
-            for slot in self.slots
-            if slot.is_required or self.is_partial
-            for key in (
-                slot.codec.required()
-                if Mark.MERGED in slot.marks and isinstance(slot.codec, RecordKind)
-                else slot.all_keys()
-            )
-        ]
-
-    def whole(self, definitions: Definitions) -> dict[str, Any]:
-        """The schema of the record itself, where others only refer to it."""
-        rest = next((slot.codec.schema(definitions) for slot in self.slots if Mark.REST in slot.marks), None)
-        schema = {
-            "description": _description(self.record),
-            "type": "object",
-            "required": self.required(),
-            "properties": self.properties(definitions),
-            "additionalProperties": False if rest is None else rest["additionalProperties"],
-            **({} if self.is_partial else getattr(self.record, "schema_rules", {})),
-        }
-        return {key: value for key, value in schema.items() if value != ""}
-
-    def schema(self, definitions: Definitions) -> dict[str, Any]:
-        if self.name not in definitions:
-            definitions[self.name] = {}
-            definitions[self.name] = self.whole(definitions)
-        return {"$ref": f"#/$defs/{self.name}"}
-
-
-def _description(record: type) -> str:
-    """The first paragraph of a record's docstring, for readers of JSON."""
-    first = inspect.cleandoc(record.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("``", "")
-    return re.sub(r"\bNone\b", "null", first)
-
 
 _compiled: dict[type, RecordKind] = {}
 
 
-def _kind(record: type) -> RecordKind:
+def kind_of(record: type) -> RecordKind:
+    """The layout of a record."""
     if record not in _compiled:
         _compiled[record] = RecordKind(record)
     return _compiled[record]
 
 
 @cache
-def _slots(record: type, limits: tuple[Least, ...]) -> tuple[_Slot, ...]:
+def _slots(record: type, limits: tuple[Least, ...]) -> tuple[Slot, ...]:
     hints = get_type_hints(record, include_extras=True)
     slots, elsewhere = [], []
     for name, member in ((name, member) for base in reversed(record.__mro__) for name, member in vars(base).items()):
@@ -212,18 +147,18 @@ def _slots(record: type, limits: tuple[Least, ...]) -> tuple[_Slot, ...]:
     return tuple(slots)
 
 
-def _slot(name: str, hint: Any, default: Any, *, is_read: bool = True) -> _Slot:
+def _slot(name: str, hint: Any, default: Any, *, is_read: bool = True) -> Slot:
     extras: tuple[Any, ...] = ()
     while get_origin(hint) is Annotated:
         hint, *more = get_args(hint)
         extras = (*more, *extras)
     docs = [extra for extra in extras if isinstance(extra, str)]
     keys = [extra.name for extra in extras if isinstance(extra, Key)]
-    return _Slot(
+    return Slot(
         name,
         keys[-1] if keys else name,
         codec_of(hint, extras),
-        re.sub(r"\bNone\b", "null", docs[-1]) if docs else "",
+        docs[-1] if docs else "",
         frozenset(extra for extra in extras if isinstance(extra, Mark)),
         tuple(extra for extra in extras if isinstance(extra, Check)),
         None if default is MISSING else default,
@@ -241,9 +176,8 @@ def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
         For a type that no JSON stands for.
     """
     origin, arguments = get_origin(hint), get_args(hint)
-    like = next((extra.schema for extra in extras if isinstance(extra, Like)), None)
-    if hint is Any or like is not None:
-        return Anything(like or {})
+    if hint is Any:
+        return Anything()
     if origin is Annotated:
         return codec_of(arguments[0], (*arguments[1:], *extras))
     if origin in (Union, UnionType):
@@ -272,7 +206,7 @@ def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
     if is_dataclass(hint) and isinstance(hint, type):
         limits = tuple(extra for extra in extras if isinstance(extra, Least))
         only = next((extra for extra in extras if isinstance(extra, Only)), None)
-        return RecordKind(hint, limits, only) if limits or only else _kind(hint)
+        return RecordKind(hint, limits, only) if limits or only else kind_of(hint)
     if hint in (int, float):
         return Number(hint is int, *(_limit(extras, mark, None) for mark in (Least, Above, Most)))
     if hint is str:
@@ -290,7 +224,7 @@ def _limit(extras: Sequence[Any], mark: type[Any], otherwise: Any) -> Any:
 
 def to_json(record: object) -> dict[str, Any]:
     """Write a record as plain values of JSON: its keys in the order of its fields."""
-    content: dict[str, Any] = _kind(type(record)).write(record)
+    content: dict[str, Any] = kind_of(type(record)).write(record)
     return content
 
 
@@ -303,26 +237,7 @@ def from_json(record: type[_Record], content: object) -> _Record:
         If something is missing or is not what it must be; the message names its place.
     """
     try:
-        made: _Record = _kind(record).read(Place(content))
+        made: _Record = kind_of(record).read(Place(content))
     except RecursionError:
         raise InputError("the document is nested too deeply") from None
     return made
-
-
-def schema_of(roots: Mapping[str, type], **head: Any) -> dict[str, Any]:
-    """Describe records as a JSON Schema of 2020-12.
-
-    Returns
-    -------
-    dict
-        With every record inside a root under ``$defs``, and each root too where there are several.
-    """
-    definitions: Definitions = dict.fromkeys(roots)
-    for name, record in roots.items():
-        definitions[name] = _kind(record).whole(definitions)
-    if len(roots) == 1:
-        [root] = (definitions.pop(name) for name in roots)
-        document = {**head, **{key: value for key, value in root.items() if key not in head}}
-    else:
-        document = {**head, "oneOf": [{"$ref": f"#/$defs/{name}"} for name in roots]}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document, "$defs": definitions}

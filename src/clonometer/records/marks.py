@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_type_hints, overload
@@ -52,17 +52,6 @@ class Pattern:
     """A regular expression that texts match; for the schema alone."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class Like:
-    """The schema of a value that is written as it is."""
-
-    schema: Mapping[str, Any]
-
-    def __hash__(self) -> int:
-        """Two are never the same."""
-        return id(self)
 
 
 @dataclass(frozen=True)

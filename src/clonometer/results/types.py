@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from clonometer.records import Above, Count, Key, Known, Least, Like, Mark, Most, Only, Pattern, version, written
+from clonometer.records import Above, Count, Key, Known, Least, Mark, Most, Only, Pattern, version, written
 from clonometer.results.ended import CellStatus
-from clonometer.results.json_rules import CAUSES, ESTIMATE_RULES, NUMBERS, Placement, Sentence, Temperature
 from clonometer.results.series.types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
 
 RESULTS_SCHEMA = 1
@@ -17,6 +16,7 @@ LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
 FEWEST_PROCESSES = 4
 RowName = tuple[str, str, str | None]
+Sentence = Annotated[str, Least(1)]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,6 @@ class Outliers:
     count: Count
     causes: Annotated[
         Mapping[str, int],
-        Like(CAUSES),
         "A recorded fact, and for how many of them it holds; facts that hold for outliers no more often than for other "
         "samples are left out.",
     ]
@@ -85,9 +84,13 @@ class Estimate:
     cell: Annotated[str, "Canonical text."]
     workload: str
     condition: Annotated[Mapping[str, int | str], "Every axis of the workload; sizes in bytes."]
-    temperature: Temperature
+    temperature: Annotated[str | None, Known(("cold", "warm"))]
     stage: Annotated[str | None, "Of a launch; None outside launches."]
-    placement: Annotated[Placement, "Observed; None where it was not. One entry for each that occurred."]
+    placement: Annotated[
+        str | None,
+        Known(("same_cpu", "other_cpu")),
+        "Observed; None where it was not. One entry for each that occurred.",
+    ]
     quantity: Annotated[str, "The driver's column."]
     unit: Annotated[str, "The column's unit in the run file."]
     n_samples: Annotated[Count, "Successful samples."]
@@ -141,8 +144,6 @@ class Estimate:
         "in buckets.",
     ] = 0.0
     warnings: tuple[RunWarning, ...] = ()
-
-    schema_rules: ClassVar[Mapping[str, Any]] = ESTIMATE_RULES
 
     @property
     def name(self) -> RowName:
@@ -214,7 +215,7 @@ class Finding:
 
     id: Annotated[str, Pattern(r"^[a-z0-9_]\S*$")]
     sentence: Sentence
-    numbers: Annotated[Mapping[str, Any], Like(NUMBERS), "What it rests on; cells names the evidence."]
+    numbers: Annotated[Mapping[str, Any], "What it rests on; cells names the evidence."]
     headline: Annotated[str, Mark.UNWRITTEN] = ""
 
     @property
@@ -289,8 +290,6 @@ class Results:
     series: Annotated[Mapping[str, Sequence[Any]], Mark.UNWRITTEN] = field(default_factory=dict)
     #: Workload id -> one line of explanation, from the catalogue.
     summaries: Annotated[Mapping[str, str], Mark.UNWRITTEN]
-
-    schema_rules: ClassVar[Mapping[str, Any]] = {"additionalProperties": True}
 
     @written(after="cell_statuses")
     def fits(self) -> Annotated[Sequence[FitSeries], Mark.OPTIONAL]:

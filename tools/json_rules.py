@@ -1,24 +1,20 @@
-"""What the schema of ``show --json`` says beyond the types of its fields."""
+"""What the schema of ``show --json`` says beyond the types of its fields, for `tools.json_schema`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from clonometer.records import Known, Least
+from clonometer.results.types import Estimate, Finding, Outliers, Results
 
-Sentence = Annotated[str, Least(1)]
-Temperature = Annotated[str | None, Known(("cold", "warm"))]
-Placement = Annotated[str | None, Known(("same_cpu", "other_cpu"))]
-
-#: Of `Outliers`: facts that are recorded.
-CAUSES = {
+# Facts that are recorded.
+_CAUSES = {
     "type": "object",
     "propertyNames": {"enum": ["migration", "involuntary_switch", "frequency_change"]},
     "additionalProperties": {"type": "integer", "minimum": 0},
 }
 _ABOVE_ZERO_OR_NULL = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": "Null with one process."}
-NUMBERS = {
+_NUMBERS = {
     "type": "object",
     "properties": {
         "ratio": {"type": "number", "exclusiveMinimum": 0},
@@ -46,7 +42,7 @@ def _where(condition: Mapping[str, Any], then: Mapping[str, Any], otherwise: Map
     return rule if otherwise is None else {**rule, "else": {"properties": otherwise}}
 
 
-ESTIMATE_RULES = {
+_ESTIMATE_RULES = {
     "allOf": [
         _where(
             {"signed": {"const": False}},
@@ -59,4 +55,15 @@ ESTIMATE_RULES = {
         ),
         _where({"rankable": {"const": False}}, {"not_rankable_reason": {"type": "string"}}),
     ]
+}
+
+#: What holds for a whole record, whatever its fields are.
+OF_RECORDS: Mapping[type, Mapping[str, Any]] = {
+    Estimate: _ESTIMATE_RULES,
+    Results: {"additionalProperties": True},
+}
+#: The schemas of mappings, of which a type cannot say what they have: by their record and key.
+OF_KEYS: Mapping[tuple[type, str], Mapping[str, Any]] = {
+    (Outliers, "causes"): _CAUSES,
+    (Finding, "numbers"): _NUMBERS,
 }
