@@ -53,7 +53,7 @@ def small(monkeypatch):
 @pytest.fixture
 def not_explained(monkeypatch):
     """Launches are not taken to pieces, which takes the longest: as where that is not permitted."""
-    monkeypatch.setattr("clonometer.cli.evidence.explain_launches", lambda *a, **how: Refused("not permitted"))
+    monkeypatch.setattr("clonometer.cli.reproducing.explain_launches", lambda *a, **how: Refused("not permitted"))
 
 
 @pytest.mark.real
@@ -97,7 +97,7 @@ def test_an_interrupted_one_goes_on_where_it_ended(small, not_explained, capsys,
         outcome = real_run(plan, *arguments, **how)
         return replace(outcome, exit_status=130) if len(started) == 1 else outcome
 
-    monkeypatch.setattr("clonometer.runner.run.run", interrupted)
+    monkeypatch.setattr("clonometer.cli.reproducing.run", interrupted)
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     status, text, error = run(capsys, *words)
     assert (status, text) == (130, "")
@@ -119,12 +119,12 @@ def test_interrupted_while_launches_are_taken_to_pieces_it_keeps_what_was_measur
     out = tmp_path / "kept"
     words = ("loop-10000", "--quick", "--out", str(out))
     with monkeypatch.context() as patch:
-        patch.setattr("clonometer.cli.evidence.explain_launches", stop)
+        patch.setattr("clonometer.cli.reproducing.explain_launches", stop)
         assert run(capsys, *words)[0] == 130
     assert not list(out.glob("explain*"))
     files = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     assert len(files) == 3
-    monkeypatch.setattr("clonometer.cli.evidence.explain_launches", lambda *a, **how: Refused("not permitted"))
+    monkeypatch.setattr("clonometer.cli.reproducing.explain_launches", lambda *a, **how: Refused("not permitted"))
     status, text, _ = run(capsys, *words, "--json")
     assert status == 0
     reasons = {entry["id"]: entry["reason"] for entry in json.loads(text)["items"]}
@@ -168,10 +168,10 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 def test_what_another_machine_measured_is_refused(small, not_explained, capsys, tmp_path, monkeypatch):
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     assert run(capsys, *words)[0] == 0
-    from clonometer.host import facts
+    from clonometer.cli import reproducing
 
-    facts_now = facts.collect()
-    monkeypatch.setattr(facts, "collect", lambda: {**facts_now, "kernel.release": "1.0"})
+    facts_now = reproducing.collect()
+    monkeypatch.setattr(reproducing, "collect", lambda: {**facts_now, "kernel.release": "1.0"})
     status, _, error = run(capsys, *words)
     assert status == 2
     assert "another machine" in error

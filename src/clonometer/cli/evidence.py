@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.errors import ClonometerError
-
-if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue
-    from clonometer.runner.drivers import Drivers
-    from clonometer.studies.explained import Answer, Wanted
+from clonometer.host.facts import collect
+from clonometer.plan.types import Catalogue
+from clonometer.runner.drivers import Drivers, run_program
+from clonometer.runner.interrupts import interruption
+from clonometer.runner.tracing import ProbeTracer
+from clonometer.studies.demonstrations import find_demo
+from clonometer.studies.explained import Answer, Refused, Wanted, look_closely
 
 #: Demos that show facts which claims are about.
 OBSERVED = ("crash", "flags")
@@ -20,9 +21,6 @@ OBSERVED = ("crash", "flags")
 
 def observe_demos() -> dict[str, dict[str, str]]:
     """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
-    from clonometer.runner.drivers import run_program
-    from clonometer.studies.demonstrations import find_demo
-
     seen = {}
     for name in OBSERVED:
         demo = find_demo(name)
@@ -41,11 +39,6 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
     KeyboardInterrupt
         If the user wants to stop.
     """
-    from clonometer.host.facts import collect
-    from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import ProbeTracer
-    from clonometer.studies.explained import Refused, look_closely
-
     began = time.monotonic()
     allowed = collect().get("cpu.allowed")
     cpus = allowed if isinstance(allowed, int) else 1

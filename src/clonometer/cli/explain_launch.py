@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -46,8 +47,6 @@ def explain_launches(asked: Asked) -> None:
 
 
 def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
-    from dataclasses import replace
-
     from clonometer.cli.measuring import find_catalogue
     from clonometer.explain.anatomy import admit, explain
     from clonometer.explain.budget import set_beside
@@ -81,8 +80,6 @@ def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
 
 def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -> PredictedCall | None:
     """What the calibration expects of such a fork with cold caches; None where this machine was not calibrated."""
-    from dataclasses import replace
-
     from clonometer.cli.predicting import calibrated_machine_or_none
     from clonometer.explain.types import PredictedCall
     from clonometer.model.measured import base_of, features_of

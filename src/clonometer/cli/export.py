@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -13,9 +12,6 @@ from clonometer.cli.options import examples, force_option, out_option, run_argum
 from clonometer.cli.outputs import write_pieces
 from clonometer.plan.names import chosen_cells
 from clonometer.views.exports import FORMATS, check_format
-
-if TYPE_CHECKING:
-    from clonometer.runfile import Run
 
 _EXAMPLES = examples(
     "clonometer export run.parquet --format csv --out run.csv",
@@ -46,7 +42,8 @@ def command(*, run_file: Path, name: str, out: Path | None, force: bool, samples
         check_output(out, force, [run_file])
     pieces = _samples(run_file, name, globs) if samples else _estimates(run_file, name, globs)
     if out is None:
-        _print(pieces)
+        for piece in pieces:
+            click.echo(piece, nl=False)
         return
     write_pieces(out, pieces)
     click.echo(f"wrote {out}", err=True)
@@ -61,19 +58,10 @@ def _estimates(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[st
 
 
 def _samples(run_file: Path, name: str, globs: tuple[str, ...]) -> Iterator[str]:
+    from clonometer.results.rows.samples import sample_columns, sample_rows
     from clonometer.runfile import open_run
     from clonometer.views.exports import encode_samples
 
     with open_run(run_file) as run:
-        yield from encode_samples(name, *_chosen(run, globs))
-
-
-def _chosen(run: Run, globs: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[object, ...]]]:
-    from clonometer.results.rows.samples import sample_columns, sample_rows
-
-    return sample_columns(run), sample_rows(run, chosen_cells(globs, run.cells()))
-
-
-def _print(pieces: Iterable[str]) -> None:
-    for piece in pieces:
-        click.echo(piece, nl=False)
+        rows = sample_rows(run, chosen_cells(globs, run.cells()))
+        yield from encode_samples(name, sample_columns(run), rows)

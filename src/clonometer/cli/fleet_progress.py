@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import wants_colour
+from clonometer.views.terminal.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -50,8 +51,6 @@ class Lines:
 
     def remark(self, text: str) -> None:
         """Say it; hosts quote what programs wrote there."""
-        from clonometer.views.terminal.text import clean
-
         click.echo(clean(text), err=True)
 
 
@@ -67,8 +66,6 @@ class HostTable:
 
     def changed(self, account: HostAccount, event: str) -> None:
         """Draw the table anew."""
-        from clonometer.views.terminal.text import clean
-
         self._hosts[account.name], self._events[account.name] = account, clean(event)
         if account.reason is not None and account.reason != self._reasons.get(account.name):
             self.remark(f"{account.name}: {event}")
@@ -77,8 +74,6 @@ class HostTable:
 
     def remark(self, text: str) -> None:
         """Say it above the table."""
-        from clonometer.views.terminal.text import clean
-
         self._live.console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
     def _table(self) -> Group:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -157,7 +157,7 @@ def command(
     way = _Way(**asked)  # type: ignore[arg-type] # click has checked them
     way.check()
     whole = _plan(plan, globs, budget_s)
-    again = _repeating(sys.argv[1:], seed)
+    again = ["clonometer", *sys.argv[1:], *(() if "--seed" in sys.argv else ("--seed", str(seed)))]
     order = Order(whole, rounds, seed, again, out)
     shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
     patience = Patience(at_once, retries + 1, shard_s, gone_s=way.gone_s, busy_s=busy_s)
@@ -184,8 +184,6 @@ def _drivers_for(text: str) -> tuple[str, str]:
 
 def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
     """Expand the plan by what this machine's drivers describe: the hosts get the same drivers."""
-    from dataclasses import replace
-
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
 
@@ -194,10 +192,6 @@ def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
     if budget_s is not None:
         plan = replace(plan, budget_seconds=budget_s)
     return apply_only(plan, globs)
-
-
-def _repeating(words: list[str], seed: int) -> list[str]:
-    return ["clonometer", *words, *(() if "--seed" in words else ("--seed", str(seed)))]
 
 
 def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:

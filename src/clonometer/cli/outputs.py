@@ -35,23 +35,19 @@ def write_text(path: Path, text: str) -> None:
     OutputError
         If it cannot be written.
     """
-    _write(path, [text.encode("utf-8")])
+    write_pieces(path, [text])
 
 
 def write_and_say(path: Path, content: bytes | str) -> None:
     """Write a file as `write_text` does, and say so on standard error."""
-    _write(path, [content if isinstance(content, bytes) else content.encode("utf-8")])
+    write_pieces(path, [content])
     click.echo(f"wrote {path}", err=True)
 
 
-def write_pieces(path: Path, pieces: Iterable[str]) -> None:
+def write_pieces(path: Path, pieces: Iterable[bytes | str]) -> None:
     """Write a file piece by piece, as `write_text` does."""
-    _write(path, (piece.encode("utf-8") for piece in pieces))
-
-
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
     try:
         with writing(path) as new:
-            new.file.writelines(pieces)
+            new.file.writelines(piece.encode("utf-8") if isinstance(piece, str) else piece for piece in pieces)
     except OSError as error:
         raise cannot_write(str(path), error) from error

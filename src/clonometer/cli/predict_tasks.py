@@ -17,6 +17,7 @@ import rich_click as click
 from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.predicting import answer, live, read
 from clonometer.errors import InputError, UsageError, VanishedError
+from clonometer.records import to_json
 
 if TYPE_CHECKING:
     from clonometer.host.source import Source
@@ -59,8 +60,6 @@ class PredictWish:
 
 def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> dict[str, Any]:
     """Answer for a live process, and write what else was asked for."""
-    from clonometer.records import to_json
-
     # What is wrong with the process is said before anything is calibrated.
     reading = wish.read(pid)
     model = machine()
@@ -99,7 +98,6 @@ def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
 def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
     from clonometer.cli.outputs import write_text
     from clonometer.predict.profile import profile_of, without_names
-    from clonometer.records import to_json
 
     profile = profile_of(reading, huge_pages_used=True)
     document = to_json(profile if names else without_names(profile))
@@ -114,7 +112,6 @@ def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str
     """Answer for a saved profile."""
     from clonometer.predict.judge import judge
     from clonometer.predict.profile import profile_from_json
-    from clonometer.records import to_json
 
     try:
         with path.open("rb") as file:
@@ -133,7 +130,6 @@ def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str
 def predict_all(machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Rank all processes but this one."""
     from clonometer.predict.ranking import rank
-    from clonometer.records import to_json
 
     question = _question(wish)
     machine_now = live()
@@ -152,8 +148,6 @@ def _is_of_kernel(source: Source, pid: int) -> bool:
 
 def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> None:
     """Answer again and again, until the process ends, the time is over or the user has seen enough."""
-    from clonometer.records import to_json
-
     reading = wish.read(pid)
     model, question = machine(), _question(wish, reading)
     started, began = reading.standing.started_ticks, time.monotonic()

@@ -14,7 +14,6 @@ from clonometer.cli.console import wants_colour
 from clonometer.runner.interfaces import Progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.live import Live
     from rich.table import Table
 
@@ -106,10 +105,12 @@ class BarProgress(_Reporting):
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
+        from rich.console import Console
         from rich.live import Live
 
+        console = Console(stderr=True, no_color=not wants_colour(sys.stderr))
         # No thread that redraws: a refreshing bar is load on another CPU while something is measured.
-        self._live = Live(console=_console(), auto_refresh=False, transient=True)
+        self._live = Live(console=console, auto_refresh=False, transient=True)
         self._live.start()
 
     def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
@@ -127,12 +128,6 @@ class BarProgress(_Reporting):
         if self._live is not None:
             self._live.stop()
             self._live = None
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(stderr=True, no_color=not wants_colour(sys.stderr))
 
 
 def _bar(target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> Table:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
+from clonometer.cli.evidence import explain_launches
 from clonometer.cli.outputs import write_text
+from clonometer.cli.progress import make_progress
 from clonometer.errors import EXIT_INTERRUPTED, InputError, OutputError, RunFileError, UsageError
 from clonometer.files import refuse_if_claimed, take_away
-
-if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue, Plan
-    from clonometer.runner.drivers import Drivers
-    from clonometer.studies.explained import Answer, Wanted
-    from clonometer.studies.measured import Measurements
+from clonometer.host.facts import collect
+from clonometer.plan.types import Catalogue, Plan
+from clonometer.records import to_json
+from clonometer.runfile import open_run
+from clonometer.runner.drivers import Drivers
+from clonometer.runner.recover import recover
+from clonometer.runner.run import run
+from clonometer.studies.explained import Answer, Wanted, read_answer
+from clonometer.studies.measured import Measurements, gather, merge
+from clonometer.studies.parts import CappedRounds, remaining
 
 #: What makes two machines two.
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
@@ -48,10 +54,6 @@ class Kept:
         UsageError
             If the folder has runs of another machine.
         """
-        from clonometer.cli.progress import make_progress
-        from clonometer.runner.run import run
-        from clonometer.studies.parts import CappedRounds, remaining
-
         files = self._files(plan.name)
         done, complete = self._done(files)
         left = remaining(plan, done)
@@ -87,8 +89,6 @@ class Kept:
         return [path for path in files if path.is_file()]
 
     def _recover(self, raw: Path) -> None:
-        from clonometer.runner.recover import recover
-
         refuse_if_claimed(raw)
         try:
             recover(raw, raw.with_suffix(".parquet"))
@@ -101,15 +101,13 @@ class Kept:
 
     def _done(self, files: Sequence[Path]) -> tuple[dict[str, int], bool]:
         """How many sound processes of each cell there are, and whether a run of the plan was measured to its end."""
-        from clonometer.runfile import open_run
-
         done: dict[str, int] = {}
         complete = False
         for path in files:
-            with open_run(path) as run:
-                self._check_machine(path, run.metadata["host"])
-                complete |= run.metadata["status"] != "partial"
-                for process in run.metadata["processes"]:
+            with open_run(path) as measured:
+                self._check_machine(path, measured.metadata["host"])
+                complete |= measured.metadata["status"] != "partial"
+                for process in measured.metadata["processes"]:
                     if process["status"] == "ok":
                         for cell in process["cells"]:
                             done[cell] = done.get(cell, 0) + 1
@@ -117,9 +115,6 @@ class Kept:
 
     def explain(self, name: str, wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Answer:
         """Take launches to pieces, or take over what is kept of that; KeyboardInterrupt if the user wants to stop."""
-        from clonometer.cli.evidence import explain_launches
-        from clonometer.records import to_json
-
         path = self._folder / f"explain-{name}{'-quick' if quick else ''}.json"
         kept = None if self._force else _read_answer(name, path)
         if kept is not None:
@@ -133,8 +128,6 @@ class Kept:
 
     def _here(self) -> Mapping[str, Any]:
         if self._host is None:
-            from clonometer.host.facts import collect
-
             self._host = collect()
         return self._host
 
@@ -149,20 +142,15 @@ class Kept:
 
     @staticmethod
     def _read(files: Sequence[Path]) -> Measurements:
-        from clonometer.runfile import open_run
-        from clonometer.studies.measured import Measurements, gather, merge
-
         parts = []
         for path in files:
-            with open_run(path) as run:
-                parts.append(gather(run))
+            with open_run(path) as measured:
+                parts.append(gather(measured))
         return merge(parts) if parts else Measurements([])
 
 
 def _read_answer(name: str, path: Path) -> tuple[Mapping[str, Any], Answer] | None:
     """Read an answer that is kept, and the facts of its machine; what cannot be read is made anew."""
-    from clonometer.studies.explained import read_answer
-
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
         answer = read_answer(name, kept["answer"])

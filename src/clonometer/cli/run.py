@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -241,8 +241,6 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
 
 
 def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
-    from dataclasses import replace
-
     from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
     from clonometer.plan.planfile import load_plan
 
@@ -270,8 +268,8 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: s
     kept = f"; the run before is {outcome.previous}" if outcome.previous is not None else ""
     lines += wrap(f"Wrote {' and '.join(files)}{kept}.", plain_width())
     if outcome.status == "partial":
-        again = f"{shlex.join(wish.command())} --out {shlex.quote(_other_name(outputs.out))}"
-        lines.append(f"To measure all of it: {again}")
+        other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")
+        lines.append(f"To measure all of it: {shlex.join(wish.command())} --out {shlex.quote(str(other))}")
     if since is not None:
         lines += wrap(since, plain_width())
     elif outcome.previous is not None:
@@ -279,7 +277,3 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: s
     if outcome.previous_raw is not None:
         lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outcome.previous_raw))}")
     return lines
-
-
-def _other_name(out: Path) -> str:
-    return str(out.with_name(f"{out.stem}-2{out.suffix}"))

@@ -5,19 +5,24 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import Any
 
 import rich_click as click
 
 from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.measuring import find_catalogue
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS, EXIT_REGRESSION
 from clonometer.families.same_image import FORK, PTHREAD
-
-if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue, Target
-    from clonometer.results.self_test import KnownSamples
-    from clonometer.results.self_test_types import MoveCheck, WallCheck
-    from clonometer.runner.drivers import Drivers
+from clonometer.host.facts import collect
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.types import Catalogue, Target
+from clonometer.results.self_test import INJECTED_NS, SPINS, KnownSamples, check_moves, check_walls, passed
+from clonometer.results.self_test_types import MoveCheck, WallCheck
+from clonometer.runner.drivers import Drivers
+from clonometer.runner.interrupts import interruption
+from clonometer.runner.measure import measure
+from clonometer.views.terminal.self_test import render_self_test
 
 WORKLOADS = (FORK, PTHREAD)
 PLACEMENTS = ("pinned", "free")
@@ -25,10 +30,6 @@ PLACEMENTS = ("pinned", "free")
 
 def self_test(rounds: int, *, as_json: bool) -> int:
     """Measure with known delays, print what came of it, and give the exit status."""
-    from clonometer.cli.measuring import find_catalogue
-    from clonometer.results.self_test import check_moves, check_walls, passed
-    from clonometer.views.terminal.self_test import render_self_test
-
     drivers, catalogue = find_catalogue(quiet=True)
     measured, failures, busy = _measure_known(drivers, catalogue, drivers.calibrate(), rounds)
     for failure in failures:
@@ -46,11 +47,6 @@ def self_test(rounds: int, *, as_json: bool) -> int:
 
 def _targets(catalogue: Catalogue) -> list[tuple[Target, str | None, int]]:
     """Make every experiment: its target, the delay's key and its length in ns."""
-    from dataclasses import replace
-
-    from clonometer.plan.adhoc import plan_from_arguments
-    from clonometer.results.self_test import INJECTED_NS, SPINS
-
     settings = [f"placement={','.join(PLACEMENTS)}", "temperature=warm"]
     limits = {"samples": 100, "blocks": 1, "warmup": 20, "block_limit_ns": 0}
     plan = plan_from_arguments(WORKLOADS, settings, catalogue, budget_seconds=1.0, limits=limits)
@@ -70,10 +66,6 @@ def _measure_known(
 
     Gives the samples, the failures as sentences, and how many other tasks were seen running at most.
     """
-    from clonometer.results.self_test import KnownSamples
-    from clonometer.runner.interrupts import interruption
-    from clonometer.runner.measure import measure
-
     experiments = _targets(catalogue)
     order = random.Random(1)
     known: list[KnownSamples] = []
@@ -101,8 +93,6 @@ def _measure_known(
 
 
 def _as_json(moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool, busy: int) -> dict[str, Any]:
-    from dataclasses import asdict
-
     return {
         "schema": 1,
         "passed": good,
@@ -113,8 +103,6 @@ def _as_json(moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool,
 
 
 def _other_running_tasks() -> int:
-    from clonometer.host.facts import collect
-
     running = collect().get("load.running")
     # This task counts itself.
     return max(0, running - 1) if isinstance(running, int) else 0

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Callable, Mapping
 
 import rich_click as click
 
+from clonometer.cli.calibrating import (
+    cache_emptier_of_here,
+    not_yet_forked,
+    reference_processes,
+    usable_calibration,
+)
+from clonometer.cli.console import print_record
 from clonometer.errors import UsageError
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Mapping
-
-    from clonometer.model.calibration import Calibration
-    from clonometer.model.conditions import MakerCounts
-    from clonometer.model.making import ForkedProcess
-    from clonometer.model.validated import Validation
-    from clonometer.runner.made import MadeProcess
+from clonometer.model.calibration import Calibration
+from clonometer.model.conditions import MakerCounts
+from clonometer.model.making import ForkedProcess
+from clonometer.model.predictor import predict
+from clonometer.model.reference import scale_by
+from clonometer.model.turns import COLD_STATES, STATES, ask
+from clonometer.model.validated import Validation
+from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
+from clonometer.runner.made import MadeProcess
+from clonometer.views.terminal.validation import render_validation
 
 _SAY_EVERY = 5
 #: So many turns of a process in each state; in each cold one beside those of so many references.
@@ -32,10 +40,6 @@ def print_validation(processes: int, seed: int, *, as_json: bool) -> None:
     UsageError
         If this machine was not calibrated.
     """
-    from clonometer.cli.calibrating import usable_calibration
-    from clonometer.cli.console import print_record
-    from clonometer.views.terminal.validation import render_validation
-
     calibration = usable_calibration()
     if calibration is None:
         raise UsageError("this machine was not calibrated", "run 'clonometer calibrate' first")
@@ -49,13 +53,6 @@ def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
     Each forks in turn with the processes of the reference scan, so that prediction and forks are of one moment: a
     shared host changes its speed by a third from second to second.
     """
-    import random
-
-    from clonometer.cli.calibrating import cache_emptier_of_here, reference_processes
-    from clonometer.model.predictor import predict
-    from clonometer.model.reference import scale_by
-    from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
-
     chance = random.Random(seed)
     empty_caches = cache_emptier_of_here()
     forks = []
@@ -77,10 +74,6 @@ def _fork_beside(
     empty_caches: Callable[[], None],
 ) -> tuple[ForkedProcess, list[ForkedProcess]]:
     """Make one process and have it fork in turn with some of the references; with hot caches alone."""
-    from clonometer.cli.calibrating import not_yet_forked
-    from clonometer.model.turns import COLD_STATES, STATES, ask
-    from clonometer.runner.made import MadeProcess
-
     with MadeProcess(wanted) as made:
         processes = {_VALIDATED: made, **references}
         forked = not_yet_forked(processes)
