@@ -6,7 +6,7 @@ from clonometer.model.calibration import Calibration, CostModel, Residual
 from clonometer.units import format_duration
 from clonometer.views.axes import TIME_LABEL
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import TIP, Spec
+from clonometer.views.specs import TIP, Spec, quantitative
 
 _SIZE = 220
 
@@ -32,12 +32,9 @@ def _panel(name: str, model: CostModel) -> Spec:
     points = [{"measured": each.measured_ns, "fitted": each.fitted_ns, "tip": _tip(each)} for each in drawn]
     ends = [{"measured": end, "fitted": end} for end in (min(times), max(times))] if times else []
     placed: Spec = {
-        channel: {
-            "field": field,
-            "type": "quantitative",
-            "scale": {"type": "log"},
-            "axis": {"title": field, "labelExpr": TIME_LABEL, "tickCount": 4},
-        }
+        channel: quantitative(
+            field, scale={"type": "log"}, axis={"title": field, "labelExpr": TIME_LABEL, "tickCount": 4}
+        )
         for channel, field in (("x", "measured"), ("y", "fitted"))
     }
     return {

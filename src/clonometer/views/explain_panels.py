@@ -9,7 +9,7 @@ from clonometer.explain.parts import part_of
 from clonometer.explain.types import Segment
 from clonometer.units import format_duration, format_share
 from clonometer.views.axes import TIME_LABEL
-from clonometer.views.specs import Spec, choice
+from clonometer.views.specs import Spec, choice, nominal
 from clonometer.views.thinning import thinned
 
 WIDTH = 720
@@ -30,13 +30,7 @@ def coloured(kinds: Sequence[str], hues: Sequence[str]) -> Spec:
 
 def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:
     """An axis of names, from above in their order."""
-    return {
-        "field": field,
-        "type": "nominal",
-        "sort": list(order),
-        "title": None,
-        "axis": {"domain": False, "ticks": False, **axis},
-    }
+    return nominal(field, sort=list(order), title=None, axis={"domain": False, "ticks": False, **axis})
 
 
 def whole_axis(whole_ns: int) -> Spec:
@@ -66,6 +60,6 @@ def segment_bars(segments: Sequence[Segment], whole_ns: int, lane: str | None = 
     return bars
 
 
-def tooltip(*fields: str) -> list[dict[str, str]]:
+def tooltip(*fields: str) -> list[Spec]:
     """What is shown of a mark that one points at."""
-    return [{"field": field, "type": "nominal", "title": field} for field in fields]
+    return [nominal(field, title=field) for field in fields]

@@ -14,7 +14,7 @@ from clonometer.views.history import drawn_rows, event_text, step_text, verdict_
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.rows import median_text
-from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed
+from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed, nominal, quantitative
 
 MOST_PANELS = 12
 _PER_ROW = 2
@@ -67,18 +67,13 @@ def _panel(row: HistoryRow) -> Spec:
         for step in row.steps
     ]
     time: Spec = {"field": "started", "type": "temporal", "axis": {"title": None, "tickCount": 5}}
-    value: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"zero": False, "padding": 8},
-        "axis": {"title": unit, "tickCount": 4},
-    }
+    value = quantitative("value", scale={"zero": False, "padding": 8}, axis={"title": unit, "tickCount": 4})
     rule: Spec = {
         "data": {"values": steps},
         "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
         "encoding": {
             "x": {**time, "field": "since"},
-            "color": {"field": "colour", "type": "nominal", "scale": None},
+            "color": nominal("colour", scale=None),
             "tooltip": TIP,
         },
     }
@@ -90,7 +85,7 @@ def _panel(row: HistoryRow) -> Spec:
             "encoding": {
                 "x": {**time, "field": "since"},
                 "text": {"field": "cause"},
-                "color": {"field": "colour", "type": "nominal", "scale": None},
+                "color": nominal("colour", scale=None),
             },
         }
         for late, align, shift in ((False, "left", 4), (True, "right", -4))

@@ -100,15 +100,14 @@ def ecdf_panel(data: Sequence[Datum], *, labels: Sequence[str], axis: NumberAxis
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
         "encoding": {
             "x": axis.encode("time_ns"),
-            "y": {
-                "field": "share",
-                "type": "quantitative",
-                "scale": {"domain": [0, 1.04], "nice": False},
-                "axis": {"title": "share of launches", "format": "%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
-            },
+            "y": quantitative(
+                "share",
+                scale={"domain": [0, 1.04], "nice": False},
+                axis={"title": "share of launches", "format": "%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
+            ),
             "color": colour(labels),
             "strokeDash": choice("temperature", _DASHES, _DASHES.values(), values=present),
-            "order": {"field": "share", "type": "quantitative"},
+            "order": quantitative("share"),
         },
     }
 
@@ -125,7 +124,7 @@ def overview_panel(
     extent = min(label_letters * LETTER_WIDTH + 8, LABEL_LIMIT)
     shared: Spec = {
         "y": names_axis("mechanism", mechanisms, grid=True, labelLimit=LABEL_LIMIT, minExtent=extent),
-        "yOffset": {"field": "temperature", "type": "nominal", "sort": ["warm", "cold"]},
+        "yOffset": nominal("temperature", sort=["warm", "cold"]),
         "color": choice("stage", stages, palette(len(stages)), values=[each for each in stages if each in present]),
     }
     medians = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
@@ -156,16 +155,24 @@ def headed(panel: Spec, title: str) -> Spec:
     return {**panel, "title": {**below, "text": title} if below else title}
 
 
+def nominal(field: str, **encoded: Any) -> Spec:
+    """Encode a text of the points."""
+    return {"field": field, "type": "nominal", **encoded}
+
+
+def quantitative(field: str, **encoded: Any) -> Spec:
+    """Encode a number of the points."""
+    return {"field": field, "type": "quantitative", **encoded}
+
+
 def names_axis(field: str, names: Iterable[str], **axis: Any) -> Spec:
     """Encode names along an upright axis, from above in their order."""
-    shown = {"title": None, "ticks": False, "labelPadding": 8, **axis}
-    return {"field": field, "type": "nominal", "sort": list(names), "axis": shown}
+    return nominal(field, sort=list(names), axis={"title": None, "ticks": False, "labelPadding": 8, **axis})
 
 
 def choice(field: str, names: Iterable[str], drawn: Iterable[Any], **legend: Any) -> Spec:
     """Encode a text by a colour, a shape or dashes for each of its names, with a legend without a title."""
-    scale = {"domain": list(names), "range": list(drawn)}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None, **legend}}
+    return nominal(field, scale={"domain": list(names), "range": list(drawn)}, legend={"title": None, **legend})
 
 
 def rule(encoding: Spec, width: float = 2, **mark: Any) -> Spec:

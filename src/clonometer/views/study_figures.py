@@ -9,7 +9,7 @@ from clonometer.studies.types import Curve, FigureRow, Reproduction
 from clonometer.units import format_number
 from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
 from clonometer.views.pictures import FORMATS, provenance, rendered, titled
-from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, palette, rule, where
+from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, nominal, palette, quantitative, rule, where
 from clonometer.views.studies import ours_text, published_text
 
 _HERE, _THEN = "here", "published"
@@ -19,7 +19,7 @@ _PLACES = ("x", "x2", "value")
 
 
 #: What a mark is in words: read out by screen readers, shown on hover.
-_SAID: Spec = {"description": {"field": "said", "type": "nominal"}}
+_SAID: Spec = {"description": nominal("said")}
 
 
 def figure_specs(reproduction: Reproduction) -> Iterator[tuple[str, Spec]]:
@@ -57,7 +57,7 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
             data.append({"label": label, "kind": _HERE, **ends, "said": f"{label}, here: {ours_text(row)}"})
     axis = number_axis([datum[name] for datum in data for name in _PLACES if name in datum], "time")
     placed = [{**datum, **{name: axis.place(datum[name]) for name in _PLACES if name in datum}} for datum in data]
-    y = {"field": "label", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 260, "grid": True}}
+    y = nominal("label", sort=None, axis={"title": None, "labelLimit": 260, "grid": True})
     colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]), symbolOpacity=1)
     ranges = {"y": y, "color": colours, "x": axis.encode("x"), "x2": {"field": "x2"}, **_SAID}
     height = 26 * len({datum["label"] for datum in data})
@@ -89,15 +89,10 @@ def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
         "title": title,
         "mark": {"type": "bar"},
         "encoding": {
-            "x": {
-                "field": "label",
-                "type": "nominal",
-                "sort": None,
-                "axis": {"title": None, "labelAngle": -25, "labelOverlap": False},
-            },
+            "x": nominal("label", sort=None, axis={"title": None, "labelAngle": -25, "labelOverlap": False}),
             **_SAID,
-            "xOffset": {"field": "kind", "type": "nominal", "sort": [_THEN, _HERE]},
-            "y": {"field": "seconds", "type": "quantitative", "axis": {"title": "seconds"}},
+            "xOffset": nominal("kind", sort=[_THEN, _HERE]),
+            "y": quantitative("seconds", axis={"title": "seconds"}),
             "color": choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0])),
         },
     }

@@ -19,7 +19,7 @@ from clonometer.views.explain_panels import (
     whole_axis,
 )
 from clonometer.views.explain_texts import signed_duration
-from clonometer.views.specs import PALETTE, Spec
+from clonometer.views.specs import PALETTE, Spec, quantitative
 from clonometer.views.work_texts import named_sides
 
 _BAR = 34
@@ -65,15 +65,10 @@ def bars_panel(reasons: Sequence[GapPart], title: str) -> Spec:
         data={"values": rows},
         mark={"type": "bar", "height": _BAR - 10, "stroke": "white", "strokeWidth": 0.5, "cursor": "help"},
         encoding={
-            "x": {
-                "field": "lasts_ns",
-                "type": "quantitative",
-                "stack": "zero",
-                "axis": {**TIME_AXIS, "labelExpr": _SIGNED},
-            },
+            "x": quantitative("lasts_ns", stack="zero", axis={**TIME_AXIS, "labelExpr": _SIGNED}),
             "y": rows_axis("bar", bars),
             "color": _COLOUR,
-            "order": {"field": "place", "type": "quantitative"},
+            "order": quantitative("place"),
             "tooltip": tooltip("part", "lasts", "share of the gap", "meaning"),
         },
     )

@@ -14,7 +14,6 @@ Benchmarks = dict[str, dict[str, dict[str, float]]]
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode every estimate that has samples; ends that do not exist are left out."""
-    del processes
     benchmarks: Benchmarks = {}
     for cell in document["cells"]:
         numbers = figures(cell)

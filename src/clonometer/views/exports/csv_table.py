@@ -21,7 +21,6 @@ _SHAPE = (
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode the estimates; the ids of warnings stand in one column, with blanks between."""
-    del processes
     cells = document["cells"]
     axes = sorted({axis for cell in cells for axis in cell["condition"]})
     shapes = {record for record, _ in _SHAPE}

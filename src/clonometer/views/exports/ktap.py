@@ -10,7 +10,6 @@ from clonometer.views.exports.entries import figures, figures_unit, measured
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode how each cell of the plan ended: ``ok``, ``ok ... # SKIP reason``, or ``not ok``."""
-    del processes
     statuses = document["cell_statuses"]
     yield "KTAP version 1\n"
     yield f"1..{len(statuses)}\n"

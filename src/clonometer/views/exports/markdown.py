@@ -21,7 +21,6 @@ from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode the estimates as a table of pipes, then findings and warnings as lists."""
-    del processes
     host = document["host"]
     facts = [host.get("cpu.model"), f"Linux {host.get('kernel.release') or '?'}", f"plan {document['plan']}"]
     yield f"{', '.join(_escaped(str(fact)) for fact in facts if fact)}; {document['started']}; {document['status']}\n\n"

@@ -26,7 +26,6 @@ _VALUES = (
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode every number that exists; one that does not has no sample."""
-    del processes
     cells = document["cells"]
     for name, key, text in _TIMES:
         samples = [(labels(cell), cell[key] / _NS) for cell in cells if cell[key] is not None]

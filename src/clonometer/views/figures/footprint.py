@@ -11,7 +11,7 @@ from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
 from clonometer.views.axes import BYTES_LABEL
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, names_axis, palette
+from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, names_axis, palette, quantitative
 
 _LABEL_LIMIT = 420
 _LEAST_TICKS = 4
@@ -56,24 +56,16 @@ def parts_panel(data: Sequence[Datum]) -> Spec:
     """
     tasks = list(dict.fromkeys(point["task"] for point in data))
     parts = list(dict.fromkeys(point["part"] for point in data))
+    axis = {"title": "memory of each task", "labelExpr": BYTES_LABEL, "values": size_ticks(_longest(data))}
     panel = frame(data, 520, LINE_HEIGHT * max(len(tasks), 1), "Memory of each idle task, by its parts.")
     return {
         **panel,
         "mark": {"type": "bar", "height": {"band": 0.65}},
         "encoding": {
             "y": names_axis("task", tasks, labelLimit=_LABEL_LIMIT),
-            "x": {
-                "field": "size_bytes",
-                "type": "quantitative",
-                "stack": "zero",
-                "axis": {
-                    "title": "memory of each task",
-                    "labelExpr": BYTES_LABEL,
-                    "values": size_ticks(_longest(data)),
-                },
-            },
+            "x": quantitative("size_bytes", stack="zero", axis=axis),
             "color": choice("part", parts, palette(len(parts))),
-            "order": {"field": "place", "type": "quantitative"},
+            "order": quantitative("place"),
             "tooltip": TIP,
         },
     }

@@ -13,7 +13,7 @@ from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.multiples import joined, multiples
-from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks
+from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, quantitative
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_words, mechanism_name
 
@@ -89,7 +89,7 @@ def ladder_panel(data: Sequence[Datum], chart: LadderChart) -> Spec:
     layer = interval_marks(
         {**shared, "x": chart.times.encode("low_ns"), "x2": {"field": "high_ns"}},
         {**shared, "x": chart.times.encode("median_ns")},
-        along={"order": {"field": "longer", "type": "quantitative"}},
+        along={"order": quantitative("longer")},
         size=40,
     )
     panel = frame(placed, 300, 260, "Share of values that is longer than a time.")

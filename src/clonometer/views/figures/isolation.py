@@ -13,7 +13,7 @@ from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
 from clonometer.views.axes import number_axis
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, names_axis, rule, where
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, names_axis, nominal, rule, where
 from clonometer.words import axis_words
 
 _LINE = 26
@@ -68,7 +68,7 @@ def isolation_panel(data: Sequence[Datum]) -> Spec:
     y = names_axis("row", rows, grid=True, labelLimit=_LABEL_LIMIT)
     kinds = choice("kind", _TIMES, [PALETTE[0], PALETTE[3], PALETTE[6]], symbolOpacity=1)
     shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
-    words = {"field": "fate", "type": "nominal", "scale": None}
+    words = nominal("fate", scale=None)
     panel = frame(data, 560, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
     medians = {"y": y, "x": axis.encode("median_ns"), "color": kinds}
     return {

@@ -19,7 +19,7 @@ from clonometer.views.fleet import (
 from clonometer.views.html.plain import page_section, render_plain_page
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.rows import first_ranked, is_part
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame
+from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, nominal, quantitative
 from clonometer.views.table import Table
 
 MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS, MOST_TABLE_ROWS = 12, 40, 60, 400
@@ -97,19 +97,13 @@ def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
         **frame(points, 320, 120, f"{label_text(label)} by group."),
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65},
         "encoding": {
-            "y": {"field": "group", "type": "nominal", "axis": {"title": None, "labelLimit": 140}},
-            "x": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"type": "log", "nice": False, "padding": 12},
-                "axis": {"title": f"{unit} (log)", "tickCount": 4, "format": "~g"},
-            },
-            "color": {
-                "field": "odd",
-                "type": "nominal",
-                "scale": {"domain": [False, True], "range": [PALETTE[0], "#d6455d"]},
-                "legend": None,
-            },
+            "y": nominal("group", axis={"title": None, "labelLimit": 140}),
+            "x": quantitative(
+                "value",
+                scale={"type": "log", "nice": False, "padding": 12},
+                axis={"title": f"{unit} (log)", "tickCount": 4, "format": "~g"},
+            ),
+            "color": nominal("odd", scale={"domain": [False, True], "range": [PALETTE[0], "#d6455d"]}, legend=None),
             "tooltip": TIP,
         },
     }
@@ -139,14 +133,13 @@ def _map(points: Sequence[Datum], rows: Sequence[str], hosts: Sequence[str]) -> 
         **frame(points, 600, 18 * len(rows), described),
         "mark": {"type": "rect"},
         "encoding": {
-            "y": {"field": "row", "type": "nominal", "sort": list(rows), "axis": {"title": None, "labelLimit": 260}},
-            "x": {"field": "host", "type": "nominal", "sort": list(hosts), "axis": {"title": None, "labelAngle": -90}},
-            "color": {
-                "field": "times",
-                "type": "quantitative",
-                "scale": {"type": "log", "scheme": "blueorange", "domainMid": 1},
-                "legend": {"title": "times", "format": "~g"},
-            },
+            "y": nominal("row", sort=list(rows), axis={"title": None, "labelLimit": 260}),
+            "x": nominal("host", sort=list(hosts), axis={"title": None, "labelAngle": -90}),
+            "color": quantitative(
+                "times",
+                scale={"type": "log", "scheme": "blueorange", "domainMid": 1},
+                legend={"title": "times", "format": "~g"},
+            ),
             "tooltip": TIP,
         },
     }

@@ -55,7 +55,6 @@ def answer_lines(document: JsonObject, width: int, colour: bool) -> list[str]:
 @rendered(least_width=40)
 def render_beside(documents: Sequence[JsonObject], *, width: int, colour: bool) -> Iterator[str]:
     """Write a sentence for each process that a command saw beside other things."""
-    del colour
     for document in documents:
         fork = document["fork"]
         yield from wrap(
