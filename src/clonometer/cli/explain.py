@@ -6,7 +6,7 @@ import rich_click as click
 
 from clonometer.cli.explain_files import Asked
 from clonometer.cli.explain_launch import WORK, explain_launches
-from clonometer.cli.options import FILE, examples, json_option, out_option
+from clonometer.cli.options import FILE, examples, json_option, number_option, out_option
 from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
@@ -22,11 +22,8 @@ _EXAMPLES = examples(
 @click.argument("mechanism", metavar="MECHANISM")
 @click.option("--set", "settings", metavar="AXIS=VALUE", multiple=True, help="Under this condition; repeatable.")
 @click.option("--vs", "other", metavar="OTHER", help="Compare with another mechanism.")
-@click.option(
-    "--processes",
-    metavar="N",
-    type=click.IntRange(1, 1000),
-    help="How many processes launch. Default: 6; work.factor: 12 of each kind.",
+@number_option(
+    "--processes", "processes", "How many processes launch. Default: 6; work.factor: 12 of each kind.", most=1000
 )
 @click.option(
     "--tier",

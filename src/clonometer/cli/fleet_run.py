@@ -18,6 +18,7 @@ from clonometer.cli.options import (
     drawn_seed_option,
     examples,
     json_option,
+    number_option,
     only_option,
     time_option,
 )
@@ -93,20 +94,13 @@ class _Way:
 @click.option("-o", "--out", metavar="FOLDER", required=True, help="Where run files go: a folder, or a URL of fsspec.")
 @click.option("--hosts", metavar="FILE", type=FILE, help="Machines to reach by ssh, one a line.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers are the machines.")
-@click.option("--local", metavar="N", type=click.IntRange(1, 256), help="N Dask workers of this machine, in turn.")
-@click.option(
-    "--rounds", metavar="N", type=click.IntRange(1, 1000), default=3, show_default=True,
-    help="How often each machine is measured; the budget is divided among the rounds.",
-)  # fmt: skip
+@number_option("--local", "local", "N Dask workers of this machine, in turn.", most=256)
+@number_option(
+    "--rounds", "rounds", "How often each machine is measured; the budget is divided among the rounds.", 3, most=1000
+)
 @budget_option("How long to measure each machine, at most.")
-@click.option(
-    "--at-once", metavar="N", type=click.IntRange(1, 4096), default=32, show_default=True,
-    help="How many machines measure at a time.",
-)  # fmt: skip
-@click.option(
-    "--retries", metavar="N", type=click.IntRange(0, 100), default=2, show_default=True,
-    help="How often a round that failed is tried again.",
-)  # fmt: skip
+@number_option("--at-once", "at_once", "How many machines measure at a time.", 32, most=4096)
+@number_option("--retries", "retries", "How often a round that failed is tried again.", 2, least=0, most=100)
 @time_option("--gone", "gone_s", "How long a machine that is lost is waited for.", default="2m")
 @time_option("--wait", "busy_s", "How long to wait for a machine that another fleet measures.", default="10m")
 @time_option(

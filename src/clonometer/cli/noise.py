@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_record
-from clonometer.cli.options import drawn_seed_option, examples, json_option, only_option, share_option
+from clonometer.cli.options import drawn_seed_option, examples, json_option, number_option, only_option, share_option
 from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ _EXAMPLES = examples(
 @click.command(name="noise", epilog=_EXAMPLES)
 @click.option("--plan", metavar="NAME|FILE", default="quick", show_default=True, help="What to measure.")
 @only_option
-@click.option(
-    "--rounds",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Number of rounds; each takes twice the plan's time.",
-)
+@number_option("--rounds", "rounds", "Number of rounds; each takes twice the plan's time.", 3)
 @share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed, as in 'clonometer check'.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option

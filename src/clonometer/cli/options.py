@@ -82,9 +82,21 @@ run_argument = click.argument("run_file", metavar="RUN", type=FILE)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
 only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
-seed_option = click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Fixes the order."
-)
+
+
+def number_option(
+    name: str, parameter: str, help_text: str, default: int | None = None, *, least: int = 1, most: int | None = None
+) -> Option:
+    """Make an option that takes a whole number."""
+    return click.option(
+        name,
+        parameter,
+        metavar="N",
+        type=click.IntRange(least, most),
+        default=default,
+        show_default=default is not None,
+        help=help_text,
+    )
 
 
 def share_option(name: str, parameter: str, default: str, help_text: str) -> Option:
@@ -94,6 +106,7 @@ def share_option(name: str, parameter: str, default: str, help_text: str) -> Opt
     )
 
 
+seed_option = number_option("--seed", "seed", "Fixes the order.", 1, least=0)
 max_regression_option = share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed.")
 minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "The least change that gets a verdict.")
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_record
-from clonometer.cli.options import FILE, SIZE_PER_SECOND, examples, force_option, json_option, time_option
+from clonometer.cli.options import (
+    FILE,
+    SIZE_PER_SECOND,
+    examples,
+    force_option,
+    json_option,
+    number_option,
+    time_option,
+)
 from clonometer.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -47,15 +55,11 @@ _EXAMPLES = examples(
 @click.option("--watch", is_flag=True, help="Go on, with a small chart, until Ctrl-C.")
 @time_option("--every", "every_s", "With --watch: how often.", default="2s")
 @time_option("--for", "for_s", "With --watch: for how long.")
-@click.option("--top", metavar="N", type=click.IntRange(min=1), default=15, show_default=True, help="With --all.")
+@number_option("--top", "top", "With --all.", 15)
 @click.option("--rough", is_flag=True, help="Do without this machine's calibration.")
 @click.option("--no-scan", is_flag=True, help="Do not measure for 3 s how fast it is now.")
-@click.option(
-    "--validate",
-    "validated",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Make N processes with random memory, areas and threads, fork them, print the errors.",
+@number_option(
+    "--validate", "validated", "Make N processes with random memory, areas and threads, fork them, print the errors."
 )
 @click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen, without names.")
 @click.option("--names", is_flag=True, help="With names of the program and its files.")
