@@ -31,13 +31,8 @@ def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str
         if a is not None and b is not None:
             pairs.append((workload, axes, a, b))
     if not pairs:
-        raise MissingEvidenceError(f"{prefix}*: {_why(judge, prefix)}")
+        raise MissingEvidenceError(f"{prefix}*: {judge.measured.why_none(prefix)}")
     return pairs
-
-
-def _why(judge: Judge, prefix: str) -> str:
-    reasons = [why for text, why in judge.measured.missing.items() if text.startswith(prefix)]
-    return reasons[0] if reasons else "it was not measured in this run"
 
 
 @claim("S16", "5%")
@@ -55,7 +50,7 @@ def s16(judge: Judge) -> Verdict:
             words = f"{workload.partition('.')[2].replace('_', ' ')}, {size}"
             parts.append(judge.compare(words, a, b))
     if not parts:
-        raise MissingEvidenceError(f"ipc.*: {_why(judge, 'ipc.')}")
+        raise MissingEvidenceError(f"ipc.*: {judge.measured.why_none('ipc.')}")
     words = "A message between processes over one between threads through the memory that they share"
     return verdict(over_conditions, parts, words, _PROCESS_OVER_THREAD)
 

@@ -12,7 +12,7 @@ from clonometer.explain.parts import MAKES_TASK, part_of
 from clonometer.explain.source import Tracer
 from clonometer.explain.types import Bounded, CallUse, Explanation, RatioPart, Tier, Versus
 from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
-from clonometer.explain.work.types import WorkExplanation, WorkSide, WorkTier
+from clonometer.explain.work.types import WorkSide, WorkTier
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.types import Catalogue, Target
 from clonometer.records import from_json
@@ -132,7 +132,8 @@ def look_closely(
         sides = work_sides(wanted.settings, catalogue)
         if quick:
             sides = (_shorter(sides[0]), _shorter(sides[1]))
-        return answer_of_work(explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus))
+        worked = explain_work(listen(), sides, WorkWish(_WORK_PAIRS[quick]), cpus=cpus)
+        return WorkAnswer(worked.conclusion, worked.tier, (_delays(worked.thread), _delays(worked.process)))
     targets = [_target(name, wanted.settings, catalogue) for name in wanted.mechanisms]
     explained = []
     for target in targets:
@@ -149,11 +150,6 @@ def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
     axes = catalogue.workloads[name].axes
     fitting = [setting for setting in settings if setting.partition("=")[0] in axes]
     return plan_from_arguments([name], [*fitting, "temperature=warm"], catalogue, limits=_LIMITS).targets[0]
-
-
-def answer_of_work(worked: WorkExplanation) -> WorkAnswer:
-    """Take from an explanation what the ledger uses."""
-    return WorkAnswer(worked.conclusion, worked.tier, (_delays(worked.thread), _delays(worked.process)))
 
 
 def _delays(side: WorkSide) -> tuple[NamedDelay, ...]:

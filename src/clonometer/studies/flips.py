@@ -24,17 +24,17 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
     if not pairs:
         return None
     effects = {
-        quantity: tuple(_effects(pairing, quantity, judge))
+        quantity: tuple(effect for design in pairing.designs for effect in _effects(pairing, design, quantity, judge))
         for quantity in pairing.quantities
         if any(pair.quantity == quantity for pair in pairs)
     }
-    bases = _bases(pairing, pairs)
+    bases = {pair.quantity: pair for pair in pairs if dict(pair.condition) == dict(pairing.base)}
     majority = {quantity: sign_of(base) for quantity, base in bases.items()}
     signs = set(majority.values()) - {0}
     right = tuple(side for side, favours in pairing.favours.items() if signs == {favours})
     # Of so many pairs some would differ by chance: one that reverses must be sure among them all.
     against = [pair for pair in pairs if sign_of(pair, len(pairs)) * majority.get(pair.quantity, 0) < 0]
-    against.sort(key=lambda pair: (_distance(pairing, pair), -_size(pair)))
+    against.sort(key=lambda pair: (_distance(pairing, pair), -max(pair.value, 1 / pair.value)))
     # Two quantities whose bases themselves disagree: the stage is the condition.
     sentence = _sentence(pairing, pairs, bases, against)
     untried = tuple(_untried(pairing, judge))
@@ -61,17 +61,9 @@ def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:
         yield f"{axis} {', '.join(values)} ({why})"
 
 
-def _bases(pairing: Pairing, pairs: Iterable[Pair]) -> dict[str, Pair]:
-    return {pair.quantity: pair for pair in pairs if dict(pair.condition) == dict(pairing.base)}
-
-
 def _distance(pairing: Pairing, pair: Pair) -> int:
     names = set(pair.condition) | set(pairing.base)
     return sum(pair.condition.get(name) != pairing.base.get(name) for name in names)
-
-
-def _size(pair: Pair) -> float:
-    return max(pair.value, 1 / pair.value)
 
 
 def _text(pair: Pair) -> str:
@@ -105,12 +97,8 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
     )
 
 
-def _effects(pairing: Pairing, quantity: str, judge: Judge) -> list[Effect]:
-    """The effects of every design of which each point was measured."""
-    return [effect for design in pairing.designs for effect in _of_design(pairing, design, quantity, judge)]
-
-
-def _of_design(pairing: Pairing, design: Design, quantity: str, judge: Judge) -> list[Effect]:
+def _effects(pairing: Pairing, design: Design, quantity: str, judge: Judge) -> list[Effect]:
+    """The effects of a design; none where not each of its points was measured."""
     points = []
     sides: list[Evidence] = []
     for levels in product((0, 1), repeat=len(design.factors)):

@@ -89,6 +89,10 @@ class Measurements(Book):
         """Why a cell has no value."""
         return self.missing.get(cell, "it was not measured in this run")
 
+    def why_none(self, start: str, otherwise: str = "it was not measured in this run") -> str:
+        """Why no cell whose text begins so has a value."""
+        return next((why for cell, why in self.missing.items() if cell.startswith(start)), otherwise)
+
 
 def _joined(a: Evidence, b: Evidence) -> Evidence:
     """One row of the processes of both."""

@@ -75,13 +75,9 @@ def _experiment(measured: Measurements, quantity: str, vary: int) -> Experiment:
     whole = [(held, kinds) for held, kinds in rows_of.items() if {THREAD, PROCESS} <= set(kinds)]
     held, kinds = max(whole, key=lambda experiment: len(experiment[1][THREAD]), default=(0, {}))
     if not kinds or len(kinds[THREAD]) < 3:
-        raise MissingEvidenceError(f"{WORKLOAD}: {_why(measured)}")
+        why = measured.why_none(WORKLOAD, "workers were not measured in this run")
+        raise MissingEvidenceError(f"{WORKLOAD}: {why}")
     return Experiment({kind: sorted(points.items()) for kind, points in kinds.items()}, held)
-
-
-def _why(measured: Measurements) -> str:
-    reasons = [why for text, why in measured.missing.items() if text.startswith(WORKLOAD)]
-    return reasons[0] if reasons else "workers were not measured in this run"
 
 
 def gap(judge: Judge, experiment: Experiment) -> Interval:
