@@ -9,11 +9,11 @@ import pytest
 import vl_convert
 
 from clonometer.results.series.types import AblationRung, AblationSeries, FitSeries, ScanSeries
-from clonometer.views.against import scan_panel
 from clonometer.views.fitted import ablation_panel, fitted_charts
 from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
 from clonometer.views.html import render_report
 from clonometer.views.pictures import picture, picture_spec
+from clonometer.views.scans import scan_panel
 from clonometer.views.specs import LIGHT, theme
 from clonometer.views.terminal import render_answer
 from clonometer.views.terminal.table import draw_table

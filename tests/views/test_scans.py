@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from clonometer.views.against import scan_panel
 from clonometer.views.figures.launches import memory_words
 from clonometer.views.figures.scanned import scan_charts
 from clonometer.views.multiples import joined
+from clonometer.views.scans import scan_panel
 
 
 def panel(series):

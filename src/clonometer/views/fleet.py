@@ -52,7 +52,7 @@ def group_text(group: HostGroup) -> str:
 
 def fleet_table(rows: Sequence[FleetRow]) -> Table:
     """The rows of a group: the median over hosts with its interval, and how hosts and runs differ."""
-    estimates = [_estimate(row) for row in rows]
+    estimates = [row.label.estimate((row.median, row.low, row.high), row.n_runs, row.n_hosts) for row in rows]
     unit = table_unit([estimate.median_ns for estimate in estimates])
     texts = [median_text(estimate, unit) for estimate in estimates]
     until = [_until(row, estimate) for row, estimate in zip(rows, estimates, strict=True)]
@@ -73,10 +73,6 @@ def fleet_table(rows: Sequence[FleetRow]) -> Table:
 def _until(row: FleetRow, estimate: Estimate) -> str:
     name = stage_name(row.label.stage, row.label.quantity)
     return name if row.label.is_time else f"{name}, {value_unit(estimate) or row.label.unit}"
-
-
-def _estimate(row: FleetRow) -> Estimate:
-    return row.label.estimate((row.median, row.low, row.high), row.n_runs, row.n_hosts)
 
 
 def odd_text(host: OddHost, several_groups: bool) -> str:

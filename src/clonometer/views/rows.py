@@ -21,7 +21,7 @@ from clonometer.units import (
     table_unit,
 )
 from clonometer.views.labels import condition_phrases, cpu_name, family_place, shown_axes
-from clonometer.words import counted, mechanism_name, stage_name, stage_place
+from clonometer.words import STAGE_ORDER, counted, mechanism_name, stage_explanation, stage_name, stage_place
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TEMPERATURES = ("warm", "cold", None)
@@ -303,6 +303,13 @@ def effective_frequency(results: Results) -> str:
     if frequencies_mhz[-1] <= frequencies_mhz[0] * 1.01:
         return f"{frequencies_mhz[len(frequencies_mhz) // 2]:.0f} MHz"
     return f"{frequencies_mhz[0]:.0f} to {frequencies_mhz[-1]:.0f} MHz"
+
+
+def explained_stages(results: Results) -> list[tuple[str, str]]:
+    """The stages of a run that need to be explained: the name of each, and what it is."""
+    measured = {estimate.stage for estimate in results.cells}
+    explained = [stage for stage in STAGE_ORDER if stage in measured and stage_explanation(stage)]
+    return [(stage_name(stage), stage_explanation(stage)) for stage in explained]
 
 
 def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:

@@ -1,10 +1,11 @@
-"""Scans as charts: which lines share a panel, what they are called, their points and their axes."""
+"""Scans as charts: which lines share a panel, what they are called, their points and their axes, and their drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any
 
 from clonometer.families import is_beside
@@ -14,6 +15,7 @@ from clonometer.views.axes import ALWAYS, BYTES_LABEL, COUNT_LABEL, RATE_LABEL, 
 from clonometer.views.labels import family_name
 from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import stage_title
+from clonometer.views.specs import TIP, Spec, colour, dots, frame, interval_marks, rule
 from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
 # A log axis is worth its strangeness from so many times the least number on.
@@ -21,6 +23,8 @@ _LOG_X_SPAN = 30
 _LOG_Y_SPAN = 5
 # Intervals of neighbouring lines stand so far from each other, as a share of the axis.
 _ASIDE = 0.012
+# Letters of a line above a panel.
+_EQUATION_LETTERS = 56
 
 
 @dataclass(frozen=True)
@@ -210,3 +214,40 @@ def _megabytes(median: float, low: float, high: float) -> str:
 
 def _x_text(line: ScanSeries, x: int) -> str:
     return approximate_bytes(x) if line.axis_kind == "bytes" else axis_words(line.axis, x)
+
+
+def scan_panel(panel: ScanPanel) -> Spec:
+    """Draw a quantity against a number, with 95% intervals as bars; where it has curves, these instead of lines."""
+    shared = {"x": panel.x.encode("x_at"), "color": colour(panel.labels)}
+    ends = {**shared, "y": panel.y.encode("low"), "y2": {"field": "high"}}
+    middle = {**shared, "y": panel.y.encode("median")}
+    layers = (
+        [rule(ends), dots({**middle, "tooltip": TIP}, 40), _curves(panel)]
+        if panel.curves
+        else (interval_marks(ends, middle))
+    )
+    described = f"{panel.quantity.capitalize()} against {panel.x.title}, with 95% intervals."
+    points = [
+        {**point, **{name: panel.y.place(point[name]) for name in ("low", "median", "high")}} for point in panel.points
+    ]
+    spec = {
+        **frame(points, 300, 260, described),
+        "layer": [*layers, *panel.x.break_marks("height"), *panel.y.break_marks()],
+    }
+    if panel.equations:
+        lines = [line for equation in panel.equations for line in wrap(equation, _EQUATION_LETTERS)]
+        spec["title"] = {"text": "", "subtitle": lines, "subtitleFontSize": 10}
+    return spec
+
+
+def _curves(panel: ScanPanel) -> Spec:
+    return {
+        "data": {"values": [dict(point) for point in panel.curves]},
+        "mark": {"type": "line", "strokeWidth": 1.5, "strokeDash": [5, 3]},
+        "encoding": {
+            "x": panel.x.encode("x"),
+            "y": panel.y.encode("y_ns"),
+            "color": colour(panel.labels),
+            "tooltip": TIP,
+        },
+    }

@@ -57,24 +57,16 @@ STATISTICS = (
 
 def statistic_columns(entries: Sequence[Mapping[str, Any]], time_text: Callable[[int, float], str]) -> list[Column]:
     """Make a column of each statistic."""
-    return [_column(statistic, entries, time_text) for statistic in STATISTICS]
-
-
-def _column(
-    statistic: Statistic, entries: Sequence[Mapping[str, Any]], time_text: Callable[[int, float], str]
-) -> Column:
-    values = [entry[statistic.key] for entry in entries]
     writers: Mapping[Kind, Callable[[int, float], str]] = {
         "time": time_text,
         "count": lambda _, count: f"{count:,}",
         "frequency": lambda _, frequency_mhz: f"{frequency_mhz:.0f}",
     }
-    write = writers[statistic.kind]
-    return Column(
-        statistic.heading,
-        [MISSING if value is None else write(number, value) for number, value in enumerate(values)],
-        "point",
-        about=statistic.about,
-        numbers=values,
-        tips=[str(entry[statistic.reason_key] or "") for entry in entries] if statistic.reason_key else (),
-    )
+    columns = []
+    for statistic in STATISTICS:
+        write = writers[statistic.kind]
+        values = [entry[statistic.key] for entry in entries]
+        texts = [MISSING if value is None else write(number, value) for number, value in enumerate(values)]
+        tips = [str(entry[statistic.reason_key] or "") for entry in entries] if statistic.reason_key else ()
+        columns.append(Column(statistic.heading, texts, "point", about=statistic.about, numbers=values, tips=tips))
+    return columns

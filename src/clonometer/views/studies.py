@@ -10,7 +10,6 @@ from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import (
     ClaimEntry,
-    Design,
     FigureEntry,
     FigureRow,
     Pair,
@@ -154,13 +153,10 @@ def contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) 
 def short_contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
     """The same in little room; how sure each is and what reverses it are for the line below."""
     whole = contradiction_table(flips, items)
-    names = Column("contradiction", [f"{flip.pairing.id}: {_sides(flip)}" for flip in flips], least=12)
+    asked = [flip.pairing for flip in flips]
+    names = Column("contradiction", [f"{each.id}: {each.a_words} against {each.b_words}" for each in asked], least=12)
     ratios = Column("by how much", [_ratio_here(flip) for flip in flips])
     return Table([names, whole.columns[1], ratios])
-
-
-def _sides(flip: Reconciliation) -> str:
-    return f"{flip.pairing.a_words} against {flip.pairing.b_words}"
 
 
 def _right(flip: Reconciliation, items: Sequence[Item]) -> str:
@@ -227,7 +223,7 @@ def effect_lines(flip: Reconciliation) -> list[str]:
                 always = number == 0 and len(effect.factors) == 1
                 if effect.design != design.words or (effect.low <= 1 <= effect.high and not always):
                     continue
-                names = " with ".join(_factor(factor, design) for factor in effect.factors)
+                names = " with ".join(condition_words({name: design.factors[name][1]}) for name in effect.factors)
                 changes.append(f"{names} {format_ratio(*effect.ends)}")
             if changes:
                 stage = quantity_words(quantity)
@@ -235,10 +231,6 @@ def effect_lines(flip: Reconciliation) -> list[str]:
             elif any(effect.design == design.words for effect in effects):
                 lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is distinguishable from none")
     return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]
-
-
-def _factor(name: str, design: Design) -> str:
-    return condition_words({name: design.factors[name][1]})
 
 
 def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:

@@ -138,9 +138,6 @@ def table_of_rows(
             continue
         # Texts with an interval are so wide that lining them up at their points would cost too much room.
         align: Align = "right" if any("(" in text for text in texts) else "point"
-        columns.append(Column(heading, texts, align, drop=_rank(heading, secondary)))
+        drop = list(secondary).index(heading) + 1 if heading in secondary else 0
+        columns.append(Column(heading, texts, align, drop=drop))
     return Table(columns, title, note)
-
-
-def _rank(heading: str, order: Sequence[str]) -> int:
-    return list(order).index(heading) + 1 if heading in order else 0

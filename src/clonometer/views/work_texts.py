@@ -9,7 +9,6 @@ from clonometer.explain.types import Bounded
 from clonometer.explain.work.types import FUTEX_PLACES, GapPart, WorkExplanation, WorkSide
 from clonometer.units import (
     format_duration,
-    format_duration_interval,
     format_figure,
     format_number,
     format_share,
@@ -62,7 +61,8 @@ def _table(title: str, explanation: WorkExplanation, reasons: Sequence[GapPart])
             _time(reason.thread_ns.value, unit),
             _time(reason.process_ns.value, unit),
             _signed(reason.difference_ns, unit),
-            "" if reason.share is None else _whole_percent(reason.share.value),
+            # A negative share that rounds to nothing is nothing.
+            "" if reason.share is None else f"{round(100 * reason.share.value)}%",
         )
         for reason in reasons
     ]
@@ -82,11 +82,6 @@ def _time(value_ns: float, unit: str) -> str:
     decimals = min(3, max(0, supported_decimals(abs(value_ns), None, None, unit)))
     text = format_figure(abs(value_ns), decimals, unit)
     return ("-" if value_ns < 0 else "") + text if text.strip("0.,") else "< 0.001"
-
-
-def _whole_percent(share: float) -> str:
-    # A negative share that rounds to nothing is nothing.
-    return f"{round(100 * share)}%"
 
 
 def _signed(figure: Bounded, unit: str) -> str:
@@ -188,11 +183,6 @@ def _delay_sentences(name: str, side: WorkSide) -> Iterator[str]:
         f"What delays {name}: the slowest quarter ({side.slow} of {side.executions} executions) takes "
         f"{format_duration(max(extra, 0.0))} longer than the rest; of that {named}."
     )
-
-
-def whole_text(side: WorkSide) -> str:
-    """The mean duration of a side with its interval."""
-    return format_duration_interval(*side.whole_ns.ends)
 
 
 def footnotes(explanation: WorkExplanation) -> Iterator[str]:

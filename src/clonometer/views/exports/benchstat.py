@@ -24,7 +24,7 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
         ("clonometer", document["clonometer_version"]),
         ("plan", document["plan"]),
     ]
-    yield from (f"{key}: {_one_line(value)}\n" for key, value in lines if value)
+    yield from (f"{key}: {' '.join(str(value).split())}\n" for key, value in lines if value)
     for cell, medians in zip(document["cells"], processes, strict=True):
         if figures(cell) is None:
             continue
@@ -41,7 +41,3 @@ def _name(cell: Mapping[str, Any]) -> str:
     # A slash separates the parts of a name, and a blank ends it.
     words = [re.sub(r"[\s/]", "_", part) for part in (workload[:1].upper() + workload[1:], *parts)]
     return "Benchmark" + "/".join(words)
-
-
-def _one_line(value: object) -> str:
-    return " ".join(str(value).split())

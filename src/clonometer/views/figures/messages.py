@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.series.types import TASK_KIND, ScanSeries
-from clonometer.results.types import Results
 from clonometer.views.figures.scanned import chart_rows
-from clonometer.views.figures.types import Figure, Row, Section, answered_by
+from clonometer.views.figures.types import Figure, Section, answered_by
 from clonometer.views.multiples import LineWords
 from clonometer.views.scans import Scanned, but_for_kind
 from clonometer.words import axis_words, mechanism_name, placement_name
@@ -49,10 +48,6 @@ _CHARTS = Scanned(
 )
 
 
-def _rows(results: Results) -> list[Row]:
-    return chart_rows(_KIND, _CHARTS.charts(results.series.get("messages", ())))
-
-
 FIGURES = (
     Figure(
         120,
@@ -61,7 +56,7 @@ FIGURES = (
         "cells that differ in message_bytes and have latency_ns, stream_ns and task_kind",
         "How long does a message take, and how much goes through?",
         answered_by("messages.latency", "messages.stream"),
-        _rows,
+        lambda results: chart_rows(_KIND, _CHARTS.charts(results.series.get("messages", ()))),
         Section(
             "Messages",
             "Messages",

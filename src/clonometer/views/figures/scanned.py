@@ -7,11 +7,9 @@ from functools import partial
 
 from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
-from clonometer.views.against import scan_panel
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.multiples import LineWords
-from clonometer.views.scans import ScanChart, Scanned, but_for_kind, family_title
+from clonometer.views.scans import ScanChart, Scanned, but_for_kind, family_title, scan_panel
 from clonometer.words import axis_words, mechanism_name, phase_words
 
 
@@ -47,20 +45,11 @@ def chart_rows(kind: str, charts: Sequence[ScanChart]) -> list[Row]:
     return rows
 
 
-def _scanned_axes(results: Results) -> list[str]:
-    return [f"scan.{line.axis}" for line in results.scans if drawn_kind(line) == "scan"]
-
-
 def _scan_title(lines: Sequence[ScanSeries]) -> str:
     """Name a chart by its family and axis, and by what all of its lines have off their default."""
     first, *others = (dict(but_for_kind(line.condition)) for line in lines)
     shared = [item for item in first.items() if all(item in condition.items() for condition in others)]
     return ", ".join([family_title(lines), *(axis_words(*item) for item in shared)])
-
-
-def _event_words(lines: Sequence[ScanSeries]) -> list[LineWords]:
-    """Phases of an event by what they are of, and when."""
-    return [phase_words(line.family, line.quantity) for line in lines]
 
 
 def _event_condition(line: ScanSeries) -> str:
@@ -85,7 +74,7 @@ FIGURES = (
         scans=Scanned(
             draws=lambda line: line.phase,
             panel_of=_event_condition,
-            words=_event_words,
+            words=lambda lines: [phase_words(line.family, line.quantity) for line in lines],
             title=lambda lines: mechanism_name(lines[0].workload),
             grouped=lambda line: (line.workload, line.axis),
         ),
@@ -96,7 +85,7 @@ FIGURES = (
         "time against every other number that the run varies",
         "cells that differ in any other numeric axis",
         "What does each thing more cost?",
-        _scanned_axes,
+        lambda results: [f"scan.{line.axis}" for line in results.scans if drawn_kind(line) == "scan"],
         partial(scan_rows, "scan"),
         Section(
             "What each thing more costs",

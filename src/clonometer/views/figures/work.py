@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from functools import partial
 
-from clonometer.results.series.types import AblationSeries, FitSeries
 from clonometer.results.types import Results
-from clonometer.views.against import scan_panel
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.fitted import ablation_panel, ablation_points, ablation_title, fitted_charts
 from clonometer.views.gaps import ablation_table, fit_tables
+from clonometer.views.scans import scan_panel
 from clonometer.views.table import Table
 
 # Of a run that has nothing but curves, as many tables as a terminal has room for.
@@ -20,14 +19,14 @@ _MOST_TABLES = 2
 def _fits(results: Results) -> list[Row]:
     panels = [
         Panel(f"fit-{number}", title, alt(f"Time by {panel.x.title}", panel.points), partial(scan_panel, panel))
-        for number, (title, panel) in enumerate(fitted_charts(results.scans, _fits_of(results)))
+        for number, (title, panel) in enumerate(fitted_charts(results.scans, results.fits))
     ]
     return [Row(panels, columns=2)] if panels else []
 
 
 def _ablations(results: Results) -> list[Row]:
     rows = []
-    for number, ablation in enumerate(_ablations_of(results)):
+    for number, ablation in enumerate(results.ablations):
         words = alt("The gap by what was taken away", ablation_points(ablation))
         draw = partial(ablation_panel, ablation)
         rows.append(Row([Panel(f"ablation-{number}", ablation_title(ablation), words, draw, tall=False)]))
@@ -35,25 +34,17 @@ def _ablations(results: Results) -> list[Row]:
 
 
 def _ablation_tables(results: Results) -> list[Table]:
-    return [ablation_table(ablation) for ablation in _ablations_of(results)]
+    return [ablation_table(ablation) for ablation in results.ablations]
 
 
 def _ablations_sum_up(results: Results, workloads: Set[str]) -> list[Table]:
-    rungs_alone = {ablation.workload for ablation in _ablations_of(results)} == workloads
+    rungs_alone = {ablation.workload for ablation in results.ablations} == workloads
     return _ablation_tables(results) if rungs_alone else []
 
 
 def _fits_sum_up(results: Results, workloads: Set[str]) -> list[Table]:
-    points_alone = {fit.workload for fit in _fits_of(results)} == workloads
-    return fit_tables(_fits_of(results))[:_MOST_TABLES] if points_alone else []
-
-
-def _ablations_of(results: Results) -> Sequence[AblationSeries]:
-    return results.series.get("ablations", ())
-
-
-def _fits_of(results: Results) -> Sequence[FitSeries]:
-    return results.series.get("fits", ())
+    points_alone = {fit.workload for fit in results.fits} == workloads
+    return fit_tables(results.fits)[:_MOST_TABLES] if points_alone else []
 
 
 FIGURES = (
@@ -88,7 +79,7 @@ FIGURES = (
             "Whole programs whose workers compute and write. Medians of processes with 95% intervals; dashed curves "
             "are fitted by weighted least squares.",
         ),
-        lambda results: fit_tables(_fits_of(results)),
+        lambda results: fit_tables(results.fits),
         _fits_sum_up,
     ),
 )

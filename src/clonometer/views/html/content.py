@@ -17,6 +17,7 @@ from clonometer.views.labels import cpu_name, family_name, placement_name
 from clonometer.views.plots import short_rows
 from clonometer.views.rows import (
     EstimateRow,
+    explained_stages,
     fact_text,
     families,
     floor_costs,
@@ -31,7 +32,7 @@ from clonometer.views.rows import (
 )
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
-from clonometer.words import STAGE_ORDER, cell_parts, mechanism_name, stage_explanation, stage_name
+from clonometer.words import cell_parts, mechanism_name, stage_name
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
@@ -85,7 +86,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "not_ranked": sorted(
             {estimate.not_rankable_reason or "" for estimate in _estimates(short) if not estimate.rankable} - {""}
         ),
-        "stages": _stages(results),
+        "stages": explained_stages(results),
         "floor": [(row.label, quantity_text(estimate)) for row, estimate in floor_costs(rows)],
         "cell_table": _cell_table(results.cells[:MOST_CELL_ROWS]),
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
@@ -143,12 +144,6 @@ def _family(family: str, rows: Sequence[EstimateRow]) -> dict[str, Any]:
         "pinned": is_pinned(rows),
         "table": answer_table(rows),
     }
-
-
-def _stages(results: Results) -> list[tuple[str, str]]:
-    measured = {estimate.stage for estimate in results.cells}
-    explained = [stage for stage in STAGE_ORDER if stage in measured and stage_explanation(stage)]
-    return [(stage_name(stage), stage_explanation(stage)) for stage in explained]
 
 
 def _summaries(results: Results, rows: Sequence[EstimateRow]) -> list[tuple[str, str]]:

@@ -8,9 +8,16 @@ from typing import Any, TypeVar
 
 from clonometer.explain.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
-from clonometer.views.counter_table import counter_table, not_counted
 from clonometer.views.explain_picture import budget_panel, timeline_panel
-from clonometer.views.explain_tables import budget_table, calls_table, events_table, listing_table, reasons_table
+from clonometer.views.explain_tables import (
+    budget_table,
+    calls_table,
+    counter_table,
+    events_table,
+    listing_table,
+    not_counted,
+    reasons_table,
+)
 from clonometer.views.explain_texts import (
     TIMELINES,
     about_launches,

@@ -8,7 +8,7 @@ from typing import Any
 
 from clonometer.results.types import Results
 from clonometer.views.figures import figures
-from clonometer.views.figures.types import Figure, Panel
+from clonometer.views.figures.types import Panel
 from clonometer.views.labels import family_name, family_place
 from clonometer.views.plots import ecdf_axis, ecdf_index, stage_title
 from clonometer.views.specs import PAGE, PALETTE, ecdf_panel, theme
@@ -29,7 +29,7 @@ _TALL = {**_WIDE, "height": 300}
 def figure_content(results: Results) -> dict[str, Any]:
     """Gather all figures: ``charts`` that are drawn as they are, and the distributions with their choices."""
     drawn = [figure for figure in figures() if figure.section or figure.stands_in == "answer"]
-    charts = [chart_of(figure.kind, panel) for figure in drawn for panel in _panels(figure, results)]
+    charts = [chart_of(figure.kind, panel) for figure in drawn for row in figure.rows(results) for panel in row.panels]
     ecdf = _ecdf(results)
     return {
         "any": bool(charts or ecdf["series"]),
@@ -54,10 +54,6 @@ def figure_sections(results: Results, charts: Sequence[Mapping[str, Any]]) -> li
 def figure_readings() -> dict[str, str]:
     """How to read the figures that stand in sections of another kind, by these sections."""
     return {figure.stands_in: figure.reading for figure in figures() if figure.stands_in}
-
-
-def _panels(figure: Figure, results: Results) -> list[Panel]:
-    return [panel for row in figure.rows(results) for panel in row.panels]
 
 
 def chart_of(kind: str, panel: Panel) -> dict[str, Any]:

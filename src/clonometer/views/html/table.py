@@ -86,7 +86,7 @@ def page_rows(table: Table) -> Iterator[list[PageCell]]:
 
 
 def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
-    decimals = [_decimals(text) if column.align == "point" else "" for text in column.texts]
+    decimals = ["".join(text.partition(".")[1:]) if column.align == "point" else "" for text in column.texts]
     longest = max(decimals, key=len, default="")
     spans, kind = _spans(column), css_class(column)
     for place, text in enumerate(column.texts):
@@ -109,7 +109,3 @@ def _spans(column: Column) -> list[int]:
         return [1] * len(column.texts)
     counts = (len(list(rows)) for _, rows in groupby(column.texts))
     return [span for count in counts for span in (count, *[0] * (count - 1))]
-
-
-def _decimals(text: str) -> str:
-    return text.partition(".")[1] + text.partition(".")[2]

@@ -6,6 +6,7 @@ from typing import Any
 
 from clonometer.explain.parts import part_of
 from clonometer.explain.work.types import WorkExplanation
+from clonometer.units import format_duration_interval
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_title
 from clonometer.views.gaps import ablation_table
@@ -21,7 +22,6 @@ from clonometer.views.work_texts import (
     named_sides,
     sentences,
     sums,
-    whole_text,
 )
 
 
@@ -50,7 +50,7 @@ def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str,
         "sentence": explanation.conclusion,
         "about": about(explanation),
         "notes": [*filter(None, [why_no_closer(explanation.tier)]), *explanation.notes],
-        "wholes": [(name, whole_text(side)) for name, side in named_sides(explanation)],
+        "wholes": [(name, format_duration_interval(*side.whole_ns.ends)) for name, side in named_sides(explanation)],
         "sums": sums(explanation),
         "lives": life_table(explanation),
         "cpus": cpu_table(explanation) if explanation.cpu_reasons else None,

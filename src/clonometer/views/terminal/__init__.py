@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 
 from clonometer.families import family as family_of
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import wide_tables
 from clonometer.views.figures import figures
-from clonometer.views.rows import EstimateRow, make_rows, what_ended
+from clonometer.views.rows import explained_stages, make_rows, what_ended
 from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
 from clonometer.views.terminal.table import draw_whole
 from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
-from clonometer.words import STAGE_ORDER, stage_explanation, stage_name
 
 WARNING_EXAMPLES = 3
 
@@ -28,11 +26,6 @@ def render_answer(results: Results, *, width: int, colour: bool, wide: bool = Fa
     warnings; tables are as wide as they must be, whatever the terminal.
     """
     return _wide(results, width, colour) if wide else first_screen(results, width, max(lines, 12), colour=colour)
-
-
-def _not_ranked(rows: Sequence[EstimateRow]) -> list[str]:
-    """What the asterisk means: a new task's life, or what a woken one answers."""
-    return sorted({f"* {family_of(row.family).not_ranked}" for row in rows if not row.rankable})
 
 
 def _warning_lines(results: Results, width: int) -> list[str]:
@@ -61,11 +54,10 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     blocks = [head(results, width, colour) + wrap(about, width)]
     blocks += [draw_whole(table, width, colour) for table in wide_tables(rows)] or [["Nothing was measured."]]
     blocks += [draw_whole(table, width, colour) for figure in figures() for table in figure.tables(results)]
-    measured = {estimate.stage for estimate in results.cells}
-    stages = [stage for stage in STAGE_ORDER if stage in measured and stage_explanation(stage)]
-    notes = wrap_each((f"{stage_name(stage)}: {stage_explanation(stage)}" for stage in stages), width)
+    notes = wrap_each(map(": ".join, explained_stages(results)), width)
     notes += program_line(rows, width)
-    notes += [f"{note}." for note in _not_ranked(rows)]
+    # What the asterisk means: a new task's life, or what a woken one answers.
+    notes += [f"* {note}." for note in sorted({family_of(row.family).not_ranked for row in rows if not row.rankable})]
     notes += wrap(what_ended(results), width)
     blocks.append(notes)
     blocks.append(painted(trouble_lines(results, width, most=None), "warn", colour))

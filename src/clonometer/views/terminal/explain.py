@@ -7,8 +7,15 @@ from dataclasses import replace
 
 from clonometer.explain.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_share
-from clonometer.views.counter_table import counter_table, not_counted
-from clonometer.views.explain_tables import budget_table, calls_table, events_table, listing_table, reasons_table
+from clonometer.views.explain_tables import (
+    budget_table,
+    calls_table,
+    counter_table,
+    events_table,
+    listing_table,
+    not_counted,
+    reasons_table,
+)
 from clonometer.views.explain_texts import (
     TIMELINES,
     about_launches,
@@ -63,7 +70,8 @@ def render_versus(versus: Versus, *, width: int, colour: bool) -> Iterator[str]:
     )
     yield from ("", *draw_table(reasons_table(versus, total=True), width, colour=False), "")
     for name, side in zip(side_names(versus), versus.mechanisms, strict=True):
-        yield from wrap(f"{name}: {clean(side.cell)}: {_quality(side)}", width)
+        quality = f"unexplained {format_share(side.unexplained)}, overhead of tracing {percent(side.overhead)}"
+        yield from wrap(f"{name}: {clean(side.cell)}: {quality}", width)
     notes = _footnotes(first, width)
     yield from (*notes, *(line for line in _footnotes(second, width) if line not in notes))
 
@@ -104,10 +112,6 @@ def _sums(explanation: Explanation, width: int) -> list[str]:
 def _steps(explanation: Explanation, width: int) -> list[str]:
     sentences = steps_sentences(explanation)
     return ["", *wrap(sentences[0], width), *wrap_each(sentences[1:], width, bullet="- ")] if sentences else []
-
-
-def _quality(explanation: Explanation) -> str:
-    return f"unexplained {format_share(explanation.unexplained)}, overhead of tracing {percent(explanation.overhead)}"
 
 
 def _calls(explanation: Explanation, width: int) -> Iterator[str]:

@@ -220,12 +220,10 @@ def program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
     unnamed = {
         str(row.any_estimate.condition["program"])
         for row in rows
-        if is_launch(row.family) and "program" in row.any_estimate.condition and not _names_program(row)
+        if is_launch(row.family)
+        and "program" in row.any_estimate.condition
+        and "program" not in shown_axes(row.any_estimate.cell)
     }
     explanations = axis("program").explanations
     programs = [explanations.get(program, program) for program in sorted(unnamed)]
     return wrap(f"The new program is {' or '.join(programs)}, where no other is named.", width) if programs else []
-
-
-def _names_program(row: EstimateRow) -> bool:
-    return "program" in shown_axes(row.any_estimate.cell)
