@@ -26,6 +26,7 @@ from clonometer.dataset.load import Dataset, check_by
 from clonometer.dataset.types import RunEntry
 from clonometer.results.compare.differences import by_importance, differences
 from clonometer.results.compare.types import Difference
+from clonometer.results.rows.groups import segment_starts
 from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps
 
@@ -107,9 +108,8 @@ def _series(dataset: Dataset, group_of_run: Sequence[int]) -> Iterator[_Series]:
     groups = np.array(group_of_run, np.int64)[rows["run"]]
     order = np.lexsort((rows["run"], rows["label"], groups))
     group, label, run, value = groups[order], *(rows[name][order] for name in ("label", "run", "value"))
-    changes = np.flatnonzero((np.diff(group) != 0) | (np.diff(label) != 0)) + 1
-    for start, stop in pairwise([0, *changes.tolist(), order.size]):
-        if stop > start and (value[start:stop] > 0).all():
+    for start, stop in pairwise([*segment_starts(group, label).tolist(), order.size]):
+        if (value[start:stop] > 0).all():
             yield _Series(int(group[start]), int(label[start]), run[start:stop], np.log(value[start:stop]))
 
 

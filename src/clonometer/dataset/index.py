@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.dataset.folders import FoundFile, RunFolder
 from clonometer.dataset.summary import Figures, LabelText, summarize_file
 from clonometer.errors import RunFileError
 from clonometer.runfile.summaries import COLUMNS, SummaryPart, read_parts, read_rows, remove_parts, write_part
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: A part is written after so many runs or seconds, so that an interrupt costs little.
 _RUNS_A_PART, _SECONDS_A_PART = 500, 60.0
@@ -27,7 +27,7 @@ _RUNS_A_PART, _SECONDS_A_PART = 500, 60.0
 _MOST_PARTS = 16
 
 ReadingProgress = Callable[[int, int], None]
-RowColumns = dict[str, "NDArray[Any]"]
+RowColumns = dict[str, NDArray[Any]]
 #: Runs, labels and rows, as a part has them.
 _Content = tuple[list[dict[str, Any]], list[dict[str, Any]], RowColumns]
 
@@ -47,8 +47,6 @@ class _Draft:
             self.rows.append((number, self.labels.setdefault(text, len(self.labels)), *figures))
 
     def content(self) -> _Content:
-        import numpy as np
-
         table = np.array(self.rows, list(COLUMNS.items()))
         return self.runs, [json.loads(text) for text in self.labels], {name: table[name] for name in COLUMNS}
 
@@ -120,8 +118,6 @@ def _read(folder: RunFolder, file: FoundFile) -> tuple[dict[str, Any], Mapping[L
 
 def _joined(place: Path, parts: Sequence[SummaryPart], files: Mapping[str, FoundFile]) -> Sequence[SummaryPart]:
     """Make one part of many, without the files that are no longer there."""
-    import numpy as np
-
     runs: list[Mapping[str, Any]] = []
     numbers = []
     for part in parts:
@@ -150,8 +146,6 @@ def rows_of_parts(
     RunFileError
         If a part is damaged, or has been replaced meanwhile.
     """
-    import numpy as np
-
     labels: dict[str, int] = {}
     pieces: list[RowColumns] = []
     for part, run_of in zip(parts, numbers, strict=True):

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.dataset.folders import FoundFile, open_runs
 from clonometer.dataset.index import ReadingProgress, RowColumns, Summaries, is_current, read_summaries, rows_of_parts
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError, unknown
 from clonometer.plan.names import chosen_cells
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: A host's clock that is farther from this machine's than this is said to be apart.
 CLOCKS_APART = timedelta(minutes=5)
@@ -62,8 +62,6 @@ class Dataset:
     @cached_property
     def hosts(self) -> tuple[list[str], NDArray[Any]]:
         """The hosts, and for each run the place of its host."""
-        import numpy as np
-
         names, places = _numbered([run.host for run in self.runs])
         return names, np.array(places, np.int64)
 
@@ -185,8 +183,6 @@ def _moment(text: str) -> datetime:
 
 def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> tuple[list[Label], RowColumns]:
     """Read the rows of runs."""
-    import numpy as np
-
     numbers = [np.full(len(part.runs), -1, np.int64) for part in summaries.parts]
     for number, (part, place) in enumerate(chosen):
         numbers[part][place] = number

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clonometer.dataset.load import Dataset
+from clonometer.dataset.openmetrics import parse_openmetrics
 from clonometer.dataset.point_types import Point, PointRun, Points
 from clonometer.dataset.types import FolderReading, Label, RunEntry
 from clonometer.errors import InputError
@@ -126,8 +127,6 @@ def read_points(path: Path) -> Dataset:
     InputError
         If it cannot be read, or has no value of Clonometer's.
     """
-    from clonometer.dataset.openmetrics import parse_openmetrics
-
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clonometer.dataset.load import Dataset
 from clonometer.dataset.types import HostGroup
+from clonometer.results.rows.groups import segment_starts
 from clonometer.stats.components import unit_means
 
 
@@ -68,7 +69,7 @@ def units_of(dataset: Dataset, by: str) -> Units:
     key = (group_of_run[run] * len(dataset.labels) + label) * len(hosts) + host_of_run[run]
     order = np.argsort(key, kind="stable")
     key = key[order]
-    first = _starts(key)
+    first = segment_starts(key)
     family, host = np.divmod(key[first], max(len(hosts), 1))
     group, label = np.divmod(family, max(len(dataset.labels), 1))
     values = np.log(value[order])
@@ -77,12 +78,7 @@ def units_of(dataset: Dataset, by: str) -> Units:
         for name in ("n_samples", "n_processes")
     )
     logs = unit_means(values, first) if first.size else values
-    return Units(names, group, label, host, logs, n_samples, n_processes, values, first, _starts(family))
-
-
-def _starts(codes: NDArray[Any]) -> NDArray[Any]:
-    """Where runs of equal values start."""
-    return np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])) if codes.size else np.empty(0, np.intp)
+    return Units(names, group, label, host, logs, n_samples, n_processes, values, first, segment_starts(family))
 
 
 def groups_of(dataset: Dataset, by: str) -> list[HostGroup]:

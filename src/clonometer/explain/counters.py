@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.answers import Trace
 from clonometer.explain.actors import Cast
@@ -15,9 +16,6 @@ from clonometer.explain.partition import TracedLaunch, traced_launches
 from clonometer.explain.parts import ORDER, USER_PARTS
 from clonometer.explain.types import Counters, Counts
 from clonometer.words import STAGE_ORDER
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 STAGES = STAGE_ORDER[:-1]
 

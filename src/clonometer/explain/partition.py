@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.answers import Trace
 from clonometer.explain.actors import MARK, STAMP, Cast, Event
@@ -16,9 +17,6 @@ from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.parts import LOADER, PROGRAM_PARTS, UNEXPLAINED
 from clonometer.explain.types import Segment
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from pathlib import Path
 KALLSYMS = Path("/proc/kallsyms")
 
 
-def kernel_symbols(path: Path = KALLSYMS) -> Callable[[int], str]:
+def kernel_symbols() -> Callable[[int], str]:
     """Read the table once and return what names an address.
 
     Where it cannot be read, or all its addresses are hidden (``kptr_restrict``), addresses stay numbers.
     """
     symbols: list[tuple[int, str]] = []
     try:
-        with path.open(encoding="ascii", errors="replace") as lines:
+        with KALLSYMS.open(encoding="ascii", errors="replace") as lines:
             for line in lines:
                 address, kind, name = line.split(maxsplit=2)
                 if kind in "tTwW":

@@ -79,7 +79,9 @@ class Names:
             If nothing bears the name, with the nearest that exist.
         """
         # A value that is called as a workload is, such as `after=fork`, is not what is asked for.
-        meant = [*self._things(name.strip())] or [*self._values(name.strip())]
+        wanted = name.strip()
+        values = (self._value(axis, wanted) for axis in self._catalogue.axes.values() if wanted in axis.values)
+        meant = [*self._things(wanted)] or [*values]
         if not meant:
             raise unknown("name", name, self._known())
         return meant
@@ -111,9 +113,6 @@ class Names:
         yield from self._groups(name)
         if name in plan_names():
             yield self._plan(name)
-
-    def _values(self, name: str) -> Iterator[About]:
-        yield from (self._value(axis, name) for axis in self._catalogue.axes.values() if name in axis.values)
 
     def _workload(self, workload: Workload) -> About:
         quantities = [self._catalogue.quantities[name] for name in workload.quantities]

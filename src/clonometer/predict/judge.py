@@ -172,7 +172,7 @@ def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
         notes.append(
             f"It is process {standing.inner_pids[-1]} in its own PID namespace, whose limits of tasks may be lower."
         )
-    if reading.areas and max(area.end for area in reading.areas if area.start < 1 << 63) <= 1 << 32:
+    if reading.areas and max(area.end for area in reading.areas if area.is_of_user) <= 1 << 32:
         notes.append(
             "It is a program of 32 bits; its page tables are those of 64 bits, so that its forks cost the same."
         )

@@ -21,8 +21,6 @@ _MOST_STACK_BYTES = 64 << 20
 _GO_HEAP = 0xC0
 #: An area without a name gets a line of its own from this share of the process's memory on.
 _LARGE_SHARE = 0.05
-#: What lies above belongs to the kernel ([vsyscall]).
-_USER_END = 1 << 63
 _UFFD_FLAGS = frozenset(("um", "uw", "ui"))
 _PAGE_KB = SMALL_PAGE_BYTES // 1024
 _HUGE_KB = PAGES_OF_HUGE * _PAGE_KB
@@ -47,7 +45,7 @@ def group_areas(areas: Sequence[MemoryArea], page_table_bytes: int, *, pages_kno
     Areas come in the order of their addresses; ``page_table_bytes`` are all page tables of the process (VmPTE). Without
     ``pages_known`` every private area that may be written to is taken for written.
     """
-    usable = [area for area in areas if area.start < _USER_END]
+    usable = [area for area in areas if area.is_of_user]
     tables = _share_tables(usable, page_table_bytes)
     large_kb = max(1, int(_LARGE_SHARE * sum(area.rss_kb for area in usable)))
     members: dict[tuple[str, str], list[tuple[MemoryArea, int]]] = {}

@@ -51,8 +51,8 @@ def write_part(
     runs: Sequence[Mapping[str, Any]],
     labels: Sequence[Mapping[str, Any]],
     rows: Mapping[str, NDArray[Any]],
-) -> Path:
-    """Write a part whole or not at all; gives its name: the path without its two suffixes.
+) -> None:
+    """Write a part whole or not at all.
 
     ``runs`` has one object a run, all with the same keys; values are texts, whole numbers and None. ``labels`` are
     objects with ``cell``, ``quantity`` and ``placement`` at least, ``rows`` `COLUMNS`, arrays of one length.
@@ -84,7 +84,6 @@ def write_part(
     for suffix, content in ((ROWS, table), (RUNS, whole)):
         with writing(name.with_name(name.name + suffix)) as new:
             pq.write_table(content, new.file, row_group_size=_ROW_GROUP_ROWS, compression="zstd", version="2.6")
-    return name
 
 
 def read_parts(folder: Path) -> list[SummaryPart]:

@@ -22,8 +22,7 @@ _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 #: Begin the names of all that measuring needs: drivers, and the programs that those start.
 MEASURING = (*_PREFIXES, "target_")
-_DESCRIBE_TIMEOUT_S = 20.0
-_CALIBRATE_TIMEOUT_S = 20.0
+_ASK_TIMEOUT_S = 20.0
 _PROGRAM_TIMEOUT_S = 30.0
 
 
@@ -65,7 +64,7 @@ class Driver:
         DriverError
             If it gives no answer, or one that is no calibration.
         """
-        clock = _ask(self.name, self.command("--calibrate"), _CALIBRATE_TIMEOUT_S)
+        clock = _ask(self.name, self.command("--calibrate"))
         if clock.get("clock") not in ("tsc", "monotonic"):
             raise DriverError(f"{self.name} --calibrate names an unknown clock {clock.get('clock')!r}")
         hertz = clock.get("clock_hz")
@@ -189,7 +188,7 @@ def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drive
     broken: dict[str, str] = {}
     for driver in candidates:
         try:
-            described = _ask(driver.name, driver.command("--describe"), _DESCRIBE_TIMEOUT_S)
+            described = _ask(driver.name, driver.command("--describe"))
             usable.append(replace(driver, description=described))
         except DriverError as error:
             broken[driver.name] = error.message
@@ -238,9 +237,9 @@ def executables(folder: Path, prefixes: tuple[str, ...] = ("",)) -> list[Path]:
     return [path for path in paths if path.name.startswith(prefixes) and path.is_file() and os.access(path, os.X_OK)]
 
 
-def _ask(name: str, argv: Sequence[str], timeout_s: float) -> dict[str, Any]:
+def _ask(name: str, argv: Sequence[str]) -> dict[str, Any]:
     """Start a driver that answers with one JSON object on standard output."""
-    content = sound_answer(f"{name} {argv[-1]}", argv, timeout_s=timeout_s)
+    content = sound_answer(f"{name} {argv[-1]}", argv, timeout_s=_ASK_TIMEOUT_S)
     try:
         answer = json.loads(content)
     except ValueError as error:

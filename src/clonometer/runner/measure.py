@@ -37,11 +37,11 @@ class ProcessResult:
 
     status: str
     reason: str | None
-    blocks: tuple[Block, ...]
-    done: Done | None
-    exit_status: int | None
-    stderr: str
-    seconds: float
+    blocks: tuple[Block, ...] = ()
+    done: Done | None = None
+    exit_status: int | None = None
+    stderr: str = ""
+    seconds: float = 0.0
     hopeless: bool = False
     left: tuple[str, ...] = ()
 
@@ -91,10 +91,10 @@ def measure(
         with nullcontext() if frequency == AS_IS else kept(guardian, frequency):
             measured = _measure(driver, target, clock, timeout_s, interrupt_fd, environment=environment)
     except UnavailableError as error:
-        return ProcessResult("skipped", error.message, (), None, None, "", 0.0)
+        return ProcessResult("skipped", error.message)
     except NotRestoredError as error:
         if measured is None:
-            return ProcessResult("failed", error.message, (), None, None, "", 0.0, hopeless=True)
+            return ProcessResult("failed", error.message, hopeless=True)
         # What was measured is kept; that the machine is not as it was must be said, and nobody may make it worse.
         return replace(measured, status="failed", reason=error.message, hopeless=True)
     return measured
@@ -129,7 +129,7 @@ def _measure(
             environment=environment,
         )
     except DriverError as error:
-        return ProcessResult("failed", error.message, (), None, None, "", 0.0)
+        return ProcessResult("failed", error.message)
     status, reason = _judge(target, reader, blocks, ending)
     return ProcessResult(
         status,

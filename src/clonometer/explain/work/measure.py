@@ -89,11 +89,9 @@ def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, T
     if workload is None or not workload.available:
         why = workload.reason if workload is not None else "no probe has it"
         raise UnavailableError(f"{WORKLOAD} is not available on this machine: {why}")
-    sides = []
-    for side in SIDES:
-        plan = plan_from_arguments([WORKLOAD], [*given, f"{KIND}={side}"], catalogue)
-        sides.append(limited(plan.targets[0]))
-    return sides[0], sides[1]
+    plans = (plan_from_arguments([WORKLOAD], [*given, f"{KIND}={side}"], catalogue) for side in SIDES)
+    threads, processes = (limited(plan.targets[0]) for plan in plans)
+    return threads, processes
 
 
 def limited(target: Target) -> Target:

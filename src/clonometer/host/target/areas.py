@@ -75,6 +75,11 @@ class MemoryArea(NamedTuple):
         return self.end - self.start
 
     @property
+    def is_of_user(self) -> bool:
+        """Whether it is the process's own, and not the kernel's, as [vsyscall] is."""
+        return self.start < 1 << 63
+
+    @property
     def is_private(self) -> bool:
         """Whether what is written stays the process's."""
         return self.permissions[3:4] != "s"

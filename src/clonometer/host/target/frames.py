@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from io import FileIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,14 @@ from clonometer.host.source import Source
 from clonometer.host.target.areas import MemoryArea
 from clonometer.host.target.locked import LockTime
 
-_PAGE_BYTES = 4096
+PAGE_BYTES = 4096
 _ENTRY_BYTES = 8
-_PRESENT = np.uint64(1 << 63)
+PRESENT = np.uint64(1 << 63)
 _FRAME = np.uint64((1 << 55) - 1)
 #: A window is what one page table maps; so many of them, evenly spread, are looked at.
 _WINDOW_BYTES = 2 << 20
 _MOST_WINDOWS = 1024
-_WINDOW_PAGES = _WINDOW_BYTES // _PAGE_BYTES
+_WINDOW_PAGES = _WINDOW_BYTES // PAGE_BYTES
 #: A page lies near the one before if its frame is at most so far: a processor fetches so many descriptors ahead.
 _NEAR_FRAMES = 4
 
@@ -43,10 +44,9 @@ def look_at_frames(source: Source, pid: int, areas: Sequence[MemoryArea], lock: 
     try:
         with source.path(f"/proc/{pid}/pagemap").open("rb", buffering=0) as pagemap:
             for place, start, end in chosen:
-                length, offset = ((at // _PAGE_BYTES) * _ENTRY_BYTES for at in (end - start, start))
                 with lock.timed():
-                    content = os.pread(pagemap.fileno(), length, offset)
-                pages, scattered = _count(content, may_be_huge=areas[place].huge_kb > 0)
+                    entries = read_entries(pagemap, start, end)
+                pages, scattered = _count(entries, may_be_huge=areas[place].huge_kb > 0)
                 before = seen.get(place, (0, 0))
                 seen[place] = (before[0] + pages, before[1] + scattered)
     except OSError:
@@ -69,10 +69,16 @@ def _windows(areas: Sequence[MemoryArea]) -> Iterator[Window]:
             start = end
 
 
-def _count(content: bytes, *, may_be_huge: bool) -> tuple[int, int]:
+def read_entries(pagemap: FileIO, start: int, end: int) -> NDArray[np.uint64]:
+    """Read from a process's pagemap what it says of the pages of a span; of fewer where it ends before."""
+    length, offset = (at // PAGE_BYTES * _ENTRY_BYTES for at in (end - start, start))
+    content = os.pread(pagemap.fileno(), length, offset)
+    return np.frombuffer(content[: len(content) // _ENTRY_BYTES * _ENTRY_BYTES], dtype=np.uint64)
+
+
+def _count(entries: NDArray[np.uint64], *, may_be_huge: bool) -> tuple[int, int]:
     """Count the pages whose frame is seen, and of them the scattered ones; the first has no neighbour."""
-    entries = np.frombuffer(content[: len(content) // _ENTRY_BYTES * _ENTRY_BYTES], dtype=np.uint64)
-    frames = (entries[(entries & _PRESENT) != 0] & _FRAME).astype(np.int64)
+    frames = (entries[(entries & PRESENT) != 0] & _FRAME).astype(np.int64)
     frames = frames[frames > 0]
     if not frames.size or (may_be_huge and _is_huge(frames)):
         return 0, 0

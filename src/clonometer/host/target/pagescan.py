@@ -14,15 +14,14 @@ from collections.abc import Sequence
 
 from clonometer.host.source import Lack, Source
 from clonometer.host.target.areas import MemoryArea
+from clonometer.host.target.frames import PAGE_BYTES
 from clonometer.host.target.locked import LockTime
 
-_PAGE_BYTES = 4096
 _STEP_BYTES = 256 << 20
 _REGIONS = 4096
 _ARGUMENT = struct.Struct("12Q")
 _REQUEST = (3 << 30) | (_ARGUMENT.size << 16) | (ord("f") << 8) | 16
 _PRESENT, _SWAPPED, _HUGE = 8, 16, 64
-_USER_END = 1 << 63
 
 
 def count_pages(
@@ -50,7 +49,7 @@ def count_pages(
 
 
 def _may_be_copied(area: MemoryArea) -> bool:
-    return area.is_private and area.start < _USER_END and (area.inode == 0 or "w" in area.permissions)
+    return area.is_private and area.is_of_user and (area.inode == 0 or "w" in area.permissions)
 
 
 def _counted(
@@ -73,13 +72,13 @@ def _counted(
         for number in range(filled):
             first, last, categories = regions[3 * number : 3 * number + 3]
             for category in pages:
-                pages[category] += (last - first) // _PAGE_BYTES if categories & category else 0
+                pages[category] += (last - first) // PAGE_BYTES if categories & category else 0
         reached = _ARGUMENT.unpack(argument)[4]
         place = reached if reached > place else end
-    present_kb = pages[_PRESENT] * _PAGE_BYTES // 1024
+    present_kb = pages[_PRESENT] * PAGE_BYTES // 1024
     return area._replace(
         rss_kb=present_kb,
         anonymous_kb=present_kb,
-        huge_kb=pages[_HUGE] * _PAGE_BYTES // 1024,
-        swap_kb=pages[_SWAPPED] * _PAGE_BYTES // 1024,
+        huge_kb=pages[_HUGE] * PAGE_BYTES // 1024,
+        swap_kb=pages[_SWAPPED] * PAGE_BYTES // 1024,
     )

@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from clonometer.errors import UnavailableError
 from clonometer.host.source import Lack, Source
 from clonometer.host.target.areas import MemoryArea, parse_smaps
+from clonometer.host.target.frames import PAGE_BYTES, PRESENT, read_entries
 from clonometer.host.target.locked import LockTime, read_timed
 
-_PAGE_BYTES = 4096
-_ENTRY_BYTES = 8
-_PIECE_ENTRIES = 1 << 17
-_SOFT_DIRTY = 1 << 55
-_PRESENT = 1 << 63
-_USER_END = 1 << 63
+_PIECE_BYTES = PAGE_BYTES << 17
+_SOFT_DIRTY = np.uint64(1 << 55)
 _CLEAR_SOFT_DIRTY, _CLEAR_TOUCHED = b"4", b"1"
 
 Means = Literal["measured", "touched"]
@@ -44,16 +43,15 @@ class WrittenPages:
 
 def means_of_this_kernel() -> Means:
     """How writes can be measured by this kernel: whether it marks pages that are written to shows a page of our own."""
-    with mmap.mmap(-1, _PAGE_BYTES) as page:
+    with mmap.mmap(-1, PAGE_BYTES) as page:
         page[0] = 1
         address = _address_of(page)
         try:
-            with Path("/proc/self/pagemap").open("rb", buffering=0) as file:
-                file.seek(address // _PAGE_BYTES * _ENTRY_BYTES)
-                entry = int.from_bytes(file.read(_ENTRY_BYTES), "little")
+            with Path("/proc/self/pagemap").open("rb", buffering=0) as pagemap:
+                entries = read_entries(pagemap, address, address + PAGE_BYTES)
         except OSError:
             return "touched"
-    return "measured" if entry & _SOFT_DIRTY else "touched"
+    return "measured" if np.any(entries & _SOFT_DIRTY) else "touched"
 
 
 def _address_of(page: mmap.mmap) -> int:
@@ -110,30 +108,25 @@ def measure_writes(
 
 
 def _is_copied(area: MemoryArea) -> bool:
-    return area.is_private and area.start < _USER_END and not area.has("dc")
+    return area.is_private and area.is_of_user and not area.has("dc")
 
 
 def _count_dirty(source: Source, pid: int, areas: Sequence[MemoryArea]) -> tuple[int, int]:
-    import numpy as np
-
     dirty = present = 0
-    with source.path(f"/proc/{pid}/pagemap").open("rb", buffering=0) as file:
+    with source.path(f"/proc/{pid}/pagemap").open("rb", buffering=0) as pagemap:
         for area in areas:
             if not _is_copied(area) or not (area.anonymous_kb or area.rss_kb):
                 continue
-            for first in range(area.start // _PAGE_BYTES, area.end // _PAGE_BYTES, _PIECE_ENTRIES):
-                count = min(_PIECE_ENTRIES, area.end // _PAGE_BYTES - first)
-                file.seek(first * _ENTRY_BYTES)
-                data = file.read(count * _ENTRY_BYTES)
-                entries = np.frombuffer(data[: len(data) // _ENTRY_BYTES * _ENTRY_BYTES], "<u8")
-                is_present = (entries & np.uint64(_PRESENT)) != 0
+            for start in range(area.start, area.end, _PIECE_BYTES):
+                entries = read_entries(pagemap, start, min(area.end, start + _PIECE_BYTES))
+                is_present = (entries & PRESENT) != 0
                 present += int(np.count_nonzero(is_present))
-                dirty += int(np.count_nonzero(is_present & ((entries & np.uint64(_SOFT_DIRTY)) != 0)))
+                dirty += int(np.count_nonzero(is_present & ((entries & _SOFT_DIRTY) != 0)))
     return dirty, present
 
 
 def _count_touched(source: Source, pid: int) -> tuple[int, int]:
     areas = parse_smaps(read_timed(source, f"/proc/{pid}/smaps", LockTime()))
     copied = [area for area in areas if _is_copied(area) and area.anonymous_kb]
-    pages = _PAGE_BYTES // 1024
+    pages = PAGE_BYTES // 1024
     return sum(area.referenced_kb for area in copied) // pages, sum(area.rss_kb for area in copied) // pages
