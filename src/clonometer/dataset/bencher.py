@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clonometer.dataset.load import Dataset
-from clonometer.dataset.point_types import PointRun
 from clonometer.dataset.points import bare_label, dataset_of
-from clonometer.dataset.types import Label
+from clonometer.dataset.types import Label, PointRun
 from clonometer.errors import InputError
 from clonometer.words import STAGE_ORDER
 

@@ -140,7 +140,7 @@ def _differences(dataset: Dataset, by: str, base: str, other: str) -> tuple[Diff
         for key, value in facts_of[its].items():
             text = str(value)
             counts = sides[name == other].setdefault(key, Counter())
-            counts[text] = counts.get(text, 0) + count
+            counts[text] += count
             example[text] = value
     return by_importance(
         Difference(key, *(example[side[key].most_common(1)[0][0]] for side in sides))

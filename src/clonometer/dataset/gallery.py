@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from clonometer.dataset.gallery_types import Gallery, GalleryMachine
 from clonometer.dataset.publish import scrubbed_facts
-from clonometer.dataset.published import PUBLISHED_SUFFIX, PublishedRow, PublishedSummary
+from clonometer.dataset.published import PUBLISHED_SUFFIX, Gallery, GalleryMachine, PublishedRow, PublishedSummary
 from clonometer.dataset.types import LeftOutFile
 from clonometer.errors import InputError
 from clonometer.records import from_json

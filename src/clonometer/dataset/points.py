@@ -12,8 +12,7 @@ import numpy as np
 
 from clonometer.dataset.load import Dataset
 from clonometer.dataset.openmetrics import parse_openmetrics
-from clonometer.dataset.point_types import Point, PointRun, Points
-from clonometer.dataset.types import FolderReading, Label, RunEntry
+from clonometer.dataset.types import FolderReading, Label, Point, PointRun, Points, RunEntry
 from clonometer.errors import InputError
 from clonometer.words import cell_parts
 

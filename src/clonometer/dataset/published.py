@@ -1,4 +1,4 @@
-"""The published summary of a machine: plain, frozen values."""
+"""Published summaries, and the gallery of machines that is made of them: plain, frozen values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from clonometer.dataset.types import LeftOutFile
 from clonometer.records import Count, Known, Least, Pattern
 
 #: How a published file is named.
@@ -43,3 +44,28 @@ class PublishedSummary:
     month: Annotated[str, Pattern(r"^[0-9]{4}-[0-9]{2}$"), "When it was measured."]
     facts: Annotated[Mapping[str, Any], "Keys as in docs/host.md."]
     rows: Sequence[PublishedRow]
+
+
+@dataclass(frozen=True)
+class GalleryMachine:
+    """A machine: its published summary, and an identifier made of its content alone."""
+
+    id: str
+    published: PublishedSummary
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Its facts (docs/host.md)."""
+        return self.published.facts
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Machines in the order of their processors, files that are left out, and the rows that stand in the list of all.
+
+    ``headlines``: cell, quantity and placement of each.
+    """
+
+    machines: Sequence[GalleryMachine]
+    left_out: Sequence[LeftOutFile]
+    headlines: Sequence[tuple[str, str, str | None]]

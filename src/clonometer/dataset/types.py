@@ -185,3 +185,31 @@ class FleetCompared:
     groups: Sequence[HostGroup]
     paired: Annotated[Sequence[str], "Groups whose hosts are compared each with itself in the base."]
     compared: Annotated[Compared, "As of compare; a side's runs are hosts."]
+
+
+@dataclass(frozen=True)
+class PointRun:
+    """A run: when it started (seconds since 1970), its host and facts, as texts."""
+
+    started_s: float
+    host: str
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A median of a run, with the ends of its interval; in ns of a time."""
+
+    run: int
+    label: Label
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Points:
+    """Runs in order of time, and the values of each label in that order, label after label."""
+
+    runs: tuple[PointRun, ...]
+    points: tuple[Point, ...]

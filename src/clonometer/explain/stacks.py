@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import takewhile
 
 from clonometer.answers import Trace
 from clonometer.explain.launches import launches_of
@@ -21,7 +23,7 @@ def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
     """
     spans = [(launch.start_ns, launch.end_ns) for launch in launches_of(trace)]
     folded: Counter[str] = Counter()
-    names: dict[int, str] = {}
+    name_of = cache(symbol)
     position = 0
     samples = trace.events[trace.events["kind"] == trace.kinds.index("sample")]
     columns = [samples[name].tolist() for name in ("time_ns", "task", "values")]
@@ -30,13 +32,8 @@ def fold(trace: Trace, symbol: Callable[[int], str]) -> Mapping[str, int]:
             position += 1
         if position == len(spans) or spans[position][0] > time_ns:
             continue
-        words = [int(word) for word in trace.stacks[values[0] : values[0] + values[1]]]
-        frames = []
-        for word in words:
-            if word == _USER:
-                break
-            if word < _MARKS:
-                frames.append(names.setdefault(word, symbol(word)))
+        words = trace.stacks[values[0] : values[0] + values[1]].tolist()
+        frames = [name_of(word) for word in takewhile(lambda word: word != _USER, words) if word < _MARKS]
         who = "parent" if task == trace.task else "child"
         folded[";".join([who, *(reversed(frames) if frames else ["[user code]"])])] += 1
     return dict(folded.most_common())

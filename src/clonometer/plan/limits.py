@@ -87,7 +87,7 @@ def estimated_launch_ns(condition: Mapping[str, AxisValue]) -> float:
     costs = _costs(condition)
     launch_ns = _LAUNCH_NS + sum(cost.launch_ns for cost in costs)
     at_once = [value for axis, value in condition.items() if axis_of(axis).multiplies and isinstance(value, int)]
-    return launch_ns * max(1, *at_once, 1) + sum(cost.wait_ns for cost in costs)
+    return launch_ns * max([1, *at_once]) + sum(cost.wait_ns for cost in costs)
 
 
 def _costs(condition: Mapping[str, AxisValue]) -> list[Cost]:

@@ -155,6 +155,8 @@ def _start(argv: Sequence[str], write_fd: int, environment: Mapping[str, str]) -
     """Start a driver that answers on ``write_fd``, or on standard output where its words name no descriptor."""
     command = [str(write_fd) if word == ANSWER_FD else word for word in argv]
     over_stdout = ANSWER_FD not in argv
+    # LD_BIND_NOW would turn a lazily bound probe into the other kind: linkage is a condition, not an accident.
+    inherited = {name: value for name, value in os.environ.items() if name != "LD_BIND_NOW"}
     try:
         # From the main thread only: the probe asks for PR_SET_PDEATHSIG, which fires when the thread that
         # started it ends, not when the process does.
@@ -165,16 +167,10 @@ def _start(argv: Sequence[str], write_fd: int, environment: Mapping[str, str]) -
             stderr=subprocess.PIPE,
             pass_fds=() if over_stdout else (write_fd,),
             start_new_session=True,
-            env={**_environment(), **environment},
+            env={**inherited, **environment},
         )
     except OSError as error:
         raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
-
-
-def _environment() -> Mapping[str, str]:
-    # LD_BIND_NOW would turn a lazily bound probe into the other kind: linkage is a condition, not an
-    # accident.
-    return {name: value for name, value in os.environ.items() if name != "LD_BIND_NOW"}
 
 
 @contextlib.contextmanager

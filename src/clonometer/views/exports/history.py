@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from clonometer.dataset.point_types import Point, Points
+from clonometer.dataset.types import Point, Points
 from clonometer.views.exports.bencher import Benchmarks, add_metric
 from clonometer.views.exports.openmetrics import metric_family
 

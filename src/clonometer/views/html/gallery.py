@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clonometer.dataset.gallery_types import Gallery, GalleryMachine
-from clonometer.dataset.published import PublishedRow
+from clonometer.dataset.published import Gallery, GalleryMachine, PublishedRow
 from clonometer.units import format_bytes, table_unit
 from clonometer.views.html import render_page
 from clonometer.views.labels import cpu_name
