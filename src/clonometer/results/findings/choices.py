@@ -142,7 +142,7 @@ def _size(row: Evidence) -> int:
 
 def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: what is no stage first, so that the last stage comes last."""
-    estimates = [row.estimate for row in book.rows if row.estimate.workload == workload and not row.estimate.detail]
+    estimates = [row.estimate for row in book.rows_of(workload) if not row.estimate.detail]
     quantities = dict.fromkeys(
         (estimate.stage, estimate.quantity)
         for estimate in estimates

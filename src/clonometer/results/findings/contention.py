@@ -39,7 +39,7 @@ def contention(comparer: Comparer) -> Findings:
 def false_sharing(comparer: Comparer) -> Findings:
     """Say what it costs that the workers' counters lie side by side, or are one."""
     book = comparer.book
-    counters = [row for row in book.rows if row.estimate.workload == COUNTER]
+    counters = book.rows_of(COUNTER)
     # One worker shares its counter with nobody, so that there is nothing to tell of it.
     comparer.claim(counters, LAYOUT)
     for layout in ("packed", "one"):

@@ -141,7 +141,7 @@ def stalls(comparer: Comparer) -> Findings:
     """Tell a fork as one story, for the largest parent of each condition: the call, the stall, the aftermath."""
     book = comparer.book
     largest: dict[tuple[object, ...], Estimate] = {}
-    for estimate in (row.estimate for row in book.rows if row.estimate.workload == STALL):
+    for estimate in (row.estimate for row in book.rows_of(STALL)):
         key = tuple(book.changes(estimate, "parent_bytes").items())
         if key not in largest or _size(estimate) > _size(largest[key]):
             largest[key] = estimate

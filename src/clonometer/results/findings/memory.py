@@ -103,7 +103,7 @@ def memory_points(
 ) -> list[Evidence]:
     """Rows of one workload that differ only in ``parent_bytes``, smallest first."""
     book = comparer.book
-    sizes = {row.estimate.condition.get("parent_bytes") for row in book.rows if row.estimate.workload == workload}
+    sizes = {row.estimate.condition.get("parent_bytes") for row in book.rows_of(workload)}
     points = []
     for size in sorted(size for size in sizes if isinstance(size, int)):
         plain = {axis: value for axis, value in changes.items() if axis not in qualified_by("parent_bytes")}

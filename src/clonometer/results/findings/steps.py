@@ -62,8 +62,7 @@ def _step(
 
 def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: stages in order of time, then the rest."""
-    rows = comparer.book.rows
-    estimates = [row.estimate for row in rows if row.estimate.workload == workload and not row.estimate.detail]
+    estimates = [row.estimate for row in comparer.book.rows_of(workload) if not row.estimate.detail]
     quantities = list(dict.fromkeys((estimate.stage, estimate.quantity) for estimate in estimates))
     return sorted(quantities, key=lambda entry: stage_place(entry[0]))
 

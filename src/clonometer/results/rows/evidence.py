@@ -85,6 +85,17 @@ class Book:
         """The rows whose unit is one of time."""
         return tuple(row for row in self.all_rows if row.is_time)
 
+    def rows_of(self, workload: str) -> Sequence[Evidence]:
+        """Those of them that belong to a workload."""
+        return self._by_workload.get(workload, ())
+
+    @cached_property
+    def _by_workload(self) -> Mapping[str, Sequence[Evidence]]:
+        rows: dict[str, list[Evidence]] = {}
+        for row in self.rows:
+            rows.setdefault(row.estimate.workload, []).append(row)
+        return rows
+
     @cached_property
     def cells(self) -> Mapping[str, Mapping[RowKey, Evidence]]:
         """All rows by cell, then by quantity and observed placement."""
@@ -111,13 +122,18 @@ class Book:
 
     def changes(self, estimate: Estimate, *left_out: str) -> Changes:
         """The axes of a row that are off their default, but for those left out."""
+        changes = self._kept_changes(estimate)
+        return {axis: changes[axis] for axis in changes if axis not in left_out} if left_out else dict(changes)
+
+    def _kept_changes(self, estimate: Estimate) -> Changes:
+        """The same of all axes, kept for the cell: nobody may change it."""
         if estimate.cell not in self._changes:
             self._changes[estimate.cell] = {
                 axis: value
                 for axis, value in sorted(estimate.condition.items())
                 if axis not in self.defaults or value != self.defaults[axis]
             }
-        return {axis: value for axis, value in self._changes[estimate.cell].items() if axis not in left_out}
+        return self._changes[estimate.cell]
 
     def default(self, axis: str) -> int | str | None:
         """The default of an axis, or None where the catalogue does not have it."""
@@ -151,7 +167,7 @@ class Book:
         return [
             row
             for row in self._by_stage.get((workload, temperature, stage), ())
-            if quantity in (None, row.estimate.quantity) and self.changes(row.estimate) == wanted
+            if quantity in (None, row.estimate.quantity) and self._kept_changes(row.estimate) == wanted
         ]
 
     @cached_property
@@ -175,14 +191,14 @@ class Book:
 
     def conditions(self, workloads: Sequence[str]) -> list[Changes]:
         """Conditions that all of ``workloads`` have, as changes from the defaults, in the plan's order."""
-        by_workload: dict[str, list[Changes]] = {workload: [] for workload in workloads}
-        for row in self.rows:
-            conditions = by_workload.get(row.estimate.workload, [])
-            changes = self.changes(row.estimate)
-            if changes not in conditions:
-                conditions.append(changes)
-        first, *others = by_workload.values() or [[]]
-        return [changes for changes in first if all(changes in other for other in others)]
+        if not workloads:
+            return []
+        # By their items: a mapping cannot be looked up.
+        first, *others = (
+            dict.fromkeys(tuple(self._kept_changes(row.estimate).items()) for row in self.rows_of(workload))
+            for workload in workloads
+        )
+        return [dict(changes) for changes in first if all(changes in other for other in others)]
 
 
 def _most_samples(rows: Iterable[Evidence]) -> Evidence | None:

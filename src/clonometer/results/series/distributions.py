@@ -46,7 +46,7 @@ def _condition(book: Book, row: Evidence) -> dict[str, int | str]:
     """What is said of the cell: axes off their default, and numbers that other cells of its workload vary."""
     estimate = row.estimate
     changes = book.changes(estimate)
-    others = [other.estimate for other in book.rows if other.estimate.workload == estimate.workload]
+    others = [other.estimate for other in book.rows_of(estimate.workload)]
     varied = {
         axis
         for axis in estimate.condition
