@@ -42,14 +42,7 @@ def print_json(document: Mapping[str, Any]) -> None:
 def print_drawn(render: Callable[..., str], *answer: Any, **options: Any) -> None:
     """Print an answer for people; where the console lacks a character of it, in ASCII alone.
 
-    Parameters
-    ----------
-    render
-        Draws it: takes ``answer``, then ``width``, ``colour`` and ``ascii_only`` by name.
-    answer
-        What is drawn.
-    options
-        Whatever else ``render`` takes by name.
+    ``render`` draws it: it takes ``answer``, then ``width``, ``colour``, ``ascii_only`` and all ``options`` by name.
     """
     colour = wants_colour(sys.stdout)
     draw = partial(render, *answer, width=plain_width(), colour=colour, **options)

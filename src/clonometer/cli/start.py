@@ -13,13 +13,8 @@ EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the program with its exit status.
 
-    Whatever happens, the status is one of those in docs/cli.md: Python's own for an error would say of a check that
-    there is a regression.
-
-    Parameters
-    ----------
-    arguments
-        The words after the program's name; by default those it was started with.
+    ``arguments`` are the words after the program's name; by default those it was started with. Whatever happens, the
+    status is one of those in docs/cli.md: Python's own for an error would say of a check that there is a regression.
     """
     try:
         # First of all: until then a signal meets Python's own answer, which is a traceback, or none.

@@ -36,41 +36,26 @@ class Study:
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """One published number of a figure, and the cell that stands beside it.
+    """One published number of a figure, and the cell that stands beside it."""
 
-    Attributes
-    ----------
-    what
-        What it is the number of, in a few words.
-    unit
-        One of `UNITS`.
-    value, low, high
-        A number, or a range; the one that was not published is None, and all of them where there are words alone.
-    approximate
-        Whether the study says about.
-    wording
-        The study's words, where it gives no number.
-    cell, quantity
-        What is measured beside it; None where it is computed from several cells.
-    scales
-        An axis of the cell that may be made smaller where the machine has too little, the result being extrapolated.
-    times
-        Ours is for one launch and is multiplied by this.
-    side
-        Which of the two loops it is of whose launching call, taken to pieces, is told beside ours; None: of neither.
-    """
-
+    #: What it is the number of, in a few words.
     what: str
     unit: Annotated[str, Known(UNITS)]
+    #: A number, or a range; the one that was not published is None, and all of them where there are words alone.
     value: Annotated[float | None, Key("published")] = None
     low: Annotated[float | None, Key("published_low")] = None
     high: Annotated[float | None, Key("published_high")] = None
+    #: Whether the study says about.
     approximate: bool = False
     wording: Annotated[str | None, Key("said"), "The study's words, where it gives no number."] = None
+    #: What is measured beside it; None where it is computed from several cells.
     cell: str | None = None
     quantity: str | None = None
+    #: An axis of the cell that may be made smaller where the machine has too little, the result being extrapolated.
     scales: str | None = None
+    #: Ours is for one launch and is multiplied by this.
     times: int = 1
+    #: Which of the two loops it is of whose launching call, taken to pieces, is told beside ours; None: of neither.
     side: int | None = None
 
     @property

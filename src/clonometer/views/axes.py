@@ -30,34 +30,21 @@ _ROOM, _BREAK, _LABEL = 0.04, 0.16, 0.17
 
 @dataclass(frozen=True)
 class NumberAxis:
-    """An axis of numbers, made to hold certain points.
-
-    Attributes
-    ----------
-    title
-        What it is called; a log axis says that it is one.
-    label
-        The Vega expression that writes a tick.
-    low, high
-        Its ends, beyond the outermost points.
-    ticks
-        Where it is labelled.
-    is_log
-        Whether it is logarithmic.
-    zero, cut
-        Where zero stands on a log axis that has points there or below, and where the axis is broken; else None.
-    lowest
-        What is said there: zero, or that it is also for what is below.
-    """
+    """An axis of numbers, made to hold certain points; a log axis says in its title that it is one."""
 
     title: str
+    #: The Vega expression that writes a tick.
     label: str
+    #: Its ends, beyond the outermost points.
     low: float
     high: float
+    #: Where it is labelled.
     ticks: tuple[float, ...]
     is_log: bool
+    #: Where zero stands on a log axis that has points there or below, and where the axis is broken; else None.
     zero: float | None = None
     cut: float | None = None
+    #: What is said there: zero, or that it is also for what is below.
     lowest: str = "0"
 
     def place(self, value: float, aside: float = 0.0) -> float:

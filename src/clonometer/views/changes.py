@@ -9,16 +9,9 @@ _MANY_TIMES = 2.0
 
 
 def change_words(ratio: float, low: float | None, high: float | None, words: tuple[str, str]) -> str:
-    """Say what a ratio is a change of, with its interval.
+    """Say what a ratio above 0 is a change of, with its interval, whose ends are None where there is none.
 
-    Parameters
-    ----------
-    ratio
-        Above 0.
-    low, high
-        The ends of its interval; None where there is none.
-    words
-        What more of it is called, and what less.
+    ``words`` are what more of it is called, and what less.
 
     Examples
     --------

@@ -29,30 +29,19 @@ _EQUATION_LETTERS = 56
 
 @dataclass(frozen=True)
 class ScanPanel:
-    """What one panel draws.
+    """What one panel draws; on its axes all points have room."""
 
-    Attributes
-    ----------
-    points
-        Of all lines, with ``x_at`` where they stand, and ``joined`` where a line goes through them.
-    labels
-        Of the lines, in the order of their colours.
-    quantity
-        What was measured: ``time``.
-    x, y
-        The axes, on which all points have room.
-    curves
-        Points of fitted curves; then the points are not joined.
-    equations
-        What the curves are.
-    """
-
+    #: Of all lines, with ``x_at`` where they stand, and ``joined`` where a line goes through them.
     points: list[dict[str, Any]]
+    #: Of the lines, in the order of their colours.
     labels: tuple[str, ...]
+    #: What was measured: ``time``.
     quantity: str
     x: NumberAxis
     y: NumberAxis
+    #: Points of fitted curves; then the points are not joined.
     curves: Sequence[Mapping[str, Any]] = ()
+    #: What the curves are.
     equations: tuple[str, ...] = ()
 
 
@@ -131,38 +120,25 @@ def series_words(series: Sequence[ScanSeries]) -> list[LineWords]:
 
 @dataclass(frozen=True)
 class Scanned:
-    """Which lines a figure draws, and how they become charts.
+    """Which lines a figure draws, and how they become charts."""
 
-    Attributes
-    ----------
-    draws
-        Whether a line belongs to it.
-    panel_of
-        The title of the panel that a line belongs to.
-    words
-        Names lines, given all lines of a chart.
-    title
-        The title of a chart, given its lines.
-    quantity
-        What a line is of.
-    shared
-        Whether all panels of a chart have one axis of the quantity.
-    logarithmic
-        Whether both axes are, however far the numbers reach; else where they reach far.
-    grouped
-        What lines of one chart have in common.
-    leads
-        Whether a line of it is drawn; the others only explain these.
-    """
-
+    #: Whether a line belongs to it.
     draws: Callable[[ScanSeries], bool]
+    #: The title of the panel that a line belongs to.
     panel_of: Callable[[ScanSeries], str] = stage_or_quantity
+    #: Names lines, given all lines of a chart.
     words: Callable[[Sequence[ScanSeries]], Sequence[LineWords]] = series_words
+    #: The title of a chart, given its lines.
     title: Callable[[Sequence[ScanSeries]], str] = family_title
+    #: What a line is of.
     quantity: Callable[[ScanSeries], str] = lambda _: "time"
+    #: Whether all panels of a chart have one axis of the quantity.
     shared: bool = True
+    #: Whether both axes are, however far the numbers reach; else where they reach far.
     logarithmic: bool = False
+    #: What lines of one chart have in common.
     grouped: Callable[[ScanSeries], object] = lambda line: (line.axis, line.family)
+    #: Whether a line of it is drawn; the others only explain these.
     leads: Callable[[ScanSeries], bool] = lambda line: not line.detail
 
     def charts(self, lines: Sequence[ScanSeries]) -> list[ScanChart]:

@@ -193,16 +193,8 @@ def where(test: str, layer: Spec) -> Spec:
 def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size: int = 50) -> list[Spec]:
     """Draw intervals as bars, with their middles on a line where their points are ``joined``.
 
-    Parameters
-    ----------
-    ends
-        Encodes an interval from its low to its high end.
-    middle
-        Encodes what lies between; its ``tip`` is shown where the pointer is.
-    along
-        What only the line has, such as the order of its points.
-    size
-        Of the points, in square pixels.
+    ``ends`` encodes an interval from its low to its high end, ``middle`` what lies between, ``along`` what only the
+    line has, such as the order of its points. Points are ``size`` square pixels large.
     """
     pointed = {**middle, "tooltip": TIP}
     return [

@@ -23,25 +23,16 @@ METRIC_UNITS: Mapping[Kind, tuple[str, Callable[[float], float]]] = {
 
 @dataclass(frozen=True)
 class Statistic:
-    """One figure of an estimate.
+    """One figure of an estimate: a ``time`` (ns), a ``count`` or a ``frequency`` (MHz)."""
 
-    Attributes
-    ----------
-    key
-        The estimate's field; its unit is in the name.
-    metric
-        Its name in OpenMetrics, without the unit.
-    kind
-        ``time`` (ns), ``count`` or ``frequency`` (MHz).
-    reason_key
-        The field that says why there is none.
-    """
-
+    #: The estimate's field; its unit is in the name.
     key: str
     heading: str
+    #: Its name in OpenMetrics, without the unit.
     metric: str
     kind: Kind
     about: str
+    #: The field that says why there is none.
     reason_key: str | None = None
 
 

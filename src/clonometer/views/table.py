@@ -16,62 +16,41 @@ INTERVAL_HEADING = "95% interval"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    head
-        Its heading.
-    texts
-        A text for each row; `BREAK` is where a long one may be broken.
-    align
-        How they stand.
-    drop
-        Where a terminal is too narrow, columns are left out in this order, 1 first; those with 0 never.
-    optional
-        Whether it is left out where no row has anything in it.
-    least, most
-        A terminal wraps texts where the columns that stay are too wide, to no less than ``least``. Of texts longer than
-        ``most`` paths are cut, and what stands for several rows runs down these, broken where it may be. 0: neither.
-    cut_start
-        Whether texts are paths, which are cut at their beginning, as the name is at the end. Nothing else is cut.
-    once
-        Whether a text that repeats the one above it is shown once for all these rows.
-    dim
-        Whether a terminal makes it pale.
-    prose
-        Whether its texts are sentences, which a page wraps and does not sort by.
-    folded
-        A word by which a page shows a text of prose when it is clicked; empty: the texts stand there.
-    code, strong
-        Whether its texts are code, and whether a page sets them bold.
-    about
-        What its figures are.
-    numbers
-        The numbers behind the texts, by which a page sorts; empty: it sorts by the texts, if at all.
-    tips
-        For each row what a page says on hover; empty: nothing.
-    evidence
-        For each row the cells that its text rests on, which a page shows when their count is clicked; empty: none.
-    """
-
+    #: Its heading.
     head: str
+    #: A text for each row; `BREAK` is where a long one may be broken.
     texts: Sequence[str]
     align: Align = "left"
+    #: Where a terminal is too narrow, columns are left out in this order, 1 first; those with 0 never.
     drop: int = 0
+    #: Whether it is left out where no row has anything in it.
     optional: bool = False
+    #: A terminal wraps texts where the columns that stay are too wide, to no less than ``least``. Of texts longer than
+    #: ``most`` paths are cut, and what stands for several rows runs down these, broken where it may be. 0: neither.
     least: int = 0
     most: int = 0
+    #: Whether texts are paths, which are cut at their beginning, as the name is at the end. Nothing else is cut.
     cut_start: bool = False
+    #: Whether a text that repeats the one above it is shown once for all these rows.
     once: bool = False
+    #: Whether a terminal makes it pale.
     dim: bool = False
+    #: Whether its texts are sentences, which a page wraps and does not sort by.
     prose: bool = False
+    #: A word by which a page shows a text of prose when it is clicked; empty: the texts stand there.
     folded: str = ""
+    #: Whether its texts are code, and whether a page sets them bold.
     code: bool = False
     strong: bool = False
+    #: What its figures are.
     about: str = ""
+    #: The numbers behind the texts, by which a page sorts; empty: it sorts by the texts, if at all.
     numbers: Sequence[float | None] = ()
+    #: For each row what a page says on hover; empty: nothing.
     tips: Sequence[str] = ()
+    #: For each row the cells that its text rests on, which a page shows when their count is clicked; empty: none.
     evidence: Sequence[Sequence[str]] = ()
 
     @property
@@ -82,24 +61,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes
-    ----------
-    columns
-        All with a text for each row.
-    title, note
-        What stands above and below it.
-    row_styles
-        For each row the style in which a terminal paints it; empty: none.
-    row_tips
-        For each row what a page says on hover; empty: nothing.
-    """
+    """A table of columns that all have a text for each row; title and note stand above and below it."""
 
     columns: Sequence[Column]
     title: str = ""
     note: str = ""
+    #: For each row the style in which a terminal paints it; empty: none.
     row_styles: Sequence[str | None] = ()
+    #: For each row what a page says on hover; empty: nothing.
     row_tips: Sequence[str] = ()
 
     @property

@@ -14,29 +14,17 @@ from clonometer.views.table import Table
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart of a figure.
-
-    Attributes
-    ----------
-    id
-        Its name on the page.
-    title
-        Its heading.
-    alt
-        What it shows, in words, for those who cannot see it.
-    draw
-        Makes the specification, in the size that it has in a picture and without its heading.
-    short
-        Its heading in a picture, where the row has a title; None: as ``title``.
-    tall
-        Whether its height can be chosen; others are as high as they have lines.
-    """
+    """One chart of a figure; ``id`` is its name on the page."""
 
     id: str
     title: str
+    #: What it shows, in words, for those who cannot see it.
     alt: str
+    #: Makes the specification, in the size that it has in a picture and without its heading.
     draw: Callable[[], Spec]
+    #: Its heading in a picture, where the row has a title; None: as ``title``.
     short: str | None = None
+    #: Whether its height can be chosen; others are as high as they have lines.
     tall: bool = True
 
 
@@ -60,52 +48,35 @@ class Section:
 
 @dataclass(frozen=True)
 class Figure:
-    """A kind of figure.
+    """A kind of figure."""
 
-    Attributes
-    ----------
-    place
-        Its place on the page.
-    kind
-        Its name for ``clonometer plot --kind``.
-    about
-        What it shows, in a few words.
-    needs
-        What a run must have for it: "this run has no ...".
-    question
-        What it answers; a picture's title where no finding answers it.
-    answers
-        Beginnings of the ids of findings that answer it, the best first.
-    rows
-        Its panels, row by row; empty where the run has nothing for it.
-    section
-        Where it stands on the page; None: the page has it in another way, or not.
-    stands_in
-        Without a section of its own: the section of the page that has it, and says how to read it. ``answer`` draws
-        its panels beside the families; ``distributions`` lets the reader choose what to draw.
-    tables
-        What stands below its charts on the page.
-    sums_up
-        Tables that say more than rows do where the run has nothing else; the argument beside the results is what it
-        has, by workload.
-    scans
-        Which scans it draws and how, so that the figure of any other scan leaves them out; None: it draws none.
-    reading
-        How to read it, where it has no section that says so.
-    """
-
+    #: Its place on the page.
     place: int
+    #: Its name for ``clonometer plot --kind``.
     kind: str
+    #: What it shows, in a few words.
     about: str
+    #: What a run must have for it: "this run has no ...".
     needs: str
+    #: What it answers; a picture's title where no finding answers it.
     question: str
+    #: Beginnings of the ids of findings that answer it, the best first.
     answers: Callable[[Results], Sequence[str]]
+    #: Its panels, row by row; empty where the run has nothing for it.
     rows: Callable[[Results], Sequence[Row]]
+    #: Where it stands on the page; None: the page has it in another way, or not.
     section: Section | None = None
+    #: What stands below its charts on the page.
     tables: Callable[[Results], Sequence[Table]] = lambda _: ()
+    #: Tables that say more than rows do where the run has nothing else; the argument beside the results is what it
+    #: has, by workload.
     sums_up: Callable[[Results, Set[str]], Sequence[Table]] = lambda _, __: ()
+    #: Which scans it draws and how, so that the figure of any other scan leaves them out; None: it draws none.
     scans: Scanned | None = None
+    #: How to read it, where it has no section that says so.
     reading: str = ""
+    #: Without a section of its own: the section of the page that has it, and says how to read it. ``answer`` draws
+    #: its panels beside the families; ``distributions`` lets the reader choose what to draw.
     stands_in: Literal["", "answer", "distributions"] = ""
 
     def answering(self, results: Results) -> list[Finding]:
@@ -128,8 +99,3 @@ def answered_by(*starts: str) -> Callable[[Results], Sequence[str]]:
 def alt(about: str, points: Sequence[Datum]) -> str:
     """Say a chart in words: what it shows, then each point."""
     return f"{about}. {'; '.join(str(point['tip']) for point in points)}."
-
-
-def labels_of(points: Sequence[Datum]) -> list[str]:
-    """The labels of points, in their order."""
-    return list(dict.fromkeys(str(point["label"]) for point in points))

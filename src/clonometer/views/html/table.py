@@ -17,38 +17,21 @@ _CLASSES = {"left": "", "right": "number", "point": "number", "range": "interval
 
 @dataclass(frozen=True)
 class PageCell:
-    """One cell.
-
-    Attributes
-    ----------
-    column
-        Where it stands.
-    text
-        What it says.
-    names_row
-        Whether it is in the first column, which names the rows.
-    kind
-        Its class.
-    padding
-        Digits that are set invisibly after it, so that decimal points are below each other.
-    span
-        For how many rows it stands; 0: one above it stands for its row too.
-    tip
-        What it says on hover.
-    evidence
-        The cells that it rests on.
-    sort_by
-        The number that it is sorted by; empty where it has none.
-    """
+    """One cell of a column; ``tip`` and ``evidence`` are as the column's for its row."""
 
     column: Column
     text: str
+    #: Whether it is in the first column, which names the rows.
     names_row: bool
+    #: Its class.
     kind: str
+    #: Digits that are set invisibly after it, so that decimal points are below each other.
     padding: str
+    #: For how many rows it stands; 0: one above it stands for its row too.
     span: int
     tip: str
     evidence: Sequence[str]
+    #: The number that it is sorted by; empty where it has none.
     sort_by: str
 
 
