@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -9,18 +10,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import rich_click as click
+
+from clonometer.cli.measuring import briefly_measured, find_catalogue
+from clonometer.cli.predicting import live, read
 from clonometer.errors import DriverError
+from clonometer.host.cpu import last_level_cache_bytes
+from clonometer.host.facts import collect
+from clonometer.host.memory import free_bytes
+from clonometer.model.conditions import FULL, QUICK, REFERENCE, MakerCounts, affordable
+from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
+from clonometer.model.turns import COLD_STATES, STATES, ForkState, take_turns
+from clonometer.plan.planfile import load_plan
+from clonometer.runner.made import MadeProcess, cache_emptier
 
 if TYPE_CHECKING:
-    import random
-
     from clonometer.model.calibration import Calibration
-    from clonometer.model.conditions import MakerCounts
     from clonometer.model.features import Features
     from clonometer.model.making import ForkedProcess
-    from clonometer.model.turns import ForkState
     from clonometer.model.types import Scale
-    from clonometer.runner.made import MadeProcess
 
 FULL_S, QUICK_S = 110.0, 18.0
 #: The rest of the time measures posix_spawn, vfork and copying on write.
@@ -46,11 +54,7 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
     KeyboardInterrupt
         The user has had enough.
     """
-    from clonometer.cli.measuring import briefly_measured, find_catalogue
-    from clonometer.host.facts import collect
     from clonometer.model.making import make_calibration
-    from clonometer.model.store import machine_of
-    from clonometer.plan.planfile import load_plan
 
     seconds = budget_s or (QUICK_S if quick else FULL_S)
     forked, lacks = _fork_conditions(quick=quick, seconds=seconds * _FORKS_PART, seed=seed)
@@ -66,13 +70,6 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
 
 
 def _fork_conditions(*, quick: bool, seconds: float, seed: int) -> tuple[list[ForkedProcess], dict[str, str]]:
-    import random
-
-    from clonometer.cli.predicting import live
-    from clonometer.host.memory import free_bytes
-    from clonometer.model.conditions import FULL, QUICK, affordable
-    from clonometer.model.turns import STATES
-
     conditions, lacks = affordable(QUICK if quick else FULL, free_bytes(live()))
     chance = random.Random(seed)
     forked: list[ForkedProcess] = []
@@ -98,8 +95,6 @@ def _made(
     processes, refused
         Those that were made; for the others the reason.
     """
-    from clonometer.runner.made import MadeProcess
-
     processes, refused = {}, {}
     with ExitStack() as stack:
         for name in chance.sample(list(conditions), len(conditions)):
@@ -117,8 +112,6 @@ def _forked_in_turn(
     chance: random.Random,
     say: _Progress | None = None,
 ) -> list[ForkedProcess]:
-    from clonometer.model.turns import take_turns
-
     forked = not_yet_forked(processes)
     turns = take_turns(
         processes, states, seconds=seconds, chance=chance, clock=time.monotonic, empty_caches=cache_emptier_of_here()
@@ -132,16 +125,11 @@ def _forked_in_turn(
 
 def cache_emptier_of_here() -> Callable[[], None]:
     """Make what empties this machine's caches."""
-    from clonometer.cli.predicting import live
-    from clonometer.host.cpu import last_level_cache_bytes
-    from clonometer.runner.made import cache_emptier
-
     return cache_emptier(last_level_cache_bytes(live()))
 
 
 def features_of_process(pid: int) -> Features:
     """Read a process as ``clonometer predict --pid`` does."""
-    from clonometer.cli.predicting import read
     from clonometer.predict.profile import profile_of
 
     return profile_of(read(pid), huge_pages_used=True).features
@@ -163,8 +151,6 @@ class _Progress:
 
     def maybe(self) -> None:
         """Say it if it is time."""
-        import rich_click as click
-
         now_s = time.monotonic()
         if now_s - self._said_s >= _SAY_EVERY_S:
             self._said_s = now_s
@@ -175,8 +161,6 @@ class _Progress:
 @contextmanager
 def reference_processes(chance: random.Random) -> Iterator[dict[str, MadeProcess]]:
     """Make the processes whose forks tell how fast the machine is now."""
-    from clonometer.model.conditions import REFERENCE
-
     with _made(REFERENCE, chance) as (processes, _):
         yield processes
 
@@ -189,10 +173,7 @@ def measure_scale(calibration: Calibration) -> Scale:
     InputError
         If none could be made.
     """
-    import random
-
     from clonometer.model.reference import scale_by
-    from clonometer.model.turns import COLD_STATES
 
     chance = random.Random()
     with reference_processes(chance) as processes:
@@ -207,9 +188,6 @@ def usable_calibration(path: Path | None = None) -> Calibration | None:
     InputError
         If it is damaged, or not of this machine as it is now.
     """
-    from clonometer.host.facts import collect
-    from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
-
     calibration = read_calibration(default_path() if path is None else path)
     if calibration is not None:
         check_machine(calibration, machine_of(collect()))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Asked, watcher
+from clonometer.cli.measuring import find_catalogue
 from clonometer.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from clonometer.explain.work.types import WorkExplanation
+from clonometer.explain.work.ablation import ablate
+from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
+from clonometer.explain.work.types import TIERS, WorkExplanation
+from clonometer.runner.interrupts import interruption
+from clonometer.runner.tracing import ProbeTracer
+from clonometer.views.terminal.work import render_work
 
 _PAIRS = 12
 
@@ -32,9 +35,6 @@ def explain_work_factor(asked: Asked) -> None:
             f"{refused} is about single launches: explain work.factor sets threads and processes side by side",
             "--html and --trace show what every worker does in one execution",
         )
-    from clonometer.explain.work.types import TIERS
-    from clonometer.views.terminal.work import render_work
-
     if asked.tier is not None and asked.tier not in TIERS:
         raise unknown("tier", asked.tier, TIERS)
     asked.check()
@@ -43,12 +43,6 @@ def explain_work_factor(asked: Asked) -> None:
 
 
 def _measure(asked: Asked) -> WorkExplanation:
-    from clonometer.cli.measuring import find_catalogue
-    from clonometer.explain.work.ablation import ablate
-    from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
-    from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import ProbeTracer
-
     drivers, catalogue = find_catalogue()
     cpus = len(os.sched_getaffinity(0))
     sides = work_sides(with_workers(asked.settings, cpus), catalogue)

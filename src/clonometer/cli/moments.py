@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,6 @@ def read_moments(text: str | None) -> Moments:
 
 
 def _read(path: Path) -> MeasuredNoise:
-    import json
-
     from clonometer.records import from_json
     from clonometer.results.compare.moments import MeasuredNoise
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.calibrating import calibrate, measure_scale
+from clonometer.cli.measuring import draw_seed
 from clonometer.cli.predicting import calibrated_machine, rough_machine
 from clonometer.errors import ClonometerError
-
-if TYPE_CHECKING:
-    from clonometer.predict.judge import Machine
+from clonometer.model.store import default_path, save_calibration
+from clonometer.model.types import SAME_MOMENT
+from clonometer.predict.judge import Machine
 
 
 def find_machine(*, rough: bool, scan: bool) -> Machine:
@@ -34,8 +35,6 @@ def find_machine(*, rough: bool, scan: bool) -> Machine:
 
 
 def _scaled(machine: Machine) -> Machine:
-    from clonometer.cli.calibrating import measure_scale
-
     try:
         return replace(machine, scale=measure_scale(machine.calibration))
     except ClonometerError as error:
@@ -50,12 +49,6 @@ def _made_if_wanted() -> Machine | None:
     question = "This machine was not calibrated. Calibrate it now, in 20 s? (No: a rough answer.)"
     if not click.confirm(question, default=True, err=True):
         return None
-    from clonometer.cli.calibrating import calibrate
-    from clonometer.cli.measuring import draw_seed
-    from clonometer.model.store import default_path, save_calibration
-    from clonometer.model.types import SAME_MOMENT
-    from clonometer.predict.judge import Machine
-
     made, _ = calibrate(quick=True, budget_s=None, seed=draw_seed())
     save_calibration(made, default_path())
     return Machine(made, is_rough=False, scale=SAME_MOMENT)

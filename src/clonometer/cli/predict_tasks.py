@@ -10,20 +10,23 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import rich_click as click
 
 from clonometer.cli.console import can_write, plain_width, wants_colour
+from clonometer.cli.outputs import write_text
 from clonometer.cli.predicting import answer, live, read
 from clonometer.errors import InputError, UsageError, VanishedError
+from clonometer.host.source import Source
+from clonometer.host.target.reader import How, Reading
+from clonometer.predict.copying import WriteRate, rate_of
+from clonometer.predict.judge import Machine, Question, judge
+from clonometer.predict.profile import profile_from_json, profile_of, without_names
+from clonometer.predict.ranking import rank
 from clonometer.records import to_json
-
-if TYPE_CHECKING:
-    from clonometer.host.source import Source
-    from clonometer.host.target.reader import How, Reading
-    from clonometer.predict.copying import WriteRate
-    from clonometer.predict.judge import Machine, Question
+from clonometer.views.exports.predicted import encode_predicted
+from clonometer.views.terminal.predict import render_watched, watched_line
 
 _MOST_PROFILE_BYTES = 16 << 20
 _HISTORY = 500
@@ -73,9 +76,6 @@ def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish)
 
 def _question(wish: PredictWish, reading: Reading | None = None) -> Question:
     """What is asked; where writes are to be measured, with their rate in the process that was read."""
-    from clonometer.predict.copying import WriteRate
-    from clonometer.predict.judge import Question
-
     rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
     if reading is not None and wish.measure_s is not None:
         rate = _measured_rate(reading, wish.measure_s)
@@ -84,7 +84,6 @@ def _question(wish: PredictWish, reading: Reading | None = None) -> Question:
 
 def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
     from clonometer.host.target.writes import means_of_this_kernel, measure_writes, what_it_does
-    from clonometer.predict.copying import WriteRate, rate_of
 
     pid = reading.standing.pid
     if reading.areas is None:
@@ -96,9 +95,6 @@ def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
 
 
 def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
-    from clonometer.cli.outputs import write_text
-    from clonometer.predict.profile import profile_of, without_names
-
     profile = profile_of(reading, huge_pages_used=True)
     document = to_json(profile if names else without_names(profile))
     write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
@@ -110,9 +106,6 @@ def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
 
 def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Answer for a saved profile."""
-    from clonometer.predict.judge import judge
-    from clonometer.predict.profile import profile_from_json
-
     try:
         with path.open("rb") as file:
             content = json.loads(file.read(_MOST_PROFILE_BYTES))
@@ -129,8 +122,6 @@ def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str
 
 def predict_all(machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Rank all processes but this one."""
-    from clonometer.predict.ranking import rank
-
     question = _question(wish)
     machine_now = live()
     pids = [int(name) for name in machine_now.names("/proc") if name.isdigit()]
@@ -176,8 +167,6 @@ def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -
 
 
 def _show(document: Mapping[str, Any], history_ns: list[float], *, as_json: bool) -> None:
-    from clonometer.views.terminal.predict import render_watched, watched_line
-
     if as_json:
         # A line for each turn, as programs read that follow.
         click.echo(json.dumps(document, allow_nan=False))
@@ -194,7 +183,4 @@ def _show(document: Mapping[str, Any], history_ns: list[float], *, as_json: bool
 def _write_metrics(documents: list[dict[str, Any]], path: Path | None) -> None:
     if path is None:
         return
-    from clonometer.cli.outputs import write_text
-    from clonometer.views.exports.predicted import encode_predicted
-
     write_text(path, "".join(encode_predicted(documents)))

@@ -81,11 +81,6 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
     return judge(profile, machine, question, reading=reading, room=read_room(source, reading.standing))
 
 
-def any_machine() -> Machine:
-    """The calibrated model of this machine, or the rough one."""
-    return calibrated_machine() or rough_machine()
-
-
 def document_of(pid: int, machine: Machine) -> dict[str, Any]:
     """What a fork of a process would cost, as ``predict --json`` prints it."""
     from clonometer.predict.judge import Question
