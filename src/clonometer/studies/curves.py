@@ -23,7 +23,11 @@ _CURVE_POINTS = 60
 
 def curves(judge: Judge) -> list[Curve]:
     """Every plot of the studies for which something was measured."""
-    return [*_bendersky(judge.measured), *_burian(judge)]
+    drawn = list(_bendersky(judge.measured))
+    for make in (_figure_1, _figure_2, _figure_3, _figure_4, _figure_5, _figure_6):
+        with suppress(MissingEvidenceError):
+            drawn.append(make(judge))
+    return drawn
 
 
 def _bendersky(measured: Measurements) -> Iterator[Curve]:
@@ -67,13 +71,6 @@ def _line_of(
         fit,
         published,
     )
-
-
-def _burian(judge: Judge) -> Iterator[Curve]:
-    """The six figures, those for which enough was measured."""
-    for make in (_figure_1, _figure_2, _figure_3, _figure_4, _figure_5, _figure_6):
-        with suppress(MissingEvidenceError):
-            yield make(judge)
 
 
 def _curve(number: int, title: str, caption: str, x: str, lines: Iterable[CurveLine], **more: bool) -> Curve:

@@ -174,11 +174,6 @@ _ASSUMPTIONS = {
 }
 
 
-def common_text(pair: ComparedPair) -> str:
-    """Say what all rows of two runs changed by together, or that it is not known; empty within one run."""
-    return shifts_text(pair.shifts) if pair.rows and not is_within_run(pair) else ""
-
-
 def is_within_run(pair: ComparedPair) -> bool:
     """Whether cells of one run are compared with each other."""
     return any(row.base.cell != row.other.cell for row in pair.rows)

@@ -8,7 +8,6 @@ from clonometer.views.labels import family_name
 from clonometer.views.rows import (
     EstimateRow,
     MedianText,
-    families,
     launches_unit,
     median_text,
     plain_figure,
@@ -58,12 +57,8 @@ def is_pinned(rows: Sequence[EstimateRow]) -> bool:
     return launches and all(row.any_estimate.condition.get("placement") == "pinned" for row in rows)
 
 
-def wide_tables(rows: Sequence[EstimateRow]) -> list[Table]:
-    """Make a table of each family: a line an estimate, with all statistics."""
-    return [_wide_table(family, members) for family, members in families(rows).items()]
-
-
-def _wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
+def wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
+    """Make a family's table of everything: a line an estimate, with all statistics."""
     # The unit is that of the stages: what is none says its own.
     launches = any(row.any_estimate.stage for row in rows)
     pairs = [(row, estimate) for row in rows for estimate in row.estimates.values()]

@@ -29,7 +29,7 @@ def isolation_points(rows: Sequence[IsolationRow]) -> list[dict[str, Any]]:
     for row in rows:
         shared = {
             "row": f"{axis_words('fault', row.fault)}, {_ARRANGEMENTS[row.arrangement]}",
-            "fate": _fate_colour(row),
+            "fate": _DAMAGED if row.damaged else _ALIVE if row.survivors == row.siblings else _LOST,
             "said": said_fate(row),
         }
         how = f", {signal.Signals(row.signal).name}" if row.signal in set(signal.Signals) else ""
@@ -40,12 +40,6 @@ def isolation_points(rows: Sequence[IsolationRow]) -> list[dict[str, Any]]:
                 tip = f"{shared['row']}: {name} after {format_duration_interval(median, low, high)}"
                 points.append({**shared, "kind": name, "median_ns": median, "low_ns": low, "high_ns": high, "tip": tip})
     return points
-
-
-def _fate_colour(row: IsolationRow) -> str:
-    if row.damaged:
-        return _DAMAGED
-    return _ALIVE if row.survivors == row.siblings else _LOST
 
 
 def said_fate(row: IsolationRow) -> str:

@@ -11,7 +11,7 @@ from clonometer.results.series.types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.axes import number_axis
 from clonometer.views.figures.scanned import scan_rows
-from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by, labels_of
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.labels import family_name
 from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import (
@@ -68,11 +68,12 @@ def _ecdf(results: Results) -> list[Row]:
         axis = ecdf_axis(members)
         for part, named in multiples([(entry, (entry["label"], entry["temperature"])) for entry in members]):
             inside = [entry for entry, _ in named]
+            labels = list(dict.fromkeys(entry["label"] for entry in inside))
             title = joined((family_name(family), part))
             panels = []
             for stage in sorted({entry["stage"] for entry in inside}, key=stage_place):
                 of_stage = [entry for entry in inside if entry["stage"] == stage]
-                draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels_of(inside), axis=axis)
+                draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels, axis=axis)
                 whole = f"{title}, {stage_title(stage)}"
                 panels.append(Panel(f"ecdf-{family}-{len(rows)}-{stage}", whole, whole, draw, stage_title(stage)))
             rows.append(Row(panels, title))

@@ -52,10 +52,6 @@ def _scan_title(lines: Sequence[ScanSeries]) -> str:
     return ", ".join([family_title(lines), *(axis_words(*item) for item in shared)])
 
 
-def _event_condition(line: ScanSeries) -> str:
-    return ", ".join(axis_words(*item) for item in line.condition.items()) or "default condition"
-
-
 FIGURES = (
     Figure(
         65,
@@ -73,7 +69,9 @@ FIGURES = (
         ),
         scans=Scanned(
             draws=lambda line: line.phase,
-            panel_of=_event_condition,
+            panel_of=lambda line: (
+                ", ".join(axis_words(*item) for item in line.condition.items()) or "default condition"
+            ),
             words=lambda lines: [phase_words(line.family, line.quantity) for line in lines],
             title=lambda lines: mechanism_name(lines[0].workload),
             grouped=lambda line: (line.workload, line.axis),

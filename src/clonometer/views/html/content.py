@@ -67,6 +67,7 @@ def page_content(results: Results) -> dict[str, Any]:
     """Gather everything on the page but its figures."""
     rows = make_rows(results.cells)
     short = short_rows(results)
+    unranked = {each.not_rankable_reason for row in short for each in row.estimates.values() if not each.rankable}
     return {
         "title": f"What a task costs on {cpu_name(str(results.host.get('cpu.model') or 'this machine'))}",
         "host_line": host_phrases(results),
@@ -83,9 +84,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "findings": [_finding(finding, results) for finding in results.findings if finding.states_difference],
         "unsure": [_finding(finding, results) for finding in results.findings if not finding.states_difference],
         "families": [_family(family, members) for family, members in families(short).items()],
-        "not_ranked": sorted(
-            {estimate.not_rankable_reason or "" for estimate in _estimates(short) if not estimate.rankable} - {""}
-        ),
+        "not_ranked": sorted(filter(None, unranked)),
         "stages": explained_stages(results),
         "floor": [(row.label, quantity_text(estimate)) for row, estimate in floor_costs(rows)],
         "cell_table": _cell_table(results.cells[:MOST_CELL_ROWS]),
@@ -98,10 +97,6 @@ def page_content(results: Results) -> dict[str, Any]:
         "summaries": _summaries(results, short),
         "command": shlex.join(results.command),
     }
-
-
-def _estimates(rows: Sequence[EstimateRow]) -> list[Estimate]:
-    return [estimate for row in rows for estimate in row.estimates.values()]
 
 
 def _next(results: Results) -> tuple[str, str]:

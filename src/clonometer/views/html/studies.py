@@ -31,10 +31,11 @@ def render_studies_report(reproduction: Reproduction) -> str:
 
     A whole HTML document; figures are SVG inside it, and it fetches nothing and runs no script.
     """
+    first, *others = (study.id for study in reproduction.studies)
     return render_page(
         "studies.html.j2",
         brand="Clonometer: studies",
-        title=_title(reproduction),
+        title="The studies, reproduced and reconciled" if others else f"{first}, reproduced",
         host_line=_host(reproduction),
         counts=counts_text(reproduction),
         notes=[*reproduction.notes, *_without_pictures()],
@@ -51,12 +52,6 @@ def _without_pictures() -> list[str]:
         "This page has no figures, since vl-convert-python is not installed. Install it and write the page again: "
         f"{how_to_install()}"
     ]
-
-
-def _title(reproduction: Reproduction) -> str:
-    if len(reproduction.studies) == 1:
-        return f"{reproduction.studies[0].id}, reproduced"
-    return "The studies, reproduced and reconciled"
 
 
 def _host(reproduction: Reproduction) -> list[str]:

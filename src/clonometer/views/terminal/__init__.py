@@ -7,9 +7,9 @@ import shlex
 from clonometer.families import family as family_of
 from clonometer.results.types import Results
 from clonometer.views.cautions import cautions
-from clonometer.views.estimate_tables import wide_tables
+from clonometer.views.estimate_tables import wide_table
 from clonometer.views.figures import figures
-from clonometer.views.rows import explained_stages, make_rows, what_ended
+from clonometer.views.rows import explained_stages, families, make_rows, what_ended
 from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
 from clonometer.views.terminal.table import draw_whole
 from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
@@ -52,7 +52,8 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
         f"clonometer {results.clonometer_version}"
     )
     blocks = [head(results, width, colour) + wrap(about, width)]
-    blocks += [draw_whole(table, width, colour) for table in wide_tables(rows)] or [["Nothing was measured."]]
+    tables = [wide_table(family, members) for family, members in families(rows).items()]
+    blocks += [draw_whole(table, width, colour) for table in tables] or [["Nothing was measured."]]
     blocks += [draw_whole(table, width, colour) for figure in figures() for table in figure.tables(results)]
     notes = wrap_each(map(": ".join, explained_stages(results)), width)
     notes += program_line(rows, width)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow
 from clonometer.views.comparison import (
     BEFORE,
-    common_text,
     differences_text,
     is_within_run,
     pick,
     reasons,
     same_run_text,
+    shifts_text,
     sides_tables,
     summary,
 )
@@ -46,7 +46,8 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
         return [*drawn, *wrap(same_run_text(pair.same_run), width)]
     if pair.differences or not is_within_run(pair):
         drawn += wrap(differences_text(pair.differences, None if wide else SHORT_DIFFERENCES), width)
-    drawn += wrap(common_text(pair), width)
+    if pair.rows and not is_within_run(pair):
+        drawn += wrap(shifts_text(pair.shifts), width)
     table = draw_with(BEFORE, _tables(shown), width, colour) if shown else ["Nothing was measured in both."]
     drawn += ["", *table]
     return drawn + reason_lines(reasons(pair), len(pair.rows) - len(shown), width=width, wide=wide)
