@@ -244,13 +244,8 @@ def format_duration(
 ) -> str:
     """Write a duration in the unit that suits it, with the digits its interval supports, three at most.
 
-    Parameters
-    ----------
-    value_ns, low_ns, high_ns
-        The duration and its interval in nanoseconds; None where there is no interval. May be negative: a
-        difference.
-    resolution_ns
-        A smaller duration is written as ``< x``.
+    All in nanoseconds; None where there is no interval. The duration may be negative: a difference. One smaller than
+    the resolution is written as ``< x``.
 
     Examples
     --------

@@ -31,6 +31,8 @@ def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetS
     check_by(dataset.runs, by)
     units = units_of(dataset, by)
     groups = groups_of(dataset, by)
+    if not units.logs.size:
+        return FleetShown(dataset.reading, by, groups, [], [])
     order = {group.name: place for place, group in enumerate(groups)}
     rows = sorted(_rows(dataset, units), key=lambda row: order[row.group])
     odd = sorted(_odd_hosts(dataset, units), key=lambda host: -abs(math.log(host.ratio)))
@@ -39,8 +41,6 @@ def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetS
 
 
 def _host_values(dataset: Dataset, units: Units, odd: Sequence[OddHost]) -> list[HostValue]:
-    if not units.logs.size:
-        return []
     names = dataset.hosts[0]
     strange = {(host.group, host.host, host.workload) for host in odd}
     values = []
@@ -54,8 +54,6 @@ def _host_values(dataset: Dataset, units: Units, odd: Sequence[OddHost]) -> list
 
 
 def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:
-    if not units.logs.size:
-        return
     parts = variance_components(units.values, units.first, units.families)
     edges = np.append(units.first, units.values.size)
     for place, (group, label, start, stop) in enumerate(units.spans()):
@@ -87,8 +85,6 @@ def _odd_hosts(dataset: Dataset, units: Units) -> list[OddHost]:
     A host's distance is the median over its rows of how far each is from its group's; of all hosts of a group these
     distances have modified z-scores.
     """
-    if not units.logs.size:
-        return []
     away = deviations(units)
     workloads = list(dict.fromkeys(label.workload for label in dataset.labels))
     kind = np.array([workloads.index(label.workload) for label in dataset.labels], np.int64)[units.label]

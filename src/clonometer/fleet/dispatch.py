@@ -148,7 +148,7 @@ class Dispatch:
             self._give_up(account, reason or verdict)
         else:
             account.retries += 1
-            self._rest(account, now_s)
+            account.state, account.round, account.rest_until_s = "ready", None, now_s + self._patience.rest_s
 
     def is_last_attempt(self, host: str) -> bool:
         """Whether what the host measures now will not be tried again."""
@@ -197,10 +197,6 @@ class Dispatch:
 
     def _failed_often(self, account: HostAccount) -> bool:
         return account.round is not None and account.attempts[account.round] >= self._patience.attempts
-
-    def _rest(self, account: HostAccount, now_s: float) -> None:
-        account.state, account.round = "ready", None
-        account.rest_until_s = now_s + (self._patience.rest_s if account.retries else 0.0)
 
     def _wait_for_others(self, account: HostAccount, round_: int, now_s: float) -> None:
         """Wait until the other fleet has ended; that is no failure of the host's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -161,25 +161,19 @@ def _cpu_quota(source: Source) -> float | None:
     return min(quotas, default=None)
 
 
-@register("cgroup.memory_max_bytes", "int", "memory limit", unit="bytes", null="no limit")
-def _memory_max(source: Source) -> int | None:
-    bound = memory_bound(source)
-    return None if bound is None else bound.limit
+def _register_bound(
+    bound_of: Callable[[Source], Bound | None], limit_key: str, summary: str, used_key: str, unit: str
+) -> None:
+    @register(limit_key, "int", summary, unit=unit, null="no limit")
+    def limit(source: Source) -> int | None:
+        bound = bound_of(source)
+        return None if bound is None else bound.limit
+
+    @register(used_key, "int", "what counts against it", unit=unit, null="no limit, or not told")
+    def used(source: Source) -> int | None:
+        bound = bound_of(source)
+        return None if bound is None else bound.used
 
 
-@register("cgroup.memory_used_bytes", "int", "what counts against it", unit="bytes", null="no limit, or not told")
-def _memory_used_bytes(source: Source) -> int | None:
-    bound = memory_bound(source)
-    return None if bound is None else bound.used
-
-
-@register("cgroup.pids_max", "int", "limit of tasks", unit="count", null="no limit")
-def _pids_max(source: Source) -> int | None:
-    bound = pids_bound(source)
-    return None if bound is None else bound.limit
-
-
-@register("cgroup.pids_used", "int", "what counts against it", unit="count", null="no limit, or not told")
-def _pids_used(source: Source) -> int | None:
-    bound = pids_bound(source)
-    return None if bound is None else bound.used
+_register_bound(memory_bound, "cgroup.memory_max_bytes", "memory limit", "cgroup.memory_used_bytes", "bytes")
+_register_bound(pids_bound, "cgroup.pids_max", "limit of tasks", "cgroup.pids_used", "count")

@@ -81,9 +81,7 @@ def _arch(source: Source) -> str:
     raise Lack("/proc/sys/kernel/arch is absent (it came with Linux 6.1)")
 
 
-@register("cpu.microcode", "text", "its revision")
-def _microcode(source: Source) -> str:
-    return source.field(_CPUINFO, "microcode")
+register_file("cpu.microcode", "text", _CPUINFO, "its revision", field="microcode")
 
 
 def online_cpus(source: Source) -> list[int]:
@@ -128,13 +126,11 @@ def _smt(source: Source) -> bool:
 
 
 register_file("cpu.isolated", "text", f"{_CPU}/isolated", "the kernel's list of isolated CPUs; empty: none")
+register_file(
+    "cpu.nohz_full", "text", f"{_CPU}/nohz_full", "the kernel's list of CPUs without a tick; empty: none",
+    parse=lambda cpus: cpus.removeprefix("(null)"),
+)  # fmt: skip
 register_file("cpuidle.driver", "text", f"{_CPU}/cpuidle/current_driver", "what puts idle CPUs to sleep")
-
-
-@register("cpu.nohz_full", "text", "the kernel's list of CPUs without a tick; empty: none")
-def _nohz_full(source: Source) -> str:
-    content = source.text(f"{_CPU}/nohz_full")
-    return "" if content == "(null)" else content
 
 
 def _caches(source: Source) -> dict[tuple[int, str], int]:

@@ -71,14 +71,16 @@ def register_file(
     path: str,
     summary: str,
     *,
+    field: str | None = None,
     unit: str | None = None,
     parse: Callable[[str], Value] | None = None,
 ) -> None:
-    """Register a fact that one file tells: by its text, by its number (``int``), or by what ``parse`` makes of it."""
+    """Register a fact that one file, or a field of it, tells: its text, its number, or what ``parse`` makes of it."""
 
     def read(source: Source) -> Value:
-        if parse is not None:
-            return parse(source.text(path))
-        return source.integer(path) if kind == "int" else source.text(path)
+        if kind == "int" and parse is None:
+            return source.integer(path)
+        text = source.text(path) if field is None else source.field(path, field)
+        return text if parse is None else parse(text)
 
     register(key, kind, summary, unit=unit)(read)

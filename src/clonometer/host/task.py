@@ -6,7 +6,7 @@ import hashlib
 import platform
 import re
 
-from clonometer.host.registry import register
+from clonometer.host.registry import register, register_file
 from clonometer.host.source import Lack, Source
 
 _STATUS = "/proc/self/status"
@@ -44,19 +44,16 @@ def _user_namespace(source: Source) -> bool:
     return source.link("/proc/self/ns/user") != _INITIAL_USER_NAMESPACE
 
 
-@register("security.seccomp", "int", "0 off, 1 strict, 2 filter")
-def _seccomp(source: Source) -> int:
-    return int(source.field(_STATUS, "Seccomp"))
+register_file("security.seccomp", "int", _STATUS, "0 off, 1 strict, 2 filter", field="Seccomp", parse=int)
+register_file(
+    "security.no_new_privs", "bool", _STATUS, "whether exec may not raise rights", field="NoNewPrivs",
+    parse=lambda flag: int(flag) == 1,
+)  # fmt: skip
 
 
 @register("security.lsm", "list", "security modules in use")
 def _lsm(source: Source) -> list[str]:
     return [name for name in source.text("/sys/kernel/security/lsm").split(",") if name]
-
-
-@register("security.no_new_privs", "bool", "whether exec may not raise rights")
-def _no_new_privs(source: Source) -> bool:
-    return int(source.field(_STATUS, "NoNewPrivs")) == 1
 
 
 def soft_limit(source: Source, name: str, process: str = "self") -> int | None:

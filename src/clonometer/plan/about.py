@@ -33,19 +33,11 @@ _SECOND_BYTES, _SECOND_COUNT = 64 << 20, 1000
 
 @dataclass(frozen=True)
 class About:
-    """What one name means.
+    """What one name means, with a command that works for an example.
 
-    Attributes
-    ----------
-    kind
-        ``workload``, ``axis``, ``value``, ``stage``, ``quantity``, ``family``, ``plan``, or ``group``: workloads
-        whose ids begin with the same word.
-    facts
-        What else there is to say: a label, and its text.
-    missing
-        What of it this machine lacks, with the reason.
-    example
-        A command that works.
+    ``kind`` is ``workload``, ``axis``, ``value``, ``stage``, ``quantity``, ``family``, ``plan``, or ``group``:
+    workloads whose ids begin with the same word. ``facts`` are what else there is to say, each a label and its text;
+    ``missing`` is what of it this machine lacks, with the reason.
     """
 
     kind: str

@@ -98,16 +98,10 @@ def run(
 
     Parameters
     ----------
-    plan, catalogue, drivers
-        What to measure, what exists, and who measures it.
     out
         The run file. ``NAME.raw`` stands beside it while the run lasts.
     seed
         Kept in the file; the scheduler's order should rest on it.
-    scheduler
-        Chooses the order and the end.
-    progress
-        Watches; by default nobody does.
     command
         The command line that repeats the run.
     force
@@ -120,8 +114,6 @@ def run(
         Of measuring: a driver that still measures then is stopped, unless its target is guessed to take longer.
     between
         Called after each process, while nothing is measured; its time counts against the scheduler's budget.
-    starts
-        Prepares what each process is started in, and puts that back at the end.
     named
         The cells were asked for by name: where this machine has none of them, no file is written and that is a failure.
     host

@@ -145,8 +145,6 @@ def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tu
 
 def _scatter(account: Account) -> tuple[float, float]:
     """Within an execution: the sum of products of user time and migrations, and of squared migrations."""
-    if not account.user:
-        return 0.0, 0.0
     user, moves = np.array(account.user, dtype=np.float64), np.array(account.moves, dtype=np.float64)
     moves -= moves.mean()
     return float((moves * user).sum()), float((moves * moves).sum())
@@ -155,8 +153,6 @@ def _scatter(account: Account) -> tuple[float, float]:
 def counts_of(side: Sequence[Process]) -> dict[str, Bounded]:
     """Mean number of each kind of event of a worker; those that are not known are left out."""
     known = [name for name in COUNTS if all(name in account.counts for process in side for account in process.accounts)]
-    if not known:
-        return {}
     means = mean_intervals(table_of(side, "counts", known), seed=SEED)
     return {name: bounded(mean) for name, mean in zip(known, means, strict=True)}
 
