@@ -17,8 +17,7 @@ from clonometer.plan.cell import AxisValue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
 from clonometer.results.series.ablation import written_ablation
-from clonometer.results.series.kinds import KIND, SIDES
-from clonometer.results.series.types import AblationSeries
+from clonometer.results.series.types import SIDES, TASK_KIND, AblationSeries
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
@@ -68,8 +67,8 @@ def _rungs(target: Target, catalogue: Catalogue) -> list[tuple[Mapping[str, Axis
     plan = apply_settings(load_plan(PLAN, catalogue), kept, catalogue)
     by_condition: dict[tuple[tuple[str, AxisValue], ...], dict[str, Target]] = {}
     for planned in plan.targets:
-        others = tuple((axis, value) for axis, value in planned.condition.items() if axis != KIND)
-        by_condition.setdefault(others, {})[str(planned.condition[KIND])] = limited(planned)
+        others = tuple((axis, value) for axis, value in planned.condition.items() if axis != TASK_KIND)
+        by_condition.setdefault(others, {})[str(planned.condition[TASK_KIND])] = limited(planned)
     return [(dict(others), (kinds[SIDES[0]], kinds[SIDES[1]])) for others, kinds in by_condition.items()]
 
 

@@ -28,7 +28,7 @@ from clonometer.explain.work.types import (
 from clonometer.plan.adhoc import parse_settings, plan_from_arguments
 from clonometer.plan.limits import estimated_launch_ns
 from clonometer.plan.types import Catalogue, Target
-from clonometer.results.series.kinds import KIND, SIDES
+from clonometer.results.series.types import SIDES, TASK_KIND
 from clonometer.words import cell_parts, cell_text
 
 WORKLOAD: Literal["work.factor"] = "work.factor"
@@ -77,8 +77,9 @@ def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, T
     """
     given = list(settings)
     read_ = parse_settings(given)
-    if KIND in read_:
-        raise UsageError(f"{KIND} is what is compared here: threads with processes", f"leave out --set {KIND}=...")
+    if TASK_KIND in read_:
+        hint = f"leave out --set {TASK_KIND}=..."
+        raise UsageError(f"{TASK_KIND} is what is compared here: threads with processes", hint)
     several = next((axis for axis, values in read_.items() if len(values) > 1), None)
     if several is not None:
         raise UsageError(
@@ -89,7 +90,7 @@ def work_sides(settings: Iterable[str], catalogue: Catalogue) -> tuple[Target, T
     if workload is None or not workload.available:
         why = workload.reason if workload is not None else "no probe has it"
         raise UnavailableError(f"{WORKLOAD} is not available on this machine: {why}")
-    plans = (plan_from_arguments([WORKLOAD], [*given, f"{KIND}={side}"], catalogue) for side in SIDES)
+    plans = (plan_from_arguments([WORKLOAD], [*given, f"{TASK_KIND}={side}"], catalogue) for side in SIDES)
     threads, processes = (limited(plan.targets[0]) for plan in plans)
     return threads, processes
 
@@ -244,7 +245,7 @@ def _gather(
 def _condition(target: Target) -> str:
     """Canonical text of the condition, with the kind of task left out."""
     workload, parts = cell_parts(target.cells[0].text)
-    return cell_text(workload, (part for part in parts if not part.startswith(f"{KIND}=")))
+    return cell_text(workload, (part for part in parts if not part.startswith(f"{TASK_KIND}=")))
 
 
 def _without_locks(tier: WorkTier, heard: Mapping[str, _Heard]) -> WorkTier:

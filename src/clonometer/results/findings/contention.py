@@ -9,7 +9,8 @@ from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
-from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
+from clonometer.results.series.kinds import pairs_of_kinds
+from clonometer.results.series.types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
 
@@ -32,7 +33,7 @@ def contention(comparer: Comparer) -> Findings:
         yield _summary(operations)
     for (workload, changes), by_workers in operations.items():
         made = by_workers.values()
-        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", KIND)
+        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", TASK_KIND)
         yield _finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {}))
 
 
@@ -47,7 +48,7 @@ def false_sharing(comparer: Comparer) -> Findings:
         for kind in SIDES:
             for changes in book.conditions([COUNTER]):
                 several = int(changes.get("workers", 1)) > 1
-                if LAYOUT in changes or changes.get(KIND, SIDES[0]) != kind or not several:
+                if LAYOUT in changes or changes.get(TASK_KIND, SIDES[0]) != kind or not several:
                     continue
                 padded = book.main(COUNTER, changes, None, None, QUANTITY)
                 near = book.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
@@ -76,7 +77,7 @@ def _operations(comparer: Comparer, quantity: str) -> dict[_Operation, _ByWorker
     operations: dict[_Operation, dict[int, Comparison]] = {}
     for comparison in comparer.compare_all(pairs_of_kinds(rows)):
         estimate = comparison.a.estimate
-        key = estimate.workload, tuple(comparer.book.changes(estimate, KIND, "workers").items())
+        key = estimate.workload, tuple(comparer.book.changes(estimate, TASK_KIND, "workers").items())
         operations.setdefault(key, {})[_workers(comparison)] = comparison
     return {operation: dict(sorted(by_workers.items())) for operation, by_workers in operations.items()}
 
@@ -167,7 +168,7 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
 
 
 def _who(comparison: Comparison) -> str:
-    kind = "threads" if comparison.a.estimate.condition[KIND] == SIDES[0] else "processes"
+    kind = "threads" if comparison.a.estimate.condition[TASK_KIND] == SIDES[0] else "processes"
     return f"with {_workers(comparison)} {kind}"
 
 

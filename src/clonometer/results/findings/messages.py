@@ -9,7 +9,7 @@ from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.series.kinds import KIND
+from clonometer.results.series.types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
 
@@ -33,9 +33,9 @@ def _lines(comparer: Comparer, quantity: str) -> dict[Where, LinesBySize]:
         estimate = row.estimate
         if estimate.family != "ipc" or estimate.quantity != quantity:
             continue
-        where = where_of(comparer.book, row, KIND, "message_bytes")
+        where = where_of(comparer.book, row, TASK_KIND, "message_bytes")
         if where is not None:
-            key = (str(estimate.condition[KIND]), estimate.workload)
+            key = (str(estimate.condition[TASK_KIND]), estimate.workload)
             places.setdefault(where, {}).setdefault(key, {})[_size(row)] = row
     return places
 
@@ -57,7 +57,7 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
             curves[workload] = curve
     if not curves:
         return None
-    comparer.claim((row for rows in lines.values() for row in rows.values()), "message_bytes", KIND, "partner_cpu")
+    comparer.claim((row for rows in lines.values() for row in rows.values()), "message_bytes", TASK_KIND, "partner_cpu")
     words = where_words(where, next(iter(threads.values())))
     head = f"{what}, {words}"
     clauses = [clause for workload, curve in curves.items() for clause in _curve_texts(workload, curve)]

@@ -10,8 +10,9 @@ from clonometer.results.findings.ends import confidence_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.series.kinds import KIND, pairs_of_kinds
+from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series.scans import Scan, scans_of
+from clonometer.results.series.types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.words import axis_words
@@ -57,7 +58,7 @@ def _pairs(book: Book) -> dict[Where, list[tuple[Evidence, Evidence]]]:
     rows = [row for row in book.rows if (row.estimate.family, row.estimate.quantity) == (_FAMILY, _HANDOVER)]
     pairs: dict[Where, list[tuple[Evidence, Evidence]]] = {}
     for thread, process in pairs_of_kinds(rows):
-        where = where_of(book, process, KIND)
+        where = where_of(book, process, TASK_KIND)
         if where is not None and not _OF_LARGE_CELLS & dict(where[0]).keys():
             pairs.setdefault(where, []).append((process, thread))
     return pairs
@@ -69,7 +70,7 @@ def kinds(comparer: Comparer) -> Findings:
         made = comparer.compare_all(pairs)
         if not made:
             continue
-        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), KIND, "partner_cpu")
+        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), TASK_KIND, "partner_cpu")
         words = where_words(where, made[0].a)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
@@ -132,7 +133,7 @@ def indirect(comparer: Comparer) -> Findings:
     """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
     for scan in scans_of(comparer.book):
         first = scan.points[0].estimate
-        of_a_switch = first.quantity == _SWITCH and KIND in first.condition
+        of_a_switch = first.quantity == _SWITCH and TASK_KIND in first.condition
         if of_a_switch and scan.axis == "working_set_bytes" and first.condition[scan.axis] == 0:
             comparer.claim(scan.points, "working_set_bytes")
             yield _indirect(comparer, scan)
@@ -143,8 +144,8 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
     entries = [_entry(comparer, point, none) for point in scan.points[1:]]
     seen = [entry for entry in entries if entry["verdict"] == "longer"]
     # Said first, whether it is the default or not.
-    kind = axis_words(KIND, first.condition[KIND])
-    where: Where = (tuple(item for item in scan.condition.items() if item[0] != KIND), first.free_placement)
+    kind = axis_words(TASK_KIND, first.condition[TASK_KIND])
+    where: Where = (tuple(item for item in scan.condition.items() if item[0] != TASK_KIND), first.free_placement)
     words = f"{way(first.workload)}, {kind}, {where_words(where, none)}"
     if seen:
         most = max(seen, key=lambda entry: entry["indirect_ns"])

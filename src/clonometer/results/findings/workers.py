@@ -12,7 +12,8 @@ from clonometer.results.findings.wording import condition, headed, listed, measu
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.ablation import AblationEvidence, ablations_of, rung_cells
 from clonometer.results.series.fits import Fit, fits_of
-from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
+from clonometer.results.series.kinds import pairs_of_kinds
+from clonometer.results.series.types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import ratio_of_coefficients
@@ -25,7 +26,7 @@ _POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic t
 _LEAST_VARIANTS = 3
 #: A workload, its condition apart from kind and workers, and comparisons by the number of workers.
 _Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Comparison]]]
-_NAMES = {side: axis_words(KIND, side) for side in SIDES}
+_NAMES = {side: axis_words(TASK_KIND, side) for side in SIDES}
 
 
 def workers(comparer: Comparer) -> list[Finding]:
@@ -36,7 +37,7 @@ def workers(comparer: Comparer) -> list[Finding]:
     rungs = rung_cells(book)
     fits = fits_of(book, comparer.seed)
     contests = _contests(comparer, rungs, fits)
-    comparer.claim((row for pair in _pairs(book) for row in pair), KIND)
+    comparer.claim((row for pair in _pairs(book) for row in pair), TASK_KIND)
     return [
         *(_ablation(comparer, evidence) for evidence in ablations),
         *_fits(comparer, fits),
@@ -56,7 +57,7 @@ def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) ->
     for a, b in pairs:
         if (a.estimate.cell, "numbers") in curves and not _is_last(a, fits):
             continue
-        others = comparer.book.changes(a.estimate, KIND, "workers")
+        others = comparer.book.changes(a.estimate, TASK_KIND, "workers")
         count = int(a.estimate.condition.get("workers", 1))
         key = (a.estimate.workload, a.estimate.quantity, tuple(others.items()))
         groups.setdefault(key, []).append((count, a, b))
@@ -149,9 +150,9 @@ def _fits(comparer: Comparer, fits: Sequence[Fit]) -> list[Finding]:
     groups: dict[tuple[Any, ...], dict[str, Fit]] = {}
     for fit in fits:
         first = fit.scan.points[0].estimate
-        others = tuple((axis, value) for axis, value in fit.scan.condition.items() if axis != KIND)
+        others = tuple((axis, value) for axis, value in fit.scan.condition.items() if axis != TASK_KIND)
         key = (first.workload, first.quantity, fit.scan.axis, others)
-        groups.setdefault(key, {})[str(first.condition.get(KIND, ""))] = fit
+        groups.setdefault(key, {})[str(first.condition.get(TASK_KIND, ""))] = fit
     return [
         _fit(comparer, curves, dict(others), workload=workload, quantity=quantity, axis=axis)
         for (workload, quantity, axis, others), curves in groups.items()

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
-from clonometer.results.series.kinds import KIND, SIDES, pairs_of_kinds
-from clonometer.results.series.types import AblationRung, AblationSeries
+from clonometer.results.series.kinds import pairs_of_kinds
+from clonometer.results.series.types import SIDES, TASK_KIND, AblationRung, AblationSeries
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
 # Fewer things taken away are a comparison, not an ablation.
@@ -70,7 +70,7 @@ def _longest_chain(book: Book, pairs: list[tuple[Evidence, Evidence]]) -> tuple[
     best: list[Rung] = []
     chain: list[Rung] = []
     for sides in pairs:
-        condition = {axis: value for axis, value in sides[0].estimate.condition.items() if axis != KIND}
+        condition = {axis: value for axis, value in sides[0].estimate.condition.items() if axis != TASK_KIND}
         taken = _only_change(book, chain[-1].condition, condition) if chain else None
         chain = [*chain, Rung(condition, taken, sides)] if taken else [Rung(condition, None, sides)]
         if len(chain) > len(best):
@@ -94,7 +94,7 @@ def ablation_series(book: Book, seed: int) -> tuple[AblationSeries, ...]:
             [(_median(rung.sides[0]), _median(rung.sides[1])) for rung in evidence.rungs],
             workload=evidence.workload,
             quantity=evidence.quantity,
-            condition=book.changes(evidence.rungs[0].sides[0].estimate, KIND),
+            condition=book.changes(evidence.rungs[0].sides[0].estimate, TASK_KIND),
         )
         for evidence in ablations_of(book, seed)
     )
@@ -130,9 +130,8 @@ def written_ablation(
                 share=None if share is None else share.ends,
             )
         )
-    rest = ladder.remainder_share
-    remainder_share = None if rest is None else rest.ends
-    return AblationSeries(workload, quantity, KIND, SIDES, condition, tuple(rungs), remainder_share, ladder.gaps[0].n)
+    rest = None if ladder.remainder_share is None else ladder.remainder_share.ends
+    return AblationSeries(workload, quantity, TASK_KIND, SIDES, condition, tuple(rungs), rest, ladder.gaps[0].n)
 
 
 SERIES = {"ablations": ablation_series}

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.series.types import TASK_KIND
-
-#: The axis whose two values are compared, first less second.
-KIND = TASK_KIND
-SIDES = ("thread", "process")
+from clonometer.results.series.types import SIDES, TASK_KIND
 
 
 def pairs_of_kinds(rows: Iterable[Evidence]) -> list[tuple[Evidence, Evidence]]:
@@ -20,8 +16,8 @@ def pairs_of_kinds(rows: Iterable[Evidence]) -> list[tuple[Evidence, Evidence]]:
     sides: dict[tuple[object, ...], dict[str, Evidence]] = {}
     for row in rows:
         estimate = row.estimate
-        if KIND in estimate.condition:
-            others = tuple(item for item in estimate.condition.items() if item[0] != KIND)
+        if TASK_KIND in estimate.condition:
+            others = tuple(item for item in estimate.condition.items() if item[0] != TASK_KIND)
             both = sides.setdefault((estimate.workload, estimate.quantity, estimate.free_placement, others), {})
-            both[str(estimate.condition[KIND])] = row
+            both[str(estimate.condition[TASK_KIND])] = row
     return [(both[SIDES[0]], both[SIDES[1]]) for both in sides.values() if set(SIDES) <= set(both)]

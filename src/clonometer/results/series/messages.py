@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from clonometer.results.rows.evidence import Book, once_per_book
-from clonometer.results.series.kinds import KIND
 from clonometer.results.series.scans import Scan, scans_of, series_of
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series.types import TASK_KIND, ScanSeries
 
 _AXIS = "message_bytes"
 _LATENCY, _STREAM, _BANDWIDTH = "latency_ns", "stream_ns", "bandwidth"
@@ -48,7 +47,7 @@ def _by_line(book: Book, quantity: str) -> dict[_Line, Scan]:
     scans: dict[_Line, Scan] = {}
     for scan in scans_of(book):
         first = scan.points[0].estimate
-        if scan.axis == _AXIS and first.quantity == quantity and KIND in first.condition:
+        if scan.axis == _AXIS and first.quantity == quantity and TASK_KIND in first.condition:
             scans[first.workload, tuple(scan.condition.items()), first.temperature, first.free_placement] = scan
     return scans
 

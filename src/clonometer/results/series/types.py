@@ -10,6 +10,8 @@ from clonometer.records import Count, Least
 
 #: The axis that says whether tasks are threads or processes: by it they are compared.
 TASK_KIND = "task_kind"
+#: What is compared, first less second.
+SIDES = ("thread", "process")
 #: A value and the ends of its 95% interval.
 Ends = tuple[float, float, float]
 
