@@ -1,7 +1,7 @@
 """House rules that no linter knows.
 
-Lengths of files and functions of C; names; nothing of this machine in the text; families, workloads and axes are
-listed by the modules that own them alone (CONTRIBUTING.md); and all texts are plain English (`prose.py`).
+Lengths of files and functions of C; names; nothing of this machine in the text; what the catalogue names is listed by
+the modules that own it alone (CONTRIBUTING.md); and all texts are plain English (`prose.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from tools import prose
@@ -38,11 +39,16 @@ C_DECLARED = re.compile(
 )
 DESCRIBED = Path("tests/data/describe.json")
 PACKAGE = "src/clonometer/"
-# Families describe themselves here; a study and the explanation of one workload ask for their own cells by name.
-OWNERS = ("families/", "studies/", "explain/work/")
+# Families describe themselves here; studies, the explanation of one workload and the comparison with other tools'
+# benchmarks ask for their own cells by name.
+OWNERS = ("families/", "studies/", "explain/work/", "results/peers/")
 # In these rooms each module belongs to a family, but for those that speak of any.
 ROOMS = ("results/findings/", "results/series/", "views/figures/")
 OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "scanned", "scans", "types", "wording"}
+# A quantity whose name has no unit ("faults", "ended") is an ordinary word.
+UNITS = ("_ns", "_bytes", "_per_s")
+# What holds a name says so: `scan.axis`, `other_stage`, `name`.
+HOLDS_NAME = re.compile(r"(?:axis|family|workload|quantity|stage|\bname)\b")
 NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/", "tests/")
 
 
@@ -114,44 +120,111 @@ def is_camel_case(name: str) -> bool:
 
 
 def described_names() -> list[set[str]]:
-    """The names of families, of workloads and of axes that drivers describe."""
+    """The names of families, of workloads, of axes, of quantities and of stages that drivers describe."""
     described = json.loads(DESCRIBED.read_text(encoding="utf-8"))
     workloads = [workload for driver in described for workload in driver["workloads"]]
     axes = {axis for driver in described for axis in driver["axes"]}
-    return [{workload["family"] for workload in workloads}, {workload["id"] for workload in workloads}, axes]
+    quantities = {name: quantity["stage"] for driver in described for name, quantity in driver["quantities"].items()}
+    with_units = {name for name in quantities if name.endswith(UNITS)}
+    stages = {stage for stage in quantities.values() if stage is not None}
+    return [{entry["family"] for entry in workloads}, {entry["id"] for entry in workloads}, axes, with_units, stages]
 
 
 def may_list_names(path: Path) -> bool:
-    """Whether a file may have tables of families, workloads or axes; outside the package any may."""
+    """Whether a file may have tables of names, or compare with them; outside the package any may."""
     place = str(path).removeprefix(PACKAGE)
     in_package = str(path).startswith(PACKAGE)
     return not in_package or place.startswith(OWNERS) or (place.startswith(ROOMS) and path.stem not in OF_ANY_FAMILY)
 
 
 def tables_of_names(path: Path, tree: ast.Module, names: list[set[str]]) -> Iterator[str]:
-    """Literal tables of nothing but such names: of one where it is a constant of the module, of two anywhere."""
-    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    # A, B = "a", "b" are two names, not a table.
-    apart = {id(node.value) for node in assigned if isinstance(node.targets[0], ast.Tuple)}
+    """Tables of names: two texts of it are names of one kind, or all are names, be it one in a constant of the module.
+
+    A table is a literal, the keywords of ``dict``, what is unpacked, the cases of a ``match``, or all that a function
+    compares one thing with.
+    """
+    every = set().union(*names)
     constants = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
     in_constants = {id(inner) for node in constants for inner in ast.walk(node)}
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Dict, ast.Tuple, ast.List, ast.Set)) and id(node) not in apart:
+        if isinstance(node, (ast.expr, ast.stmt)):
             least = 1 if id(node) in in_constants else 2
-            for texts in columns_of(node):
-                if len(texts) >= least and any(set(texts) <= group for group in names):
-                    yield f"{path}:{node.lineno}: a table of families, workloads or axes: {', '.join(texts)}"
+            for column in columns_of(node):
+                texts = dict.fromkeys(texts_of(column))
+                all_names = len(texts) >= least and texts.keys() <= every
+                if all_names or any(len(texts.keys() & kind) > 1 for kind in names):
+                    yield f"{path}:{node.lineno}: a table of names of the catalogue: {', '.join(texts)}"
 
 
-def columns_of(node: ast.Dict | ast.Tuple | ast.List | ast.Set) -> Iterator[list[str]]:
-    """The texts of a literal table: its entries, or its keys and its values, or what each of its rows begins with."""
-    entries: list[Sequence[ast.expr | None]] = [node.keys, node.values] if isinstance(node, ast.Dict) else [node.elts]
-    rows = [entry for entry in entries[0] if isinstance(entry, (ast.Tuple, ast.List)) and entry.elts]
-    if len(rows) == len(entries[0]) > 1:
-        entries.append([row.elts[0] for row in rows])
+def columns_of(node: ast.expr | ast.stmt) -> Iterator[Sequence[ast.expr | None]]:
+    """What stands below each other in a table: its entries, or its keys and its values; and each place of its rows."""
+    entries: list[Sequence[ast.expr | None]] = []
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            entries = [keys, values]
+        case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values):
+            entries = [values]
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            entries = [[ast.Constant(keyword.arg) for keyword in keywords], [keyword.value for keyword in keywords]]
+        case ast.Match(subject=subject):
+            entries = [values for holder, values in comparisons_in(node) if holder is subject]
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            by_holder = defaultdict(list)
+            for holder, against in comparisons_in(node):
+                by_holder[ast.unparse(holder)].append(against)
+            # What one comparison names is a table by itself.
+            entries = [list(chain(*compared)) for compared in by_holder.values() if len(compared) > 1]
     for column in entries:
-        constant = [entry.value for entry in column if isinstance(entry, ast.Constant)]
-        yield [value for value in constant if isinstance(value, str)]
+        yield column
+        rows = [row for row in map(places_of, column) if row]
+        for place in dict.fromkeys(place for row in rows for place in row) if len(rows) > 1 else ():
+            yield [row[place] for row in rows if place in row]
+
+
+def places_of(row: ast.expr | None) -> dict[int | str | None, ast.expr]:
+    """What a row of a table has in its places: a literal's entries, or the arguments of a call."""
+    match row:
+        case ast.Tuple(elts=values) | ast.List(elts=values):
+            return dict(enumerate(values))
+        case ast.Call(args=values, keywords=keywords):
+            return {**dict(enumerate(values)), **{keyword.arg: keyword.value for keyword in keywords}}
+    return {}
+
+
+def texts_of(column: Iterable[ast.expr | None]) -> Iterator[str]:
+    """The literal texts among expressions."""
+    for entry in column:
+        if isinstance(entry, ast.Constant) and isinstance(entry.value, str):
+            yield entry.value
+
+
+def comparisons_in(tree: ast.AST) -> Iterator[tuple[ast.expr, Sequence[ast.expr]]]:
+    """What is compared with what: by ``==``, ``!=``, ``in`` a literal, or the cases of a ``match``."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=first, ops=operators, comparators=others):
+                for left, operator, right in zip([first, *others], operators, others, strict=False):
+                    if isinstance(operator, (ast.Eq, ast.NotEq)):
+                        yield from ((left, [right]), (right, [left]))
+                    elif isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+                        yield left, right.elts
+            case ast.Match(subject=subject, cases=cases):
+                patterns = [inner for case in cases for inner in ast.walk(case.pattern)]
+                yield subject, [inner.value for inner in patterns if isinstance(inner, ast.MatchValue)]
+
+
+def compared_names(path: Path, tree: ast.Module, names: list[set[str]]) -> Iterator[str]:
+    """Comparisons with a literal name: what is special about an axis is a fact that the catalogue has of it.
+
+    A name of one word ("path", "switch") is only taken for one where the other side is called a name, or by what it is
+    a name of. A module that is about one axis, workload or quantity by its purpose has a constant for it; and values
+    may be looked up by a name, as those who model a parent's memory must.
+    """
+    every = set().union(*names)
+    for holder, values in comparisons_in(tree):
+        for text in texts_of(values):
+            if text in every and ("_" in text or "." in text or HOLDS_NAME.search(ast.unparse(holder))):
+                yield f"{path}:{holder.lineno}: a comparison with a name of the catalogue: {text}"
 
 
 def name_faults(paths: Iterable[Path]) -> list[str]:
@@ -167,7 +240,8 @@ def name_faults(paths: Iterable[Path]) -> list[str]:
         fault
         for path, tree in trees.items()
         if not may_list_names(path)
-        for fault in tables_of_names(path, tree, names)
+        for check in (tables_of_names, compared_names)
+        for fault in check(path, tree, names)
     ]
     return [*empty, *listed, *shared_names({path: tree for path, tree in trees.items() if path.parts[0] == "src"})]
 

@@ -8,7 +8,8 @@ import pytest
 from tests.catalogue import CATALOGUE
 
 import clonometer.families as families_module
-from clonometer.families import axes, families, family
+from clonometer.explain.parts import PARTS
+from clonometer.families import axes, families, family, known_delays, stages
 from clonometer.families.common import STAGES
 from clonometer.families.types import EVENT, Family, Stage
 from clonometer.plan.limits import estimated_launch_ns
@@ -30,6 +31,10 @@ def test_no_module_speaks_of_what_no_driver_has():
     assert sorted(worded - set(CATALOGUE.workloads)) == []
     values = {(name, value) for name in of_drivers for value in axes()[name].values}
     assert [(name, value) for name, value in values if value not in (CATALOGUE.axes[name].values or (value,))] == []
+    divided = {item for known in families() for item in known.divided.items()}
+    assert divided <= {(quantity, axis) for quantity in CATALOGUE.quantities for axis in CATALOGUE.axes}
+    assert {delay[1] for delay in known_delays().values()} <= set(stages())
+    assert {part for stage in stages().values() for part in (stage.ends_part, stage.begins_part)} <= {*PARTS, ""}
 
 
 def test_an_axis_has_one_owner():

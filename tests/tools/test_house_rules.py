@@ -1,4 +1,4 @@
-"""The house rules of names: what a variable is called, no two public types of a name, and who lists families."""
+"""The house rules of names: what a variable is called, no two public types of a name, and who names families."""
 
 from __future__ import annotations
 
@@ -117,26 +117,103 @@ def test_an_alias_shares_its_name_with_no_class_and_no_other_alias_and_a_constan
         'def f(row): return row.workload in ["launch.fork", "launch.pthread"]',
         'WORDS = (("launch.fork", "a process"), ("launch.pthread", "a thread"))',
         'OF_STAGE = {"first": "vmas", "then": "open_files"}',
+        # A stranger among them.
+        'SHOWN = ("vmas", "depth", "open_files")',
+        # In another place of the rows, which may be calls.
+        'WORDS = (("a process", "launch.fork"), ("a thread", "launch.pthread"))',
+        'ROWS = [Row("a", workload="launch.fork"), Row("b", workload="launch.pthread"), Row("c")]',
+        # Unpacked, and of two kinds.
+        'FORK, PTHREAD = "launch.fork", "launch.pthread"',
+        'QUANTITY, AXIS = "whole_each_ns", "workers"',
+        "ORDER = dict(cow=1, isolate=2)",
+        'ORDER = dict(first="cow", then="isolate")',
+        # Written as cases, or as ifs.
+        'match kind:\n    case "cow" | "isolate" | "strange": pass',
+        'match kind:\n    case "cow": pass\n    case [_, "isolate"]: pass',
+        'def f(kind):\n    if kind == "cow": return 1\n    if kind in ("isolate", "strange"): return 2',
+        'async def f(kind): return 1 if "cow" == kind else 2 if kind != "isolate" else 3',
+        # Quantities and stages.
+        'SHOWN = ("write_each_ns", "again_each_ns", "other_ns")',
+        'ENDS = {"reaped": 1, "call_returns": 2, "job_done": 3}',
     ],
 )
-def test_a_table_of_families_workloads_or_axes_is_refused(code):
+def test_a_table_of_names_of_the_catalogue_is_refused(code):
     assert len(list(rules.tables_of_names(Path("x.py"), ast.parse(code), rules.described_names()))) == 1
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        'FORK, PTHREAD = "launch.fork", "launch.pthread"',
         'FAMILY = "contend"',
         'KINDS = ("bytes", "count")',
         'def f(): return {"program": 1}',
+        'KEYS = ("cell", "unit", "placement")',
+        'EVENTS = ("tasks", "sched", "faults")',
+        'ROWS = [Row("fork", "launch.fork"), Row("placement", "free")]',
+        'ROWS = (Row("fork", "launch.fork"),)',
+        'FORK, WORD = "launch.fork", "a process"',
+        "WORDS = dict(cow=1, horse=2)",
+        'replace(row, stages="a", counters="b")',
+        'match kind:\n    case "switch" | "exit": pass',
+        'def f(kind, name): return kind == "switch" or kind == "exit" or name == "wake"',
+        'def f(kind): return 1 if kind == "switch" else 2 if kind != "switch" else 3',
+        'COUNTS = ("faults", "migrations", "sleeps")',
+        'PARTS = ("reaped", "begins", "ends")',
     ],
 )
 def test_single_names_and_other_tables_are_free(code):
     assert list(rules.tables_of_names(Path("x.py"), ast.parse(code), rules.described_names())) == []
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        'if axis == "workers": pass',
+        'rows = [row for row in rows if "cow" != row.family]',
+        'done = kind in ("launch.fork", "strange")',
+        'whole = scan.other_stage not in ("reaped", None)',
+        'least = key == "parent_bytes"',
+        'ordered = sorted(names, key=lambda name: name == "placement")',
+        'match row.stage:\n    case "reaped" if row.known: pass',
+    ],
+)
+def test_a_comparison_with_a_name_of_the_catalogue_is_refused(code):
+    assert len(list(rules.compared_names(Path("x.py"), ast.parse(code), rules.described_names()))) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'if event.kind == "switch": pass',
+        'found = file_name == "output" or how in ("counters", "smaps")',
+        'if axis == "depth" or axis == OF_THIS_MODULE: pass',
+        'known = "parent_bytes" in condition and condition["vmas"] == 0',
+        'match event.kind:\n    case "wake": pass',
+    ],
+)
+def test_ordinary_words_and_values_of_an_axis_may_be_compared(code):
+    assert list(rules.compared_names(Path("x.py"), ast.parse(code), rules.described_names())) == []
+
+
+def test_both_rules_hold_in_the_package_and_not_in_its_tests(tmp_path, monkeypatch):
+    described = rules.described_names()
+    monkeypatch.setattr(rules, "described_names", lambda: described)
+    monkeypatch.chdir(tmp_path)
+    for place in ("src/clonometer/views/x.py", "tests/x.py"):
+        path = Path(place)
+        path.parent.mkdir(parents=True)
+        path.write_text('ORDER = ("cow", "isolate")\nif axis == "vmas": pass\n', encoding="utf-8")
+    listed = rules.name_faults([Path("src/clonometer/views/x.py"), Path("tests/x.py")])
+    assert [fault.partition(": a ")[0] for fault in listed] == [f"src/clonometer/views/x.py:{line}" for line in (1, 2)]
+
+
 def test_families_and_their_rooms_may_list_them():
-    owners = {"families/cow.py", "results/findings/cow.py", "views/figures/messages.py", "studies/cells.py"}
+    owners = {
+        "families/cow.py",
+        "results/peers/rows.py",
+        "results/findings/cow.py",
+        "views/figures/messages.py",
+        "studies/cells.py",
+    }
     others = {"results/findings/scans.py", "views/scans.py", "plan/limits.py", "results/series/scans.py"}
     assert {name for name in owners | others if rules.may_list_names(Path(f"src/clonometer/{name}"))} == owners

@@ -125,8 +125,8 @@ def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[MachineNoise
 
 def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
     """Time CPUID and count how many the start of our static program executes."""
+    from clonometer.families.other import CPUID, STEPS
     from clonometer.results.audit.cpuid import CpuidCost, cpuid_of
-    from clonometer.results.startup import CPUID, STEPS
 
     known = {name: catalogue.workloads.get(name) for name in (CPUID, STEPS)}
     lacking = {

@@ -82,10 +82,11 @@ def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -
     """What the calibration expects of such a fork with cold caches; None where this machine was not calibrated."""
     from clonometer.cli.predicting import calibrated_machine_or_none
     from clonometer.explain.types import PredictedCall
+    from clonometer.families.same_image import FORK
     from clonometer.model.measured import base_of, features_of
 
     condition = target.condition
-    if target.workload != "launch.fork" or condition["caches"] != "hot":
+    if target.workload != FORK or condition["caches"] != "hot":
         return None
     machine = calibrated_machine_or_none()
     if machine is None:

@@ -98,8 +98,10 @@ def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
 
 
 def _axis(axis: CatalogueAxis, drivers: Drivers) -> dict[str, Any]:
+    from clonometer.runner.drivers import LINKAGE
+
     unavailable = dict(axis.unavailable)
-    if axis.name == "linkage":
+    if axis.name == LINKAGE:
         unavailable |= {
             value: "not built here"
             for value in axis.values

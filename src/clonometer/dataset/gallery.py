@@ -13,6 +13,7 @@ from clonometer.dataset.publish import scrubbed_facts
 from clonometer.dataset.published import PUBLISHED_SUFFIX, Gallery, GalleryMachine, PublishedRow, PublishedSummary
 from clonometer.dataset.types import LeftOutFile
 from clonometer.errors import InputError
+from clonometer.families import END
 from clonometer.records import from_json
 
 #: More than any published summary has.
@@ -94,7 +95,7 @@ def _headlines(machines: Sequence[GalleryMachine]) -> list[tuple[str, str, str |
     for machine in machines:
         for row in machine.published.rows:
             counts[key_of(row)] += 1
-            if row.stage == "reaped" and row.temperature == "warm":
+            if row.stage == END and row.temperature == "warm":
                 whole.add(key_of(row))
     ranked = sorted(counts, key=lambda key: (key not in whole, -counts[key], len(key[0]), str(key)))
     return ranked[:_HEADLINES]

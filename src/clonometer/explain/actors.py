@@ -12,6 +12,9 @@ from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, FOREIGN, MAKES_T
 # Of a switch's state (include/linux/sched.h, TASK_REPORT): a zombie or dead; still ready to run.
 GONE = 0x30
 PUSHED_OFF = 0x100
+#: The kernel gives a CPU to another task; or finds that one is ready to run.
+SWITCH = "switch"
+WAKES = frozenset(("wake", "wake_new"))
 #: A stamp of the new program, put among the kernel's events: its user code counts as ``name`` from there on.
 STAMP = "stamp"
 #: It comes to a place that the tracer notes, which does the same.
@@ -140,9 +143,9 @@ class Cast:
         if event.kind == STAMP:
             for child in self.children.values():
                 child.user_part = event.name if child.other_program else child.user_part
-        elif event.kind == "switch":
+        elif event.kind == SWITCH:
             self._switch(event)
-        elif event.kind in ("wake", "wake_new"):
+        elif event.kind in WAKES:
             woken = self.member(event.values[0])
             if woken is not None and not woken.running:
                 woken.ready = True

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from clonometer.explain.actors import GONE
+from clonometer.explain.actors import GONE, SWITCH
 from clonometer.explain.flags import flag_names
 from clonometer.explain.partition import TracedLaunch
 from clonometer.explain.types import CallUse, NewTasks, ProgramUse
@@ -45,7 +45,7 @@ def _spans(traced: TracedLaunch) -> Iterable[tuple[str, str, int]]:
         elif event.kind == "call_exit" and event.task in open_calls:
             name, began = open_calls.pop(event.task)
             yield _who(traced, event.task), name, event.time_ns - began
-        elif event.kind == "switch" and event.values[0] in open_calls:
+        elif event.kind == SWITCH and event.values[0] in open_calls:
             name, began = open_calls[event.values[0]]
             if name in _NO_RETURN and event.values[1] & GONE:
                 del open_calls[event.values[0]]

@@ -15,9 +15,8 @@ from clonometer.explain.budget import central
 from clonometer.explain.partition import TracedLaunch, traced_launches
 from clonometer.explain.parts import ORDER, USER_PARTS
 from clonometer.explain.types import Counters, Counts
+from clonometer.families import END
 from clonometer.words import STAGE_ORDER
-
-STAGES = STAGE_ORDER[:-1]
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def _of_parent(traced: TracedLaunch) -> Iterator[tuple[tuple[str, str], NDArray[
 
 
 def _rows(names: Sequence[str], sums: Mapping[tuple[str, str], Any], launches: int) -> Iterator[Counts]:
-    order = [("part", part) for part in ORDER] + [("stage", stage) for stage in (*STAGES, "reaped")]
+    order = [("part", part) for part in ORDER] + [("stage", stage) for stage in STAGE_ORDER]
     order += [("mode", "user"), ("mode", "kernel"), ("all", "all")]
     for kind, name in order:
         if (kind, name) in sums:
@@ -158,7 +157,7 @@ def _of_launch(
 ) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
     """Counts of each piece of a launch, once for its part, its mode, all, and every stage that it lies before."""
     begin_ns = traced.launch.start_ns
-    stages = {**traced.launch.stages, "reaped": traced.launch.reaped_ns}
+    stages = {**traced.launch.stages, END: traced.launch.reaped_ns}
     for start_ns, end_ns, part, cpu in pieces(traced):
         if cpu not in by_cpu:
             continue

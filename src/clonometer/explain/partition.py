@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.answers import Trace
-from clonometer.explain.actors import MARK, STAMP, Cast, Event
+from clonometer.explain.actors import MARK, STAMP, SWITCH, WAKES, Cast, Event
 from clonometer.explain.launches import Launch, launches_of
 from clonometer.explain.memory import Memory
 from clonometer.explain.parts import LOADER, PROGRAM_PARTS, UNEXPLAINED
 from clonometer.explain.types import Segment
+from clonometer.families import CALL, END, stages
 
 
 @dataclass(frozen=True)
@@ -74,19 +75,13 @@ def _go_on(segments: list[Segment], start_ns: int, end_ns: int, part: str) -> No
 
 
 # A stage that is not here cuts nothing: its time belongs to the part of the next one.
-_UNTIL = {
-    "call_returns": "until_returned",
-    "task_runs": "until_task_ran",
-    "image_entered": "until_image_entered",
-    "image_runs": "until_image_ran",
-    "image_ends": "until_image_ended",
-}
+_UNTIL = {name: stage.ends_part for name, stage in stages().items() if stage.ends_part}
 
 
 def partition_by_stamps(launch: Launch) -> tuple[Segment, ...]:
     """Cut a launch at its own stamps, where nothing else is known of it."""
     stamps = sorted((at, name) for name, at in launch.stages.items() if name in _UNTIL and 0 <= at <= launch.reaped_ns)
-    ends = [(at, _UNTIL[name]) for at, name in stamps] + [(launch.reaped_ns, "until_reaped")]
+    ends = [(at, _UNTIL[name]) for at, name in [*stamps, (launch.reaped_ns, END)]]
     segments: list[Segment] = []
     for (before, _), (at, part) in pairwise([(0, ""), *ends]):
         if at > before:
@@ -100,8 +95,8 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
     cuts |= {at for at in launch.stages.values() if 0 < at < launch.reaped_ns}
     cuts |= {at for pair in away for at in pair if 0 < at < launch.reaped_ns}
     ordered = sorted(cuts)
-    returns = launch.stages.get("call_returns", launch.reaped_ns)
-    of_child = _UNTIL.keys() - {"call_returns"}
+    returns = launch.stages.get(CALL, launch.reaped_ns)
+    of_child = _UNTIL.keys() - {CALL}
     child_stamps = sorted((at, name) for name, at in launch.stages.items() if name in of_child)
     segments: list[Segment] = []
     for start, end in pairwise(ordered):
@@ -121,7 +116,7 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
 FAULT_RUN = 1024
 _TELLS_NO_TASKS = ("own", "none")
 #: What tells of the CPUs, whoever leaves them and comes, and what is no task's.
-_OF_ANYBODY = frozenset({"switch", "wake", "wake_new", STAMP})
+_OF_ANYBODY = WAKES | {SWITCH, STAMP}
 
 
 def _is_whole(trace: Trace, launch: Launch) -> bool:
@@ -206,14 +201,14 @@ def _away(events: Sequence[Event], reaped_ns: int) -> list[tuple[int, int]]:
 def read_events(trace: Trace, rows: NDArray[Any], start_ns: int) -> Iterator[Event]:
     """Events in words: times from ``start_ns``; calls and programs by name."""
     columns = [rows[name].tolist() for name in ("time_ns", "task", "cpu", "kind", "values")]
-    for time_ns, task, cpu, kind, values in zip(*columns, strict=True):
-        name = trace.kinds[kind]
+    for time_ns, task, cpu, number, values in zip(*columns, strict=True):
+        kind = trace.kinds[number]
         text = ""
-        if name == "call_enter":
+        if kind == "call_enter":
             text = trace.calls.get(values[0], f"call {values[0]}")
-        elif name == "exec":
+        elif kind == "exec":
             text = trace.texts[values[0] : values[0] + values[1]].decode("utf-8", "replace")
-        elif name == "memory":
+        elif kind == "memory":
             # Any bytes: Latin-1 gives them back as they are.
             text = trace.texts[values[0] : values[0] + values[1]].decode("latin-1")
-        yield Event(time_ns - start_ns, task, cpu, name, tuple(values), text)
+        yield Event(time_ns - start_ns, task, cpu, kind, tuple(values), text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clonometer.families import stages
+
 UNEXPLAINED = "unexplained"
 
 
@@ -115,11 +117,7 @@ _CPUS = (
 PARTS = {part.id: part for part in _LAUNCH}
 ORDER = tuple(PARTS)
 #: Where user code of a new program is from each stamp of it on.
-PROGRAM_PARTS = {
-    "image_entered": "child_library_start",
-    "image_runs": "child_main",
-    "image_ends": "child_library_exit",
-}
+PROGRAM_PARTS = {name: stage.begins_part for name, stage in stages().items() if stage.begins_part}
 #: The same of a program that is not ours, by the places that the tracer notes (`clonometer.explain.marks`).
 MARKED_PARTS = tuple(PROGRAM_PARTS.values())
 LOADER, FOREIGN = "child_loader", "child_program"

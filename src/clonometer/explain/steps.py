@@ -10,9 +10,9 @@ from clonometer.explain.launches import whole_number
 from clonometer.explain.source import Tracer
 from clonometer.explain.types import ProgramSteps, StepsPhase
 from clonometer.families import is_launch
+from clonometer.families.other import CPUID, STEPS
 from clonometer.plan.cell import AxisValue, make_cell
 from clonometer.plan.types import Catalogue, Limits, Target
-from clonometer.results.startup import CPUID, STEPS
 
 #: The phases of docs/protocol.md's columns, and the parts of a launch that they are.
 PHASES = {

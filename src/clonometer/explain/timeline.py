@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from clonometer.explain.actors import GONE, PUSHED_OFF, Event
+from clonometer.explain.actors import GONE, PUSHED_OFF, SWITCH, WAKES, Event
 from clonometer.explain.flags import flag_names
 from clonometer.explain.memory import COW, Memory
 from clonometer.explain.partition import TracedLaunch
 from clonometer.explain.types import Moment, Timeline
+from clonometer.families import CALL
 from clonometer.words import stage_stamp
 
 
@@ -24,7 +25,7 @@ def make_timeline(which: str, traced: TracedLaunch) -> Timeline:
     moments = [Moment(0, "parent", -1, "before the call (stamp)", "the parent's own clock reading: zero")]
     for stage, at in traced.launch.stages.items():
         words, reading = stage_stamp(stage)
-        moments.append(Moment(at, "child" if stage != "call_returns" else "parent", -1, f"{words} (stamp)", reading))
+        moments.append(Moment(at, "parent" if stage == CALL else "child", -1, f"{words} (stamp)", reading))
     others: set[int] = set()
     for event in traced.events:
         if event.kind == "exec":
@@ -39,7 +40,7 @@ def make_timeline(which: str, traced: TracedLaunch) -> Timeline:
 def _moment(event: Event, names: Mapping[int, str], memory: Memory, *, another_program: bool) -> Moment | None:
     who = names.get(event.task, "another task" if event.task else "idle CPU")
     words, meaning = _words(event, names, memory, another_program=another_program)
-    if event.kind == "switch":
+    if event.kind == SWITCH:
         who = names.get(event.values[2], names.get(event.values[0], who))
     return None if not words else Moment(event.time_ns, who, event.cpu, words, meaning)
 
@@ -48,7 +49,7 @@ def _words(event: Event, names: Mapping[int, str], memory: Memory, *, another_pr
     kind, values = event.kind, event.values
     if kind in ("fault_user", "fault_kernel"):
         return _fault_words(event, memory, another_program=another_program)
-    if kind == "switch":
+    if kind == SWITCH:
         return _switch_words(values, names)
     writer = _WRITERS.get(kind)
     return ("", "") if writer is None else writer(event, names)
@@ -71,8 +72,7 @@ _WRITERS: Mapping[str, _Writer] = {
         f"makes {names.get(event.values[0], 'a task')}: {' | '.join(flag_names(event.values[1])) or 'no flags'}",
         "the kernel has copied the task; these clone flags reached it (without the exit signal)",
     ),
-    "wake": _WAKES,
-    "wake_new": _WAKES,
+    **dict.fromkeys(WAKES, _WAKES),
     "minor_fault": lambda event, names: ("page is there", "the fault is over"),
     "major_fault": lambda event, names: ("page is there", "the fault is over; a disk was read"),
     "exec": lambda event, names: (f"becomes {event.name}", "exec has replaced its program"),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from clonometer.explain.parts import ANY_PART, PARTS, UNEXPLAINED, part_of
+from clonometer.families.other import traps
 from clonometer.records import Check, Count, Key, Known, Least, Mark, Most, Positive, version, written
-from clonometer.results.startup import traps
 
 EXPLAIN_SCHEMA = 1
 TIERS = ("tracepoints", "own", "stamps")

@@ -13,6 +13,8 @@ from clonometer.discovery import offers
 from clonometer.families.common import STAGES
 from clonometer.families.types import LAUNCH, Axis, Family, Stage, WorkerColumn, WorkloadWords
 
+#: The first stage of every launch, when the parent's call returns, and its end.
+CALL, END = STAGES[0].name, STAGES[-1].name
 _NO_WORDS = WorkloadWords()
 
 
@@ -98,15 +100,15 @@ def worker_columns() -> Mapping[str, WorkerColumn]:
     return {name: column for known in families() for name, column in known.worker_columns.items()}
 
 
-def known_delays() -> Mapping[str, str]:
-    """The axes that delay a launch by a known time, in the order in which it passes them, and where they do.
+def known_delays() -> Mapping[str, tuple[str, str]]:
+    """The axes that delay a launch by a known time, in the order in which it passes them: where, and its first stage.
 
     Examples
     --------
-    >>> list(known_delays().values())
-    ['call', 'stamp', 'exit']
+    >>> known_delays()["child_spin_ns"]
+    ('exit', 'reaped')
     """
-    return {name: known.delays for name, known in axes().items() if known.delays}
+    return {name: known.delays for name, known in axes().items() if known.delays is not None}
 
 
 def is_launch(name: str) -> bool:

@@ -6,59 +6,29 @@ from clonometer.families.types import Axis, Condition, Cost, Qualifier, Stage
 
 #: In order of time; the last one is the end of a launch, which contains all others. Families bring further ones.
 STAGES = (
-    Stage(
-        "call_returns",
-        "call returns",
-        "until the call returns",
-        "until the parent's call has returned and it can go on with its work.",
-        part="the call",
-        stamp="the call has returned",
-        reading="the parent's own clock reading after its call",
-    ),
-    Stage(
-        "task_runs",
-        "task runs",
-        "until the task runs",
-        "until the new task executes the first instruction of its own code.",
-        part="the task's start",
-        stamp="the task's own first instruction",
-        reading="the new task's own clock reading",
-    ),
-    Stage(
-        "image_entered",
-        "program entered",
-        "until image entered",
-        "until the entry of the new program's file; in a static program its C library starts there.",
-        detail=True,
-        stamp="the program's entry",
-        reading="the new program's clock reading before its C library starts",
-    ),
-    Stage(
-        "image_runs",
-        "program runs",
-        "until the new program runs its main",
-        "until the first line of the new program's main: after exec, the loader and the C library's start.",
-        part="the program's start",
-        stamp="main begins",
-        reading="the new program's clock reading in main's first line",
-    ),
-    Stage(
-        "image_ends",
-        "main ends",
-        "until image ends",
-        "until the last line of the new program's main.",
-        detail=True,
-        stamp="main ends",
-        reading="the new program's clock reading in main's last line",
-    ),
-    Stage(
-        "reaped",
-        "reaped",
-        "until reaped",
-        "until wait or join has returned: the task has run, ended and been cleaned up.",
-        part="its end",
-    ),
-)
+    Stage("call_returns", "call returns", "until the call returns",
+          "until the parent's call has returned and it can go on with its work.",
+          part="the call", ends_part="until_returned",
+          stamp="the call has returned", reading="the parent's own clock reading after its call"),
+    Stage("task_runs", "task runs", "until the task runs",
+          "until the new task executes the first instruction of its own code.",
+          part="the task's start", ends_part="until_task_ran",
+          stamp="the task's own first instruction", reading="the new task's own clock reading"),
+    Stage("image_entered", "program entered", "until image entered",
+          "until the entry of the new program's file; in a static program its C library starts there.",
+          detail=True, ends_part="until_image_entered", begins_part="child_library_start",
+          stamp="the program's entry", reading="the new program's clock reading before its C library starts"),
+    Stage("image_runs", "program runs", "until the new program runs its main",
+          "until the first line of the new program's main: after exec, the loader and the C library's start.",
+          part="the program's start", ends_part="until_image_ran", begins_part="child_main",
+          stamp="main begins", reading="the new program's clock reading in main's first line"),
+    Stage("image_ends", "main ends", "until image ends", "until the last line of the new program's main.",
+          detail=True, ends_part="until_image_ended", begins_part="child_library_exit",
+          stamp="main ends", reading="the new program's clock reading in main's last line"),
+    Stage("reaped", "reaped", "until reaped",
+          "until wait or join has returned: the task has run, ended and been cleaned up.",
+          part="its end", ends_part="until_reaped"),
+)  # fmt: skip
 
 # What launches cost on virtual machines of 2024, good to a factor of some: these keep defaults bearable and let plans
 # state their time. Forking with memory costs this much per byte where the pages are written again before each launch
@@ -74,6 +44,8 @@ _VMA = Cost(1_500.0, 3_000.0)
 # A written VMA has page tables of its own.
 _TOUCHED_VMA = 5
 _CLOSE_NS_PER_DESCRIPTOR = 100.0
+_NO_COLD = "pages=clean has no cold launch: only an earlier fork leaves the pages clean"
+_NO_WARM = "launch_number has no warm launches: it says which launch of a fresh process the cold sample is"
 # What another task takes to walk a byte, a line at a time, and to be seen asleep again.
 _WALK_NS_PER_BYTE, _WALK_NS = 0.2, 300_000.0
 
@@ -128,7 +100,7 @@ AXES = {
     "frequency": Axis(
         {"as_is": "frequency as it is", "base": "base frequency", "turbo": "turbo"}, phrase="at {}", by_runner=True
     ),
-    "placement": Axis(phrase="{}", drawn_apart=True),
+    "placement": Axis(phrase="{}", drawn_apart=True, order=1),
     "stages": Axis({"parent": "parent's stamps", "all": "all stamps"}),
     "sched_class": Axis(
         {"other": "SCHED_OTHER", "batch": "SCHED_BATCH", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
@@ -139,6 +111,7 @@ AXES = {
         title="memory of the parent",
         cost=_memory_cost,
         where="{} in the parent",
+        order=-1,
         fewer="launch before memory is filled",
     ),
     "page_kind": Axis(
@@ -162,7 +135,12 @@ AXES = {
             "dontfork": "keep memory from children by MADV_DONTFORK",
         },
     ),
-    "pages": Axis({"first": "never forked pages"}, phrase="{} pages", qualifies=Qualifier("parent_bytes", "rewritten")),
+    "pages": Axis(
+        {"first": "never forked pages"},
+        phrase="{} pages",
+        qualifies=Qualifier("parent_bytes", "rewritten"),
+        no_launches=("cold", lambda value: value == "clean", _NO_COLD),
+    ),
     "vmas": Axis(thing="VMA", things="VMAs", cost=_vmas_cost, fewer="launch from few memory areas"),
     "vma_kind": Axis(
         {
@@ -202,7 +180,11 @@ AXES = {
         qualifies=Qualifier("caches", "same", "thrashed"),
     ),
     "launch_number": Axis(
-        number="launch {}", thing="launch before it", title="number of the launch", cost=Cost(0.0, 100_000.0)
+        number="launch {}",
+        thing="launch before it",
+        title="number of the launch",
+        cost=Cost(0.0, 100_000.0),
+        no_launches=("warm", lambda value: value != 1, _NO_WARM),
     ),
     "after": Axis({"none": "after no other launch"}, phrase="after {}"),
     "concurrency": Axis(number="{:,} at once", thing="launcher", title="launchers at once", multiplies=True),
@@ -213,8 +195,8 @@ AXES = {
         always_said=True,
         advice={"thread": "use threads, not processes", "process": "use processes, not threads"},
     ),
-    "call_spin_ns": Axis(delays="call"),
-    "stamp_spin_ns": Axis(delays="stamp"),
-    "child_spin_ns": Axis(delays="exit"),
+    "call_spin_ns": Axis(delays=("call", "call_returns")),
+    "stamp_spin_ns": Axis(delays=("stamp", "task_runs")),
+    "child_spin_ns": Axis(delays=("exit", "reaped")),
     "partner_cpu": Axis({"same": "one CPU", "other": "two CPUs"}),
 }

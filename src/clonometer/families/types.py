@@ -88,14 +88,18 @@ class Axis:
         Whether each of its values has distributions of its own on the page, where all else is at its default.
     by_runner
         Whether the runner sets it, by its choice of the driver or around it, so that no driver is asked for it.
+    no_launches
+        The temperature that there are no launches of under some of its values, which values, and why.
     delays
-        Where a launch is delayed by as many ns, so that the answer is known: the call, the task's stamp, its exit.
+        Where a launch is delayed by as many ns, so that the answer is known, and the first stage that is.
     where
         How its words stand after "with", where they cannot stand alone: ``{} in the parent``.
     fewer
         What to do about a number where more of it costs more: "fork before memory is filled". Empty: nothing.
     advice
         What to do to have a value, of those that are worth choosing where they are cheaper.
+    order
+        Its place where a condition is told: below 0 before the others, above 0 after them.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -112,10 +116,12 @@ class Axis:
     qualifies: Qualifier | None = None
     drawn_apart: bool = False
     by_runner: bool = False
-    delays: str = ""
+    no_launches: tuple[str, Callable[[int | str], bool], str] | None = None
+    delays: tuple[str, str] | None = None
     where: str = ""
     fewer: str = ""
     advice: Mapping[str, str] = field(default_factory=dict)
+    order: int = 0
 
 
 @dataclass(frozen=True)
@@ -161,9 +167,10 @@ class Stage:
     """A moment in a launch, and its words: ``title`` heads a column, ``until`` stands in a sentence.
 
     ``part`` is what goes on from the stage before until it. ``stamp`` says in a timeline what has happened, ``reading``
-    whose clock reading says so. ``detail``: whether it only explains another one, so that
-    no comparison is about it. ``after`` is the stage that it comes right after, for one that a family brings. Without
-    it the stage comes after all others but the end of a launch, which contains every stage.
+    whose clock reading says so. ``ends_part`` is the part of an explanation that lasts until it where only stamps are
+    known, ``begins_part`` the one that a program's own code is from it on. ``detail``: whether it only explains another
+    stage, so that no comparison is about it. ``after`` is the stage that it comes right after, for one that a family
+    brings. Without it the stage comes after all others but the end of a launch, which contains every stage.
     """
 
     name: str
@@ -174,6 +181,8 @@ class Stage:
     part: str = ""
     stamp: str = ""
     reading: str = ""
+    ends_part: str = ""
+    begins_part: str = ""
     after: str = ""
 
 
@@ -209,6 +218,8 @@ class Family:
         Axes along which the shape of its times is known beforehand.
     phases
         Of an event: what each of its quantities is of, and when.
+    divided
+        Quantities that are another one divided by what an axis counts, and by which.
     besides
         Quantities that are there to be subtracted from others, and are not drawn.
     instrument
@@ -237,6 +248,7 @@ class Family:
     workloads: Mapping[str, WorkloadWords] = field(default_factory=dict)
     curves: Mapping[str, CurveShape] = field(default_factory=dict)
     phases: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    divided: Mapping[str, str] = field(default_factory=dict)
     besides: frozenset[str] = frozenset()
     instrument: bool = False
     not_ranked: str = "includes the child's life"

@@ -27,6 +27,7 @@ FAMILY = Family(
     title="Workers",
     explanation="Whole programs whose workers compute and write: launching, working and reaping together.",
     order=20,
+    divided={"whole_each_ns": "workers"},
     measured_in={"whole_ns": "for the whole program"},
     shape=CROWD,
     worker_columns={

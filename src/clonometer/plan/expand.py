@@ -11,7 +11,7 @@ from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import AxisValue, CatalogueAxis, glob_pattern, make_cell
 from clonometer.plan.limits import limits_conflict, limits_for
 from clonometer.plan.names import full_name, is_glob
-from clonometer.plan.qualifiers import QUALIFIES, qualifies_nothing
+from clonometer.plan.qualifiers import NO_LAUNCHES, QUALIFIES, qualifies_nothing
 from clonometer.plan.types import Catalogue, Limits, Target, Workload
 from clonometer.plan.values import read_value
 
@@ -125,14 +125,12 @@ def with_condition(
 def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> str | None:
     """Say why nobody can measure this combination, or None.
 
-    A cold launch is the first of its process: no earlier fork can have left the pages clean. The number of a
-    launch says which one the cold sample is. And where the parent has no memory, VMAs, files or threads of its
-    own, they are of no kind; nor is it said how long nobody idles.
+    Some values of an axis have no launches of a temperature. And where the parent has no memory, VMAs, files or
+    threads of its own, they are of no kind; nor is it said how long nobody idles.
     """
-    if condition.get("pages") == "clean" and temperature == "cold":
-        return "pages=clean has no cold launch: only an earlier fork leaves the pages clean"
-    if condition.get("launch_number", 1) != 1 and temperature == "warm":
-        return "launch_number has no warm launches: it says which launch of a fresh process the cold sample is"
+    for name, (nowhere, without, why) in NO_LAUNCHES.items():
+        if temperature == nowhere and name in condition and without(condition[name]):
+            return why
     axis = qualifies_nothing(condition)
     if axis is not None:
         return f"{axis}={condition[axis]} says nothing {QUALIFIES[axis].nowhere}"

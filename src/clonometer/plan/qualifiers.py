@@ -1,4 +1,4 @@
-"""Axes that say of what kind another axis's things are, and so say nothing where there are none."""
+"""Axes that say nothing where another one has no things that they are of, or in launches of some temperature."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from clonometer.plan.cell import AxisValue
 QUALIFIES: Mapping[str, Qualifier] = {
     name: axis.qualifies for name, axis in axes().items() if axis.qualifies is not None
 }
+#: Axis -> the temperature that it has no launches of, under which of its values, and why.
+NO_LAUNCHES = {name: axis.no_launches for name, axis in axes().items() if axis.no_launches is not None}
 
 
 def qualified_by(of: str) -> frozenset[str]:

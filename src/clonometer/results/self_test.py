@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.families import known_delays
+from clonometer.families import CALL, END, known_delays
 from clonometer.results.self_test_types import MoveCheck, WallCheck
 from clonometer.stats.quantiles import Floats, median, median_deviation, median_error
 from clonometer.words import stage_place
 
 SPINS = tuple(known_delays())
 #: What is checked: for each delay, in their order, the first stage that it can reach.
-STAGES = ("call_returns", "task_runs", "reaped")
+STAGES = tuple(stage for _, stage in known_delays().values())
 INJECTED_NS = (20_000, 200_000)
 WALL_SHARE = 0.01
 
@@ -126,12 +126,14 @@ def predicted_ns(spin: str, stage: str, placement: str, injected_ns: int) -> tup
     >>> predicted_ns("call_spin_ns", "reaped", "free", 200)
     (0.0, 200.0)
     """
-    reached = stage_place(stage) >= stage_place(STAGES[SPINS.index(spin)])
-    if not reached or (placement == "free" and spin == "call_spin_ns" and stage == "task_runs"):
+    first = known_delays()[spin][1]
+    # On another CPU the child does not wait for the parent's call.
+    beside = placement == "free" and first == CALL and stage not in (CALL, END)
+    if beside or stage_place(stage) < stage_place(first):
         return 0.0, 0.0
-    if placement == "free" and stage == "reaped":
+    if placement == "free" and stage == END:
         # The parent may still have been busy when the child was done: that slack is used up first.
-        return (0.0 if spin == "call_spin_ns" or injected_ns < 100_000 else injected_ns / 2), float(injected_ns)
+        return (0.0 if first == CALL or injected_ns < 100_000 else injected_ns / 2), float(injected_ns)
     return float(injected_ns), float(injected_ns)
 
 
@@ -141,7 +143,7 @@ def _judge(case: MoveCheck, plain: Floats, moved: Floats) -> MoveCheck:
         seen = "another CPU" if case.placement == "free" else "the same CPU"
         return replace(case, reason=f"too few launches had the child on {seen}")
     spread = max(median_deviation(plain), median_deviation(moved))
-    waits = case.placement == "free" and case.stage != "call_returns"
+    waits = case.placement == "free" and case.stage != CALL
     floor_ns = _WAKE_FLOOR_NS if waits else _FLOOR_NS
     tolerance = _SHARE * case.injected_ns + max(floor_ns, 3 * spread)
     difference = median(moved) - median(plain)

@@ -18,6 +18,8 @@ from clonometer.runner.process import ANSWER_FD, sound_answer
 
 BIN_VARIABLE = "CLONOMETER_BIN"
 GUARDIAN = "clonometer-guardian"
+#: The axis by whose value a driver is chosen.
+LINKAGE = "linkage"
 _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 #: Begin the names of all that measuring needs: drivers, and the programs that those start.
@@ -140,7 +142,7 @@ class Drivers:
         able = [driver for driver in self.usable if driver.has(workload)]
         if not able:
             raise UnavailableError(f"no driver here performs {workload}")
-        wanted = condition.get("linkage")
+        wanted = condition.get(LINKAGE)
         for driver in able:
             if wanted is None or driver.linkage == wanted:
                 return driver

@@ -11,13 +11,12 @@ from clonometer.errors import DriverError, SettingError, UsageError
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import SIDE, Side
 from clonometer.plan.types import Catalogue, Plan
-from clonometer.runner.drivers import Driver, Drivers, find_drivers
+from clonometer.runner.drivers import LINKAGE, Driver, Drivers, find_drivers
 from clonometer.runner.interfaces import Start, Starts
 from clonometer.runner.process import supervise
 
 #: A setting is one write to the kernel; what takes longer hangs.
 COMMAND_TIMEOUT_S = 30.0
-_LINKAGE = "linkage"
 
 
 def with_drivers(
@@ -57,13 +56,13 @@ def _with_workloads(catalogue: Catalogue, driver: Driver) -> Catalogue:
 
 def _with_linkage(side: Side, driver: Driver | None, catalogue: Catalogue) -> Side:
     """What is measured has the linkage of its driver, whatever the default is."""
-    axis = catalogue.axes.get(_LINKAGE)
+    axis = catalogue.axes.get(LINKAGE)
     if driver is None or axis is None or driver.linkage not in axis.values:
         return side
-    asked = side.axes.get(_LINKAGE, driver.linkage)
+    asked = side.axes.get(LINKAGE, driver.linkage)
     if asked != driver.linkage:
         raise UsageError(f"the driver of --{side.name} says linkage={driver.linkage}, not {asked}")
-    return replace(side, axes={**side.axes, _LINKAGE: driver.linkage})
+    return replace(side, axes={**side.axes, LINKAGE: driver.linkage})
 
 
 def check_commands(sides: Sequence[Side]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
+from clonometer.families import family
 from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.axes import COUNT_LABEL, NEVER, TIMES_LABEL, number_axis
@@ -13,16 +14,10 @@ from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.multiples import joined
 from clonometer.views.scans import ScanPanel, but_for_kind, placed_points, quantity_axis, series_words
 from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, names_axis, rule
-from clonometer.words import axis_title, axis_words, stage_name
+from clonometer.words import axis_thing, axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
-_WHOLE, _DENSE, _FITTED, _EACH = (
-    "by {}",
-    "by {}, where points lie close",
-    "by {}, beyond the CPUs",
-    "for each worker",
-)
-_EACH_QUANTITY, _EACH_AXIS = "whole_each_ns", "workers"
+_WHOLE, _DENSE, _FITTED, _EACH = "by {}", "by {}, where points lie close", "by {}, beyond the CPUs", "for each {}"
 # A stretch of points that lie close is worth a chart of its own from this many on.
 _DENSE_POINTS = 5
 _RUNG_HEIGHT = 30
@@ -46,9 +41,9 @@ def fitted_charts(scans: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> lis
             parts.append((_DENSE, [_between(line, *dense) for line in whole], []))
         if len(points) != len(x):
             parts.append((_FITTED, [_between(line, points[0], points[-1]) for line in whole], curves))
-        each = [line for line in scans if _group(line) == (*key[:2], _EACH_QUANTITY, *key[3:])]
-        if each and key[1] == _EACH_AXIS:
-            parts.append((_EACH, each, []))
+        divided = [quantity for quantity, axis in family(curves[0].family).divided.items() if axis == key[1]]
+        each = [line for line in scans if _group(line) in {(*key[:2], quantity, *key[3:]) for quantity in divided}]
+        parts.append((_EACH.format(axis_thing(key[1])), each, []))
         charts += [_chart(*part) for part in parts if any(len(line.x) > 1 for line in part[1])]
     return charts
 

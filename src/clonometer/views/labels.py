@@ -59,7 +59,7 @@ def condition_phrases(cell: str, condition: Mapping[str, int | str], placement: 
     >>> condition_phrases("launch.fork[placement=free]", {"placement": "free"}, "other_cpu")
     ('free, other CPU',)
     """
-    ordered = sorted(shown_axes(cell), key=lambda name: (name != "parent_bytes", name == "placement", name))
+    ordered = sorted(shown_axes(cell), key=lambda name: (axis(name).order, name))
     # What is compared is said on both sides, even where one is the default.
     always = [name for name in condition if axis(name).always_said]
     ordered = [*always, *(name for name in ordered if name not in always)]

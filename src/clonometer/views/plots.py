@@ -16,6 +16,8 @@ from clonometer.words import mechanism_name, stage_name, stage_place
 #: Rows of the short table and of the overview: what a terminal of 25 lines has room for.
 SHORT_ROWS = 16
 _MOST_POINTS = 400
+# A distribution is chosen by it beside its condition.
+_CHOSEN_APART = "placement"
 
 
 def short_rows(results: Results) -> list[EstimateRow]:
@@ -71,7 +73,7 @@ def ecdf_condition(series: EcdfSeries, row: Estimate | None) -> str:
     """Say what sets a distribution apart from its mechanism's plain condition, the placement left out."""
     if row is None:
         return ""
-    axes = {name: value for name, value in row.condition.items() if name != "placement"}
+    axes = {name: value for name, value in row.condition.items() if name != _CHOSEN_APART}
     return ", ".join(condition_phrases(series.cell, axes, None))
 
 
@@ -93,7 +95,7 @@ def ecdf_index(results: Results, ecdfs: Sequence[EcdfSeries], most_points: int =
                 "temperature": series.temperature or "warm",
                 "placement": placement_name(row) if row else str(series.placement or ""),
                 "condition": condition,
-                "plain": not set(shown_axes(series.cell)) - {"placement"},
+                "plain": not set(shown_axes(series.cell)) - {_CHOSEN_APART},
                 "time_ns": [round(series.x_ns[place]) for place in kept],
                 "share": [round(series.fraction[place], 4) for place in kept],
             }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from clonometer.families import END
 from clonometer.families import family as family_of
 from clonometer.results.ended import CellStatus
 from clonometer.results.types import Estimate, Results
@@ -141,7 +142,7 @@ def first_ranked(rows: Sequence[_Row], rank: Callable[[_Row], Any], room: int) -
 
 def is_part(stage: str | None) -> bool:
     """Whether a stage is before the end of a launch, which contains it; None is what has no stages."""
-    return stage not in ("reaped", None)
+    return stage not in (END, None)
 
 
 def families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clonometer.explain.actors import GONE, PUSHED_OFF, Event
+from clonometer.explain.actors import GONE, PUSHED_OFF, SWITCH, WAKES, Event
 from clonometer.explain.budget import means_of
 from clonometer.explain.parts import COUNTS, EXITS, MAKES_TASK, UNEXPLAINED
 
@@ -231,7 +231,7 @@ def _begin(tasks: Mapping[int, Life]) -> None:
 
 def _move(tasks: Mapping[int, Life], event: Event) -> bool:
     """Account for the time of those whom an event concerns until then, and change them; whether who runs may differ."""
-    if event.kind == "switch":
+    if event.kind == SWITCH:
         leaves, comes = tasks.get(event.values[0]), tasks.get(event.values[2])
         if leaves is not None:
             leaves.move_on(event.time_ns)
@@ -240,7 +240,7 @@ def _move(tasks: Mapping[int, Life], event: Event) -> bool:
             comes.move_on(event.time_ns)
             comes.come(event.cpu)
         return True
-    wakes = event.kind in ("wake", "wake_new")
+    wakes = event.kind in WAKES
     life = tasks.get(event.values[0] if wakes else event.task)
     if life is None:
         return False

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from clonometer.families.other import CPUID, STEPS, traps
 from clonometer.results.audit.items import FINE, NOTE, AuditItem
 from clonometer.results.rows.source import RunSource
-from clonometer.results.startup import CPUID, STEPS, traps
 from clonometer.units import format_duration
 
 _ID, _TITLE = "cpu.cpuid", "CPUID"

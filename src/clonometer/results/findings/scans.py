@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.families import is_beside
+from clonometer.families import CALL, END, is_beside
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
@@ -20,7 +20,6 @@ from clonometer.stats.interval import Interval
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, placement_name, stage_place
 
 PAGE_BYTES = 4096
-_SPOKEN = ("reaped", "call_returns")
 
 
 def scans(comparer: Comparer) -> Findings:
@@ -90,7 +89,7 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
 
 
 def _is_spoken(scan: Scan) -> bool:
-    return scan.points[0].estimate.stage in _SPOKEN
+    return scan.points[0].estimate.stage in (END, CALL)
 
 
 def _is_strange(scan: Scan) -> bool:

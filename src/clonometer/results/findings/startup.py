@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from clonometer.families.other import CPUID, STEPS, traps
 from clonometer.results.findings.comparing import Comparer, doubt
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, short_median
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.startup import CPUID, STEPS, traps
 from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval

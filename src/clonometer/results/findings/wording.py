@@ -46,14 +46,14 @@ def condition(changes: Mapping[str, int | str], temperature: str | None, placeme
     'warm, pinned, 1 GiB in the parent'
     """
     words = [temperature] if temperature else []
-    where = changes.get("placement", placement)
+    others = dict(changes)
+    where = others.pop("placement", placement)
     if where is not None:
         words.append(str(where))
-    for axis, value in changes.items():
-        if axis != "placement":
-            # A number alone does not say of what it is.
-            phrase = axis_of(axis).where if isinstance(value, int) else ""
-            words.append((phrase or "{}").format(axis_words(axis, value)))
+    for axis, value in others.items():
+        # A number alone does not say of what it is.
+        phrase = axis_of(axis).where if isinstance(value, int) else ""
+        words.append((phrase or "{}").format(axis_words(axis, value)))
     return ", ".join(words)
 
 

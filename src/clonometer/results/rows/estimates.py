@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clonometer.families import CALL
 from clonometer.results.rows.description import describe
 from clonometer.results.rows.evidence import Evidence, facts_of
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
@@ -84,7 +85,7 @@ def _rows_of(
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
                 fields["outliers"] = find_outliers(group, causes)
-        contains = entry.get("call_returns_contains") if group.quantity.stage == "call_returns" else None
+        contains = entry.get("call_returns_contains") if group.quantity.stage == CALL else None
         estimate = Estimate(
             cell=observed.cell,
             workload=observed.workload,

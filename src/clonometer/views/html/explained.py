@@ -7,6 +7,7 @@ from typing import Any
 
 from clonometer.explain.types import Explanation, Versus
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation
+from clonometer.families import END
 from clonometer.results.types import Estimate
 from clonometer.units import format_duration_interval
 from clonometer.views.html import render_page
@@ -70,7 +71,7 @@ def explained_sections(
 
 def _in_run(cell: str, cells: Sequence[Estimate]) -> str:
     """Say what the run has measured of the same cell."""
-    rows = [row for row in cells if row.cell == cell and row.stage == "reaped" and row.median_ns is not None]
+    rows = [row for row in cells if row.cell == cell and row.stage == END and row.median_ns is not None]
     if not rows:
         return "The run has no such cell."
     row = max(rows, key=lambda row: row.n_samples)

@@ -39,7 +39,7 @@ def _table(moves: Sequence[MoveCheck]) -> Table:
         [
             Column("workload", [check.workload for check in moves], once=True),
             Column("placed", [check.placement for check in moves]),
-            Column("delay", [f"{known_delays()[check.spin]} {check.injected_ns / 1000:g}" for check in moves]),
+            Column("delay", [f"{known_delays()[check.spin][0]} {check.injected_ns / 1000:g}" for check in moves]),
             Column("stage", [check.stage for check in moves]),
             Column("moved", [MISSING if check.moved_ns is None else _us(check.moved_ns) for check in moves], "point"),
             Column("expected", [f"{_us(check.expected_low_ns)} – {_us(check.expected_high_ns)}" for check in moves],
