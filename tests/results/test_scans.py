@@ -6,6 +6,7 @@ import pytest
 from tests.results.runs import FORK, areas, curve, ladder, plus
 
 from clonometer.results.findings.growth import MOST_MISS
+from clonometer.results.findings.wording import condition
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
 from clonometer.views.figures.scanned import drawn_kind
@@ -158,3 +159,7 @@ def test_of_one_process_no_interval_is_shown(builder: Any, processes: int) -> No
     else:
         assert None not in intervals
         assert {numbers["interval_reason"] for numbers in (scan, memory, step)} == {None}
+
+
+def test_where_tasks_may_run_is_said_once_and_first():
+    assert condition({"vmas": 9, "placement": "free"}, "warm", "pinned") == "warm, free, 9 VMAs"

@@ -36,6 +36,8 @@ def test_memory_comes_first_and_placement_last():
     cell = "launch.fork[linkage=dynamic_lazy,parent_bytes=1MiB,placement=free]"
     phrases = condition_phrases(cell, condition, "other_cpu")
     assert phrases == ("1 MiB", "lazily bound", "free, other CPU")
+    cell, condition = "launch.fork[placement=free,vmas=9]", {"vmas": 9, "placement": "free"}
+    assert condition_phrases(cell, condition, None) == ("9 VMAs", "free")
 
 
 def test_a_pinned_cell_does_not_name_its_placement():
