@@ -189,10 +189,11 @@ def _rows(summaries: Summaries, chosen: Sequence[_Key], only: Sequence[str]) -> 
     cells = dict.fromkeys(label["cell"] for part in summaries.parts for label in part.labels)
     wanted = set(chosen_cells(only, cells))
     labels, rows = rows_of_parts(summaries.parts, numbers, lambda label: label["cell"] in wanted)
-    return [_label(label) for label in labels], rows
+    return [label_of(label) for label in labels], rows
 
 
-def _label(fields: Mapping[str, Any]) -> Label:
+def label_of(fields: Mapping[str, Any]) -> Label:
+    """Make a label of what a summary says of it (`clonometer.dataset.summary`)."""
     return Label(**{name: value for name, value in fields.items() if name != "point"})
 
 

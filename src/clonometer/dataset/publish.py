@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clonometer.dataset.load import label_of
 from clonometer.dataset.published import PublishedRow, PublishedSummary
 from clonometer.dataset.summary import Figures, summarize_file
 from clonometer.dataset.types import Label
@@ -139,9 +140,7 @@ def scrub(path: Path, catalogue: Catalogue) -> Scrubbed:
     facts = scrubbed_facts(metadata["host"])
     rows = []
     for text, figures in summary.rows.items():
-        fields = json.loads(text)
-        fields.pop("point")
-        row = _row(Label(**fields), catalogue, figures)
+        row = _row(label_of(json.loads(text)), catalogue, figures)
         if row is not None:
             rows.append(row)
     if not rows:

@@ -17,12 +17,7 @@ _PIECE_BYTES = 1 << 16
 class LockTime:
     """Time within the reads that take the process's memory lock: no less than it was held.
 
-    Attributes
-    ----------
-    longest_ns, total_ns
-        Of one read, and of all. Between two reads the process may take it.
-    reads
-        How many.
+    ``longest_ns`` is of one read, ``total_ns`` of all. Between two reads the process may take it.
     """
 
     longest_ns: Count = 0
