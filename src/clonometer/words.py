@@ -185,6 +185,8 @@ def axis_words(name: str, value: int | str) -> str:
     ('launch 3', 'after fork', 'true')
     >>> axis_words("queue_depth", 8), axis_words("buffer_bytes", 4096), axis_words("eviction", "least_recent")
     ('queue depth 8', 'buffer 4 KiB', 'eviction least recent')
+    >>> axis_words("pause_ns", 5000)
+    'pause 5.00 µs'
     """
     if isinstance(value, int):
         return _number_words(name, value)
@@ -200,8 +202,10 @@ def _number_words(name: str, value: int) -> str:
     axis = axis_of(name)
     if name.endswith("_bytes"):
         return (axis.number or f"{_in_words(name)} {{}}").format(approximate_bytes(value))
+    if name.endswith("_ns"):
+        return (axis.number or f"{_in_words(name)} {{}}").format(format_duration(float(value)))
     if axis.number:
-        return axis.number.format(format_duration(float(value)) if name.endswith("_ns") else value)
+        return axis.number.format(value)
     if axis.things:
         return f"{value:,} {axis.thing if value == 1 else axis.things}"
     return f"{_in_words(name, ())} {value}"

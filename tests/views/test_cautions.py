@@ -36,6 +36,6 @@ def test_a_run_that_stands_for_rows_nobody_shows_says_how_many(results):
 def test_a_terminal_shows_a_few_of_a_kind_and_counts_the_rest(results):
     text = render_answer(results_with(results, 5, "the run itself"), wide=True, width=100)
     assert text.count("the run itself") == 1
-    assert "warning, 6 rows" in text
+    assert "! 6 warnings" in text
     assert "and 3 more, all in show --json" in text
     assert text.count("Next: go on") == 1

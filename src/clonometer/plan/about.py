@@ -14,8 +14,8 @@ from clonometer.errors import ClonometerError, UsageError, unknown
 from clonometer.families import axis as axis_of
 from clonometer.families import families, family
 from clonometer.plan.catalogue import TEMPERATURES
-from clonometer.plan.cell import AxisValue, CatalogueAxis, Cell
-from clonometer.plan.names import full_name
+from clonometer.plan.cell import AxisValue, CatalogueAxis, Cell, matches
+from clonometer.plan.names import full_name, is_glob
 from clonometer.plan.planfile import load_plan, plan_names, plan_place, plan_title
 from clonometer.plan.types import Catalogue, Plan, Quantity, Workload
 from clonometer.plan.values import values_text
@@ -62,8 +62,8 @@ class Names:
     def about(self, name: str) -> list[About]:
         """Explain a name: everything that bears it, since ``cow`` is a family and a plan.
 
-        A name is as people write it: an id or its last word, an axis, a value, a stage or quantity by its id or
-        its title.
+        A name is as people write it: an id or its last word, a glob of ids, an axis, a value, a stage or quantity by
+        its id or its title.
 
         Raises
         ------
@@ -89,6 +89,9 @@ class Names:
 
     def _things(self, name: str) -> Iterator[About]:
         catalogue = self._catalogue
+        if is_glob(name):
+            yield from (self._workload(each) for id_, each in catalogue.workloads.items() if matches(id_, [name]))
+            return
         try:
             yield self._workload(catalogue.workloads[full_name(name, catalogue.workloads)])
         except UsageError:

@@ -73,6 +73,8 @@ def check_output(path: str | os.PathLike[str], force: bool = False, inputs: Iter
         has a name that is not UTF-8; with the next step.
     """
     path = Path(path)
+    if str(path) == "-":
+        raise OutputError("'-' is not taken for standard output", "name a file; what prints by default does so without")
     if not is_utf8(path):
         raise OutputError(f"cannot write {path}: its name is not UTF-8, as Parquet's libraries need it")
     target = link_target(path)

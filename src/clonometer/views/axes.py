@@ -28,6 +28,13 @@ _LOG_STEPS = (("1",), ("1", "3"), ("1", "2", "5"))
 _ROOM, _BREAK, _LABEL = 0.04, 0.16, 0.17
 
 
+def tick_label(axis: str, kind: str) -> str:
+    """The Vega expression that writes values of an axis of conditions: sizes, durations or counts."""
+    if kind == "bytes":
+        return BYTES_LABEL
+    return TIME_LABEL if axis.endswith("_ns") else COUNT_LABEL
+
+
 @dataclass(frozen=True)
 class NumberAxis:
     """An axis of numbers, made to hold certain points; a log axis says in its title that it is one."""

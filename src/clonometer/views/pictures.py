@@ -63,7 +63,7 @@ def picture_spec(results: Results, kind: str) -> Spec:
         others = drawable_kinds(results)
         raise InputError(
             f"this run has nothing to draw as {kind!r}: it has no {figure.needs}",
-            f"it has: {', '.join(others)}" if others else "the default plan measures all of it: clonometer run",
+            f"it has: {', '.join(others)}" if others else _more(results),
         )
     panels = [_beside(row) for row in rows]
     reading = figure.section.intro if figure.section else figure.reading
@@ -71,6 +71,13 @@ def picture_spec(results: Results, kind: str) -> Spec:
         results.host, results.started, f"run {results.run_name.rpartition('/')[2]}, plan {results.plan_name}"
     )
     return titled(panels, _title(figure, results), [reading, made])
+
+
+def _more(results: Results) -> str:
+    """What to measure where nothing can be drawn: another number of the same, or the default plan."""
+    workload = next((row.workload for row in results.cells), None)
+    default = "the default plan has all of it: clonometer run"
+    return default if workload is None else f"clonometer run {workload} --set AXIS=1,2,4 varies a number; {default}"
 
 
 def drawable_kinds(results: Results) -> list[str]:

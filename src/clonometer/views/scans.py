@@ -11,7 +11,7 @@ from typing import Any
 from clonometer.families import is_beside
 from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
-from clonometer.views.axes import ALWAYS, BYTES_LABEL, COUNT_LABEL, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis
+from clonometer.views.axes import ALWAYS, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis, tick_label
 from clonometer.views.labels import family_name
 from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import stage_title
@@ -55,7 +55,7 @@ class ScanChart:
 
 def _x_axis(lines: Sequence[ScanSeries], log_from: float) -> NumberAxis:
     values = sorted({value for line in lines for value in line.x})
-    label = BYTES_LABEL if lines[0].axis_kind == "bytes" else COUNT_LABEL
+    label = tick_label(lines[0].axis, lines[0].axis_kind)
     return number_axis(values, axis_title(lines[0].axis), label, log_from=log_from, from_zero=False, ticks=values)
 
 

@@ -158,14 +158,15 @@ def no_difference(
 
 
 def sentence(text: str) -> str:
-    """Make a sentence: a capital and a full stop.
+    """Make a sentence: a capital, but of no id, and a full stop.
 
     Examples
     --------
-    >>> sentence("warm: fork is slower")
-    'Warm: fork is slower.'
+    >>> sentence("warm: fork is slower"), sentence("switch.pipe takes 4 µs")
+    ('Warm: fork is slower.', 'switch.pipe takes 4 µs.')
     """
-    return text[0].upper() + text[1:] + "."
+    first_word = text.partition(" ")[0].rstrip(":,")
+    return f"{text if '.' in first_word else text[0].upper() + text[1:]}."
 
 
 def sentences(*texts: str) -> str:

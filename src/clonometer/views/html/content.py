@@ -102,7 +102,8 @@ def page_content(results: Results) -> dict[str, Any]:
 def _next(results: Results) -> tuple[str, str]:
     """The command to try next and what it is for; empty where there is none."""
     following = results.first.next
-    if following is None:
+    if following is None or following.words[0] == "report":
+        # The page is what that command makes.
         return "", ""
     words = [results.run_name if word == RUN_FILE else word for word in following.words]
     return shlex.join(["clonometer", *words]), following.about

@@ -34,7 +34,7 @@ def _warning_lines(results: Results, width: int) -> list[str]:
     for caution in cautions(results):
         shown = caution.sentences[:WARNING_EXAMPLES]
         rest = len(caution.sentences) - len(shown)
-        first = f"warning: {shown[0]}" if rest == 0 else f"warning, {len(caution.sentences)} rows: {shown[0]}"
+        first = f"warning: {shown[0]}" if rest == 0 else f"{len(caution.sentences)} warnings: {shown[0]}"
         lines += wrap(first, width, bullet="! ")
         for sentence in shown[1:]:
             lines += wrap(sentence, width, bullet="  ")
