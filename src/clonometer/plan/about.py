@@ -264,8 +264,9 @@ class Names:
         if axis.values:
             second: AxisValue = value or next((each for each in axis.values if each != axis.default), axis.default)
         elif isinstance(axis.default, int):
-            least = _SECOND_BYTES if axis.kind == "bytes" else _SECOND_COUNT
-            second = axis.default // 2 or least
+            # Of a number more may be refused: nobody has said how many there may be.
+            fewest = _SECOND_COUNT if axis.name.endswith("_ns") else 1
+            second = axis.default // 2 or (_SECOND_BYTES if axis.kind == "bytes" else fewest)
         else:
             second = axis.default or "/tmp"
         settings: dict[str, AxisValue] = {axis.name: second}

@@ -81,6 +81,8 @@ def values_text(axis: CatalogueAxis) -> str:
     """
     if axis.form is not None:
         return f"a text like {axis.form}"
+    if axis.name.endswith("_ns"):
+        return "a whole number of ns"
     return f"one of {', '.join(axis.values)}" if axis.kind == "choice" else _TAKES[axis.kind]
 
 

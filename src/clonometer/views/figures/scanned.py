@@ -88,8 +88,8 @@ FIGURES = (
         Section(
             "What each thing more costs",
             "Scans",
-            "The same launch, with one number of its condition varied. Medians with 95% intervals; an axis that spans "
-            "far is logarithmic, and says so.",
+            "The same measurement, with one number of its condition varied. Medians with 95% intervals; an axis that "
+            "spans far is logarithmic, and says so.",
         ),
         scans=Scanned(draws=lambda _: True, title=_scan_title),
     ),
