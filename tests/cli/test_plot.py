@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import make_command_line
 
+from clonometer.cli.answers import read_results
 from clonometer.cli.ending import run_to_the_end
+from clonometer.views.figures import figures
 
 Captured = pytest.CaptureFixture[str]
 
@@ -18,6 +20,16 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ended = command_line("run", *words)
     assert ended.returncode == 0, ended.stderr
     return command_line.folder / "clonometer-run.parquet"
+
+
+@pytest.fixture(scope="module")
+def kinds(run_file: Path) -> list[str]:
+    """What it has something to draw for, by name."""
+    results = read_results(run_file)
+    drawable = sorted(figure.kind for figure in figures() if figure.rows(results))
+    assert {"ecdf", "overview", "scan"} <= set(drawable)
+    assert "memory" not in drawable
+    return drawable
 
 
 def plot(run_file: Path, *words: str) -> int:
@@ -51,7 +63,6 @@ def test_an_existing_picture_is_spared_without_force(run_file: Path, tmp_path: P
     [
         ("scna", "a.svg", "did you mean 'scan'"),
         ("scan", "a.gif", "must end in .png or .svg"),
-        ("memory", "a.svg", "it has: ecdf, overview, scan"),
     ],
 )
 def test_what_cannot_be_drawn_names_what_can(  # noqa: PLR0917 (three parameters and three fixtures)
@@ -62,13 +73,22 @@ def test_what_cannot_be_drawn_names_what_can(  # noqa: PLR0917 (three parameters
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_this_run_has_nothing_for_names_what_it_has(
+    run_file: Path, kinds: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    assert plot(run_file, "--kind", "memory", "--out", str(tmp_path / "a.svg")) == 2
+    assert f"it has: {', '.join(kinds)}\n" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_a_kind_and_a_name_it_draws_what_shows_most_and_says_what_else_there_is(
-    run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    run_file: Path, kinds: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         assert plot(run_file) == 0
-    expected = "wrote clonometer-run-scan.png\nThis run also has ecdf, overview: --kind draws them.\n"
+    others = ", ".join(name for name in kinds if name != "scan")
+    expected = f"wrote clonometer-run-scan.png\nThis run also has {others}: --kind draws them.\n"
     assert capsys.readouterr().err == 2 * expected
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"clonometer-run-scan.png", "clonometer-run-scan.previous.png"}

@@ -33,6 +33,14 @@ def results(sample):
 
 
 @pytest.fixture(scope="session")
+def everything(results):
+    """The same with something to draw for every kind of figure."""
+    from tests.views.sample_kinds import with_all
+
+    return with_all(results)
+
+
+@pytest.fixture(scope="session")
 def report(results):
     from clonometer.views.html import render_report
 

@@ -3,46 +3,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.views.sample_kinds import contended_scans
 from tests.views.test_specs import validate
 
-from clonometer.results.series.types import ScanSeries
 from clonometer.views.figures.scanned import scan_charts
 from clonometer.views.pictures import picture, picture_spec
 from clonometer.views.specs import LIGHT, theme
 
 
-def series(workload: str, quantity: str = "op_ns", **condition: int | str) -> ScanSeries:
-    return ScanSeries(
-        workload=workload,
-        family="contend",
-        axis="workers",
-        axis_kind="count",
-        stage=None,
-        quantity=quantity,
-        temperature=None,
-        placement=None,
-        condition=condition,
-        x=(1, 2, 8),
-        medians=(10.0, 20.0, 90.0),
-        lows=(9.0, 19.0, 80.0),
-        highs=(11.0, 21.0, 99.0),
-    )
-
-
 @pytest.fixture
 def contended(results):
-    drawn = [
-        series(workload, quantity, **condition)
-        for workload, condition in (
-            ("contend.mmap", {}),
-            ("contend.mmap", {"vma_kind": "touched"}),
-            ("contend.open", {}),
-        )
-        for kind in ({}, {"task_kind": "process"})
-        for quantity in ("op_ns", "cpu_op_ns")
-        for condition in [{**condition, **kind}]
-    ]
-    return replace(results, scans=drawn)
+    return replace(results, scans=contended_scans())
 
 
 def test_each_operation_is_a_panel_with_a_line_for_threads_and_one_for_processes(contended):

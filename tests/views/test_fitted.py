@@ -7,8 +7,8 @@ from dataclasses import replace
 import altair
 import pytest
 import vl_convert
+from tests.views.sample_kinds import ABLATION, FITS, SCANS
 
-from clonometer.results.series.types import AblationRung, AblationSeries, FitSeries, ScanSeries
 from clonometer.views.fitted import ablation_panel, fitted_charts
 from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
 from clonometer.views.html import render_report
@@ -17,64 +17,6 @@ from clonometer.views.scans import scan_panel
 from clonometer.views.specs import LIGHT, theme
 from clonometer.views.terminal import render_answer
 from clonometer.views.terminal.table import draw_table
-
-
-def scan(kind: str, factor: float) -> ScanSeries:
-    x = (1, 2, 3, 4, 8, 16)
-    times = [factor * 1e6 * value for value in x]
-    return ScanSeries(
-        workload="work.factor",
-        family="work",
-        axis="workers",
-        axis_kind="count",
-        stage=None,
-        quantity="whole_ns",
-        temperature=None,
-        placement=None,
-        condition={"task_kind": kind, "numbers": 3000},
-        x=x,
-        medians=times,
-        lows=[0.9 * time for time in times],
-        highs=[1.1 * time for time in times],
-    )
-
-
-def fit(kind: str, factor: float) -> FitSeries:
-    return FitSeries(
-        workload="work.factor",
-        family="work",
-        quantity="whole_ns",
-        axis="workers",
-        condition={"task_kind": kind, "numbers": 3000},
-        points=(3, 4, 8, 16),
-        coefficients=((1000.0, -4000.0, 6000.0), (factor * 1e6, factor * 0.9e6, factor * 1.1e6)),
-        r_squared=(0.987, 0.975, 0.992),
-        n_values=48,
-        x=(3.0, 16.0),
-        y_ns=(factor * 3e6, factor * 16e6),
-    )
-
-
-SCANS = (scan("thread", 1.2), scan("process", 1.0))
-FITS = (fit("thread", 1.2), fit("process", 1.0))
-ABLATION = AblationSeries(
-    workload="work.factor",
-    quantity="whole_ns",
-    axis="task_kind",
-    sides=("thread", "process"),
-    condition={"output": "shared_stream"},
-    rungs=(
-        AblationRung(None, None, 30e6, 20e6, (10e6, 9e6, 11e6), (0.5, 0.45, 0.55), None, None),
-        AblationRung(
-            "output", "worker_file", 24e6, 20e6, (4e6, 3e6, 5e6), (0.2, 0.15, 0.25), (6e6, 5e6, 7e6), (0.6, 0.5, 0.7)
-        ),
-        AblationRung(
-            "counters", "padded", 19e6, 20e6, (-1e6, -2e6, 0.0), (-0.05, -0.1, 0.0), (5e6, 4e6, 6e6), (0.5, 0.4, 0.6)
-        ),
-    ),
-    remainder_share=(-0.1, -0.2, 0.0),
-    n_processes=24,
-)
 
 
 @pytest.fixture

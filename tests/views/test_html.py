@@ -3,16 +3,23 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from tests.views.sample_kinds import panels_of
 
 from clonometer.results.types import CellStatus, Finding, RunWarning
 from clonometer.views.figures import figures
 from clonometer.views.html import render_report
+from clonometer.views.html.content import MOST_CELL_ROWS
+from clonometer.views.html.figures import MOST_SERIES
+from clonometer.views.statistics import STATISTICS
 
 MEGABYTE = 1_000_000
+#: What the page may take for a row of its table of all cells, for each statistic in it, and for a thinned distribution.
+ROW_BYTES, STATISTIC_BYTES, DISTRIBUTION_BYTES = 280, 60, 250
 VOID = {"meta", "link", "input", "br", "img", "wbr"}
 
 
@@ -22,7 +29,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.fetched, self.ids, self.headings, self.words = [], [], [], [], []
-        self.links, self.labelled, self.data = [], [], ""
+        self.links, self.labelled, self.data = [], {}, ""
         self.feed(text)
         assert self.open == []
 
@@ -35,7 +42,7 @@ class Page(HTMLParser):
         self.links += [fields["href"]] if tag == "a" else []
         self.ids += [fields["id"]] if "id" in fields else []
         self.headings += [int(tag[1])] if re.fullmatch("h[1-6]", tag) else []
-        self.labelled += [fields.get("aria-label")] if fields.get("role") == "img" else []
+        self.labelled |= {fields["id"]: fields.get("aria-label")} if fields.get("role") == "img" else {}
 
     def handle_endtag(self, tag):
         if tag not in VOID:
@@ -93,8 +100,25 @@ def test_headings_are_nested_links_lead_somewhere_and_charts_have_a_text(page):
     assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
     assert len(set(page.ids)) == len(page.ids)
     assert {link[1:] for link in page.links} <= set(page.ids)
-    assert len(page.labelled) == 12
-    assert all(page.labelled)
+    assert all(page.labelled.values())
+
+
+def test_every_figure_is_drawn_once_with_its_title_its_text_and_a_link(everything):
+    page = Page(render_report(everything))
+    drawn = panels_of(everything)
+    of_choice = {figure.kind for figure in figures() if figure.stands_in == "distributions"}
+    panels = [panel for kind in drawn.keys() - of_choice for panel in drawn[kind]]
+    charts = json.loads(page.data)["charts"]
+    assert Counter(chart["id"] for chart in charts) == Counter(panel.id for panel in panels)
+    assert page.labelled.keys() == {panel.id for panel in panels} | of_choice
+    for panel in panels:
+        assert panel.title in page.text
+        assert page.labelled[panel.id] == panel.alt
+    for figure in figures():
+        if figure.section and figure.kind in drawn:
+            assert f"#{figure.kind}" in page.links
+            assert figure.kind in page.ids
+            assert figure.section.heading in page.text
 
 
 def test_a_fact_that_could_not_be_read_has_its_reason(page):
@@ -108,7 +132,7 @@ def test_every_estimate_has_a_row(results, report):
 def test_embedded_data_is_json_and_every_distribution_is_there(results, page):
     data = json.loads(page.data)
     assert len(data["ecdf"]["series"]) == len(results.ecdfs)
-    assert len(data["charts"]) == 11
+    assert {chart["kind"] for chart in data["charts"]} >= {"overview", "memory", "story", "footprint", "scan"}
     assert ["all", "warm and cold"] in data["ecdf"]["choices"]["temperature"]
 
 
@@ -153,10 +177,15 @@ def test_an_empty_failed_run_is_a_page_too(results):
     assert len(text) < 100_000, "a page without charts needs no chart library"
 
 
-def test_a_run_with_very_many_cells_stays_small(results):
+def test_a_run_with_very_many_cells_stays_small(results, report, page):
+    """What a page is more for more cells: so much a row, a figure of it and a distribution, and nothing besides."""
     cells = [replace(cell, cell=f"{cell.cell}{turn}") for turn in range(20) for cell in results.cells]
     ecdfs = [replace(ecdf, cell=f"{ecdf.cell}{turn}") for turn in range(8) for ecdf in results.ecdfs]
     text = render_report(replace(results, cells=cells, ecdfs=ecdfs))
-    assert len(text.encode()) < 2 * MEGABYTE
-    assert f"{len(cells) - 1000} more rows" in text
-    assert f"{len(ecdfs) - 600} more distributions" in text
+    rows = MOST_CELL_ROWS - len(results.cells)
+    lines = MOST_SERIES - len(results.ecdfs)
+    growth = len(text.encode()) - len(report.encode())
+    assert growth <= rows * (ROW_BYTES + STATISTIC_BYTES * len(STATISTICS)) + lines * DISTRIBUTION_BYTES
+    assert text.count('<tr title="') == MOST_CELL_ROWS
+    assert f"{len(cells) - MOST_CELL_ROWS} more rows" in text
+    assert f"{len(ecdfs) - MOST_SERIES} more distributions" in text

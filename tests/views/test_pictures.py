@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.results.memory_run import RunBuilder
+from tests.views.sample_kinds import SAMPLED, need_samples, panels_of
 from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
@@ -29,11 +30,20 @@ def words_of(text):
     return {node.text for node in ElementTree.fromstring(text).iter() if node.text}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    sorted(set(KINDS) - set(OF_TASKS) - {"ablation", "contention", "fit", "footprint", "gaps", "isolation", "story"}),
-)
-def test_svg_names_what_it_draws(results, kind):
+def test_every_kind_of_ours_has_samples(everything):
+    assert set(panels_of(everything)) >= SAMPLED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_svg_names_its_panels_and_where_it_was_made(everything, kind):
+    need_samples(everything, kind)
+    words = words_of(picture(everything, kind, "svg"))
+    assert {panel.short or panel.title for panel in panels_of(everything)[kind]} <= words
+    assert any(everything.started[:10] in word for word in words)
+
+
+@pytest.mark.parametrize("kind", ["overview", "ecdf", "memory", "scan"])
+def test_svg_of_launches_names_what_it_draws(results, kind):
     words = words_of(picture(results, kind, "svg"))
     assert {"fork", "pthread"} <= words
     assert any("until reaped" in word or word == "reaped" for word in words)
@@ -86,9 +96,11 @@ def test_a_run_with_nothing_to_draw_says_so(results, kind):
 
 
 def test_a_run_without_scans_says_what_it_has(results):
+    bare = replace(results, scans=[])
     with pytest.raises(InputError, match="numeric axis") as caught:
-        picture(replace(results, scans=[]), "scan")
-    assert caught.value.hint == "it has: ecdf, footprint, overview"
+        picture(bare, "scan")
+    assert caught.value.hint == f"it has: {', '.join(sorted(panels_of(bare)))}"
+    assert {"ecdf", "footprint", "overview"} <= set(panels_of(bare)) <= set(panels_of(results)) - {"memory", "scan"}
 
 
 def test_unknown_kind_and_format_name_what_exists(results):

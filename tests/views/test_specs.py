@@ -4,8 +4,7 @@ import warnings
 
 import jsonschema
 import pytest
-from tests.views.sample_results import with_switches
-from tests.views.sample_tails import with_tails
+from tests.views.sample_kinds import need_samples
 
 from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import KINDS, picture_spec
@@ -39,22 +38,14 @@ def check_scales(spec):
         check_scales(inner)
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind not in ("ablation", "contention", "fit", "gaps", "isolation")]
-)
-def test_pictures_obey_the_schema_of_vega_lite(results, kind):
-    validate({**picture_spec(with_switches(results), kind), "config": theme(*LIGHT)})
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_obey_the_schema_of_vega_lite(everything, kind):
+    need_samples(everything, kind)
+    validate({**picture_spec(everything, kind), "config": theme(*LIGHT)})
 
 
-@pytest.mark.parametrize("kind", ["gaps", "isolation"])
-def test_gaps_and_failures_obey_the_schema_of_vega_lite(results, kind):
-    validate({**picture_spec(with_tails(results), kind), "config": theme(*LIGHT)})
-
-
-def test_the_reports_charts_obey_the_schema_of_vega_lite(results):
-    assert len(figure_content(results)["charts"]) == 11
-    content = figure_content(with_switches(results))
-    assert len(content["charts"]) == 19
+def test_the_reports_charts_obey_the_schema_of_vega_lite(everything):
+    content = figure_content(everything)
     for spec in (*(chart["spec"] for chart in content["charts"]), content["ecdf"]["spec"]):
         validate({**spec, "config": content["theme"]})
 

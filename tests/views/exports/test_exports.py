@@ -23,6 +23,7 @@ from clonometer.errors import UsageError
 from clonometer.records import to_json
 from clonometer.results.summary import summarize
 from clonometer.views.exports import FORMATS, encode, encode_samples
+from clonometer.views.statistics import STATISTICS
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
@@ -114,7 +115,8 @@ def test_markdown_is_one_table_with_every_row(exported: Any) -> None:
     lines = _text("markdown", exported).splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 2 + len(exported[0]["cells"])
-    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {13}
+    # The cell, its stage and placement, median and interval; and what stands outside the outer pipes.
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {5 + len(STATISTICS) + 2}
     row = next(line for line in table if "`launch.pthread[temperature=warm]` | reaped" in line)
     assert "| - |" in row  # one process: no interval
     assert "\n" not in lines[0]
