@@ -131,8 +131,11 @@ def _tied_tails(counts: NDArray[np.intp], n: int, wins: float) -> tuple[float, f
     # ways[k, s]: choices of k values whose doubled mid-ranks sum to s.
     ways = np.zeros((n + 1, int(doubled_ranks.sum()) + 1))
     ways[0, 0] = 1
-    for rank in doubled_ranks.tolist():
-        ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank]
+    beyond = 1
+    for seen, rank in enumerate(doubled_ranks.tolist(), 1):
+        beyond += rank
+        most = min(seen, n)
+        ways[1 : most + 1, rank:beyond] += ways[:most, : beyond - rank]
     sums = ways[n]
     at = round(2 * wins) + n * (n + 1)
     return min(1.0, float(sums[at:].sum() / sums.sum())), min(1.0, float(sums[: at + 1].sum() / sums.sum()))

@@ -10,7 +10,7 @@ from clonometer.plan.cell import AxisValue
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import Book, Changes, Evidence
+from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
 from clonometer.words import axis_words, mechanism_name, stage_place
@@ -67,6 +67,7 @@ def choices(comparer: Comparer) -> Findings:
             yield _finding(comparer, choice)
 
 
+@once_per_book
 def scanned(book: Book, axis: str, rungs: frozenset[str] = frozenset()) -> list[Choice]:
     """Every value of an axis against its default, wherever two values or more were measured.
 
