@@ -1,7 +1,8 @@
 """House rules that no linter knows.
 
 Lengths of files and functions of C; names; nothing of this machine in the text; what the catalogue names is listed by
-the modules that own it alone (CONTRIBUTING.md); and all texts are plain English (`prose.py`).
+the modules that own it alone (CONTRIBUTING.md); what is found by name is found (`rooms.py`); and all texts are plain
+English (`prose.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from tools import prose
+from tools.rooms import PACKAGE
+
+from tools import prose, rooms
 
 MOST_LINES = 450
 MOST_FUNCTION_LINES = 60
@@ -38,12 +41,11 @@ C_DECLARED = re.compile(
     rf"|\(\*(?P<pointer>{C_EMPTY_NAME})\)\("
 )
 DESCRIBED = Path("tests/data/describe.json")
-PACKAGE = "src/clonometer/"
 # Families describe themselves here; studies, the explanation of one workload and the comparison with other tools'
 # benchmarks ask for their own cells by name.
 OWNERS = ("families/", "studies/", "explain/work/", "results/peers/")
 # In these rooms each module belongs to a family, but for those that speak of any.
-ROOMS = ("results/findings/", "results/series/", "views/figures/")
+ROOMS = tuple(room for room in rooms.OFFERED if room not in OWNERS)
 OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "scanned", "scans", "types", "wording"}
 # A quantity whose name has no unit ("faults", "ended") is an ordinary word.
 UNITS = ("_ns", "_bytes", "_per_s")
@@ -243,7 +245,8 @@ def name_faults(paths: Iterable[Path]) -> list[str]:
         for check in (tables_of_names, compared_names)
         for fault in check(path, tree, names)
     ]
-    return [*empty, *listed, *shared_names({path: tree for path, tree in trees.items() if path.parts[0] == "src"})]
+    package = {path: tree for path, tree in trees.items() if path.parts[0] == "src"}
+    return [*empty, *listed, *shared_names(package), *rooms.room_faults(package)]
 
 
 def faults(path: Path) -> list[str]:
