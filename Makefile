@@ -53,11 +53,20 @@ $(VENV)/.listed: $(VENV)/.created FORCE
 	@find src/clonometer -type f ! -name '*.pyc' | LC_ALL=C sort >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
+# Programs that are there and not empty, as after a full disk: when one is missing, all are built anew.
+PROGRAMS = find $(VENV)/lib/python3*/site-packages/clonometer/_bin -type f
+$(VENV)/.whole: $(VENV)/.created FORCE
+	@$(PROGRAMS) -size +0 2>/dev/null | LC_ALL=C sort >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 FORCE:
 
-$(VENV)/.built: $(VENV)/.run $(VENV)/.listed $(CORE_SOURCES)
+$(VENV)/.built: $(VENV)/.run $(VENV)/.listed $(VENV)/.whole $(CORE_SOURCES)
 	@echo 'Building the probe.'
+	@if [ -d build ]; then find build -type f -perm -u+x -size 0 -delete; fi
 	@$(BUILD_ENV) $(PIP) install -q --no-build-isolation --no-deps -e .
+	@if $(PROGRAMS) -size 0 | grep .; then echo 'was built empty: is the disk full?' >&2; exit 1; fi
+	@$(PROGRAMS) -size +0 | LC_ALL=C sort >$(VENV)/.whole
 	@touch $@
 
 build: $(VENV)/.built

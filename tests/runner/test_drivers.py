@@ -112,6 +112,24 @@ def test_a_driver_that_cannot_describe_itself_is_left_out(
     assert "make build" in str(raised.value.hint)
 
 
+def test_a_probe_that_was_built_empty_says_how_to_build_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
+    wrapper(tmp_path, "probe-dynamic_now", "dynamic_now")
+    for name in ("probe-static", "driver-other"):
+        (tmp_path / name).touch(0o755)
+    drivers = find_drivers()
+    assert "cannot start" in drivers.broken["probe-static"]
+    assert "'make build' builds it anew" in drivers.broken["probe-static"]
+    # One that somebody else has made is theirs to build.
+    assert "make build" not in drivers.broken["driver-other"]
+    with pytest.raises(UnavailableError, match=r"linkage static cannot be used: .*; 'make build' builds it anew$"):
+        drivers.choose("launch.fork", {"linkage": "static"})
+    with pytest.raises(UnavailableError, match="no driver was built with linkage musl, only dynamic_now"):
+        drivers.choose("launch.fork", {"linkage": "musl"})
+
+
 def test_without_any_driver_the_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLONOMETER_BIN", str(tmp_path))
     with pytest.raises(DriverError, match=f"none in {tmp_path}"):

@@ -146,6 +146,8 @@ class Drivers:
         for driver in able:
             if wanted is None or driver.linkage == wanted:
                 return driver
+        if reason := self.broken.get(f"{_PROBE}{wanted}"):
+            raise UnavailableError(f"the driver with linkage {wanted} cannot be used: {reason}")
         built = sorted({driver.linkage for driver in able if driver.linkage is not None})
         raise UnavailableError(f"no driver was built with linkage {wanted}, only {', '.join(built) or 'unnamed'}")
 
@@ -193,7 +195,8 @@ def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drive
             described = _ask(driver.name, driver.command("--describe"))
             usable.append(replace(driver, description=described))
         except DriverError as error:
-            broken[driver.name] = error.message
+            ours = folder is not None and driver.name.startswith(_PROBE)
+            broken[driver.name] = f"{error.message}; 'make build' builds it anew" if ours else error.message
     if not usable:
         reasons = "; ".join(broken.values()) or f"none in {folder}"
         raise DriverError(
