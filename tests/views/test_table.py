@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clonometer.views.exports.pipes import pipe_table
+from clonometer.views.exports.markdown import pipe_table
 from clonometer.views.html.table import page_rows
 from clonometer.views.table import Column, Table, label_column
 from clonometer.views.terminal.table import draw_stack, draw_table

@@ -59,8 +59,9 @@ def command(
     save_calibration(made, path)
     click.echo(f"wrote {path}", err=True)
     if plot is not None:
-        from clonometer.views.calibration_picture import calibration_picture
+        from clonometer.views.calibration_picture import calibration_spec
+        from clonometer.views.pictures import rendered
 
-        write_and_say(plot, calibration_picture(made, picture_format(plot, "--plot")))
+        write_and_say(plot, rendered(calibration_spec(made), picture_format(plot, "--plot")))
     print_record(made, render_calibration, as_json=as_json)
     return status

@@ -114,9 +114,10 @@ def _draw(history: History, plot: Path) -> None:
 
         write_and_say(plot, render_history_page(history))
         return
-    from clonometer.views.history_picture import history_picture
+    from clonometer.views.history_picture import history_spec
+    from clonometer.views.pictures import rendered
 
-    write_and_say(plot, history_picture(history, plot.suffix.removeprefix(".")))
+    write_and_say(plot, rendered(history_spec(history), plot.suffix.removeprefix(".")))
 
 
 def _export(name: str, dataset: Dataset, out: Path) -> None:

@@ -84,26 +84,30 @@ force_option = click.option("--force", is_flag=True, help="Replace an existing f
 only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
 
 
-def number_option(
-    name: str, parameter: str, help_text: str, default: int | None = None, *, least: int = 1, most: int | None = None
+def _valued_option(
+    name: str, parameter: str, help_text: str, metavar: str, kind: Any, *, default: int | str | None
 ) -> Option:
-    """Make an option that takes a whole number."""
     return click.option(
         name,
         parameter,
-        metavar="N",
-        type=click.IntRange(least, most),
+        metavar=metavar,
+        type=kind,
         default=default,
         show_default=default is not None,
         help=help_text,
     )
 
 
+def number_option(
+    name: str, parameter: str, help_text: str, default: int | None = None, *, least: int = 1, most: int | None = None
+) -> Option:
+    """Make an option that takes a whole number."""
+    return _valued_option(name, parameter, help_text, "N", click.IntRange(least, most), default=default)
+
+
 def share_option(name: str, parameter: str, default: str, help_text: str) -> Option:
     """Make an option that takes a share."""
-    return click.option(
-        name, parameter, metavar="SHARE", type=SHARE, default=default, show_default=True, help=help_text
-    )
+    return _valued_option(name, parameter, help_text, "SHARE", SHARE, default=default)
 
 
 seed_option = number_option("--seed", "seed", "Fixes the order.", 1, least=0)
@@ -113,15 +117,7 @@ minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "Th
 
 def time_option(name: str, parameter: str, help_text: str, default: str | None = None) -> Option:
     """Make an option that takes a time."""
-    return click.option(
-        name,
-        parameter,
-        metavar="TIME",
-        type=DURATION,
-        default=default,
-        show_default=default is not None,
-        help=help_text,
-    )
+    return _valued_option(name, parameter, help_text, "TIME", DURATION, default=default)
 
 
 def budget_option(help_text: str, default: str | None = None) -> Option:

@@ -9,7 +9,7 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import axes_of, cell, condition_words, quantity_words
 from clonometer.studies.judge import Judge
-from clonometer.studies.pairs import pairs_of
+from clonometer.studies.pairings import pairs_of
 from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
 from clonometer.studies.verdicts import sign_of
 from clonometer.units import format_ratio

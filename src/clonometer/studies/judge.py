@@ -57,7 +57,7 @@ class Judge:
 
     def __init__(self, measured: Measurements, seed: int = 1) -> None:
         self.measured = measured
-        #: Pairing -> its pairs (`clonometer.studies.pairs`), once they have been worked out.
+        #: Pairing -> its pairs (`clonometer.studies.pairings`), once they have been worked out.
         self.pairs: dict[str, Sequence[Pair]] = {}
         self._seed = seed
 

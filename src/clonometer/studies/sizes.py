@@ -9,8 +9,7 @@ from itertools import pairwise
 from clonometer.stats.interval import Interval
 from clonometer.studies.cells import axes_of, condition_words
 from clonometer.studies.judge import Judge
-from clonometer.studies.pairings import LAUNCH
-from clonometer.studies.pairs import pairs_of
+from clonometer.studies.pairings import LAUNCH, pairs_of
 from clonometer.studies.published import load_published
 from clonometer.studies.types import HOLDS, HOLDS_IN_DIRECTION, Pair, Size, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_ratio

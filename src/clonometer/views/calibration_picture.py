@@ -5,15 +5,10 @@ from __future__ import annotations
 from clonometer.model.calibration import Calibration, CostModel, Residual
 from clonometer.units import format_duration
 from clonometer.views.axes import TIME_LABEL
-from clonometer.views.pictures import rendered, titled
+from clonometer.views.pictures import titled
 from clonometer.views.specs import TIP, Spec, quantitative
 
 _SIZE = 220
-
-
-def calibration_picture(calibration: Calibration, image_format: str = "svg") -> bytes | str:
-    """Draw a calibration; raises as `rendered`."""
-    return rendered(calibration_spec(calibration), image_format)
 
 
 def calibration_spec(calibration: Calibration) -> Spec:

@@ -25,20 +25,16 @@ def for_all(sentence: str, alike: int) -> str:
 
 def cautions(results: Results) -> list[Caution]:
     """Gather the warnings of a run and of its rows by kind, most sentences first."""
-    sentences_of: dict[tuple[str, str], dict[str, None]] = {}
-    touched: dict[tuple[str, str], dict[str, None]] = {}
-    of_rows = {(warning.id, warning.sentence) for cell in results.cells for warning in cell.warnings}
+    of_rows = [(warning, cell.cell) for cell in results.cells for warning in cell.warnings]
+    said_of_rows = {(warning.id, warning.sentence) for warning, _ in of_rows}
+    kinds: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for warning in results.warnings:
         # A run repeats the first of its rows' warnings for all of them; the rows say it in full.
-        if (warning.id, warning.sentence) not in of_rows:
-            sentence = for_all(warning.sentence, warning.alike)
-            sentences_of.setdefault((warning.id, warning.next_step), {})[sentence] = None
-    for cell in results.cells:
-        for warning in cell.warnings:
-            sentences_of.setdefault((warning.id, warning.next_step), {})[warning.sentence] = None
-            touched.setdefault((warning.id, warning.next_step), {})[cell.cell] = None
-    kinds = [
-        Caution(name, step, tuple(sentences), tuple(touched.get((name, step), ())))
-        for (name, step), sentences in sentences_of.items()
-    ]
-    return sorted(kinds, key=lambda caution: -len(caution.sentences))
+        if (warning.id, warning.sentence) not in said_of_rows:
+            sentences, _ = kinds.setdefault((warning.id, warning.next_step), ({}, {}))
+            sentences[for_all(warning.sentence, warning.alike)] = None
+    for warning, cell in of_rows:
+        sentences, touched = kinds.setdefault((warning.id, warning.next_step), ({}, {}))
+        sentences[warning.sentence] = touched[cell] = None
+    gathered = [Caution(*kind, tuple(sentences), tuple(touched)) for kind, (sentences, touched) in kinds.items()]
+    return sorted(gathered, key=lambda caution: -len(caution.sentences))

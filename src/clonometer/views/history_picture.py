@@ -12,18 +12,13 @@ from clonometer.views.figures.types import Panel
 from clonometer.views.fleet import reading_text
 from clonometer.views.history import drawn_rows, event_text, step_text, verdict_text
 from clonometer.views.labels import drawn_unit, label_text
-from clonometer.views.pictures import rendered, titled
+from clonometer.views.pictures import titled
 from clonometer.views.rows import median_text
 from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed, nominal, quantitative
 
 MOST_PANELS = 12
 _PER_ROW = 2
 _SLOWER, _FASTER = "#d6455d", "#1f9d63"
-
-
-def history_picture(history: History, image_format: str = "svg") -> bytes | str:
-    """Draw a history; raises as `history_spec` and as `rendered`."""
-    return rendered(history_spec(history), image_format)
 
 
 def history_spec(history: History) -> Spec:

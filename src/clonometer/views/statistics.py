@@ -1,8 +1,4 @@
-"""What is said of an estimate beside its median: declared once, shown by every table, page and export that has it.
-
-A statistic is a field of `clonometer.results.types.Estimate`, which is also its key in ``show --json``. Its entry here
-brings it into ``show --wide``, the page's table of all cells, Markdown, OpenMetrics and the reference of commands.
-"""
+"""What is said of an estimate beside its median: declared once, shown by every table, page and export that has it."""
 
 from __future__ import annotations
 

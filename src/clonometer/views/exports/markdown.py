@@ -1,4 +1,4 @@
-"""Markdown: a table for an issue or a mail, with the digits that the intervals support."""
+"""Markdown, as GitHub draws it: a table for an issue or a mail, with the digits that the intervals support."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from clonometer.units import (
 )
 from clonometer.views.cautions import for_all
 from clonometer.views.exports.entries import figures, figures_unit, measured
-from clonometer.views.exports.pipes import pipe_table
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table
 
@@ -74,3 +73,15 @@ def _interval(cell: Mapping[str, Any]) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "*<>\\`" else letter for letter in text)
+
+
+def pipe_table(table: Table) -> Iterator[str]:
+    """Draw a table, a line after the other, each ended by a newline; its title and note are left to the caller."""
+    yield _line(table.head)
+    yield _line(["---:" if column.align != "left" else "---" for column in table.columns])
+    yield from map(_line, table.rows)
+
+
+def _line(texts: Sequence[str]) -> str:
+    # A pipe inside a cell, even one between backticks, would end it.
+    return "| " + " | ".join(text.replace("|", r"\|").replace("\n", " ") for text in texts) + " |\n"

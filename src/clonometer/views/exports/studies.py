@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.studies.types import Reproduction
-from clonometer.views.exports.pipes import pipe_table
+from clonometer.views.exports.markdown import pipe_table
 from clonometer.views.studies import (
     claim_table,
     condition_table,

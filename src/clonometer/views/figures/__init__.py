@@ -1,8 +1,4 @@
-"""Every figure of a run, once: pictures stack its panels, the page embeds them, the command line lists them.
-
-A figure more is an entry more in the ``FIGURES`` of a module of this package: its kind, its place, its words, and how
-its panels come from the results.
-"""
+"""Every figure of a run, once, as the ``FIGURES`` of a module: for pictures, the page and the help of the command."""
 
 from __future__ import annotations
 

@@ -36,8 +36,7 @@ def _warning_lines(results: Results, width: int) -> list[str]:
         rest = len(caution.sentences) - len(shown)
         first = f"warning: {shown[0]}" if rest == 0 else f"{len(caution.sentences)} warnings: {shown[0]}"
         lines += wrap(first, width, bullet="! ")
-        for sentence in shown[1:]:
-            lines += wrap(sentence, width, bullet="  ")
+        lines += wrap_each(shown[1:], width, bullet="  ")
         if rest:
             lines += wrap(f"and {rest} more, all in show --json", width, bullet="  ")
         lines += wrap(f"Next: {caution.next_step}", width, bullet="  ")

@@ -12,9 +12,9 @@ from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
+from clonometer.views.terminal.comparison import VERDICT_STYLES, reason_lines
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
-from clonometer.views.terminal.verdicts import VERDICT_STYLES, reason_lines
 from clonometer.words import stage_name
 
 SHORT_ROWS = 16

@@ -9,7 +9,7 @@ from clonometer.model.calibration import Calibration, CostModel
 from clonometer.units import approximate_bytes, format_duration, format_share
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import rendered, wrap
+from clonometer.views.terminal.text import rendered, wrap, wrap_each
 
 _COLUMNS = (
     ("first fork", names.FORK_FIRST, 0),
@@ -60,11 +60,10 @@ def render_calibration(calibration: Calibration, *, width: int, colour: bool) ->
 
 def _worst(model: CostModel, width: int) -> list[str]:
     worst = sorted(model.residuals, key=lambda each: -abs(each.share))[:_MOST_LEFT]
-    lines = []
-    for each in worst:
-        sign = "over" if each.share > 0 else "under"
-        lines += wrap(f"{format_share(abs(each.share))} {sign} {each.condition}", width, bullet="- ")
-    return lines
+    lines = [
+        f"{format_share(abs(each.share))} {'over' if each.share > 0 else 'under'} {each.condition}" for each in worst
+    ]
+    return wrap_each(lines, width, bullet="- ")
 
 
 def _table(calibration: Calibration) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow
+from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 from clonometer.views.comparison import (
     BEFORE,
     differences_text,
@@ -18,9 +19,10 @@ from clonometer.views.comparison import (
 )
 from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import painted, rendered, wrap
-from clonometer.views.terminal.verdicts import VERDICT_STYLES, reason_lines
+from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
 
+VERDICT_STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
+SHORT_REASONS = 3
 SHORT_ROWS = 11
 SHORT_DIFFERENCES = 5
 
@@ -57,3 +59,10 @@ def _tables(rows: Sequence[ComparedRow]) -> tuple[Table, Table]:
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     further = [Column("processes", counts, "point", drop=1)]
     return sides_tables(rows, further, [VERDICT_STYLES.get(row.verdict) for row in rows])
+
+
+def reason_lines(reasons: Sequence[str], hidden_rows: int, *, width: int, wide: bool) -> list[str]:
+    """Write why something was not compared, the first reasons or all of them, and what ``--wide`` would add."""
+    kept = reasons if wide else reasons[:SHORT_REASONS]
+    lines = wrap_each(kept, width, bullet="! ")
+    return lines + wide_adds((hidden_rows, "row"), (len(reasons) - len(kept), "reason"))

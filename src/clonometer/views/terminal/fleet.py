@@ -53,8 +53,7 @@ def render_fleet(shown: FleetShown, *, width: int, colour: bool, wide: bool = Fa
 def render_fleet_comparison(answer: FleetCompared, *, width: int, colour: bool, wide: bool = False) -> list[str]:
     """Write groups of hosts against each other; ``wide``: every row, every difference and every reason."""
     lines = reading_lines(answer.reading, width)
-    for group in answer.groups:
-        lines += wrap(group_text(group), width, bullet="- ")
+    lines += wrap_each(map(group_text, answer.groups), width, bullet="- ")
     for name in answer.paired:
         lines += wrap(f"{name}: its hosts are in both groups, and each is compared with itself.", width)
     return [*lines, "", *comparison_lines(answer.compared, width=width, colour=colour, wide=wide)]
