@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -18,17 +17,17 @@ from clonometer.errors import DriverError
 from clonometer.host.cpu import last_level_cache_bytes
 from clonometer.host.facts import collect
 from clonometer.host.memory import free_bytes
+from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import FULL, QUICK, REFERENCE, MakerCounts, affordable
+from clonometer.model.features import Features
+from clonometer.model.making import ForkedProcess, make_calibration
+from clonometer.model.reference import scale_by
 from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
 from clonometer.model.turns import COLD_STATES, STATES, ForkState, take_turns
+from clonometer.model.types import Scale
 from clonometer.plan.planfile import load_plan
+from clonometer.predict.profile import profile_of
 from clonometer.runner.made import MadeProcess, cache_emptier
-
-if TYPE_CHECKING:
-    from clonometer.model.calibration import Calibration
-    from clonometer.model.features import Features
-    from clonometer.model.making import ForkedProcess
-    from clonometer.model.types import Scale
 
 FULL_S, QUICK_S = 110.0, 18.0
 #: The rest of the time measures posix_spawn, vfork and copying on write.
@@ -54,8 +53,6 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
     KeyboardInterrupt
         The user has had enough.
     """
-    from clonometer.model.making import make_calibration
-
     seconds = budget_s or (QUICK_S if quick else FULL_S)
     forked, lacks = _fork_conditions(quick=quick, seconds=seconds * _FORKS_PART, seed=seed)
     drivers, catalogue = find_catalogue()
@@ -130,15 +127,11 @@ def cache_emptier_of_here() -> Callable[[], None]:
 
 def features_of_process(pid: int) -> Features:
     """Read a process as ``clonometer predict --pid`` does."""
-    from clonometer.predict.profile import profile_of
-
     return profile_of(read(pid), huge_pages_used=True).features
 
 
 def not_yet_forked(processes: Mapping[str, MadeProcess]) -> dict[str, ForkedProcess]:
     """Read what each process has, before its forks are added."""
-    from clonometer.model.making import ForkedProcess
-
     return {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
 
 
@@ -173,8 +166,6 @@ def measure_scale(calibration: Calibration) -> Scale:
     InputError
         If none could be made.
     """
-    from clonometer.model.reference import scale_by
-
     chance = random.Random()
     with reference_processes(chance) as processes:
         return scale_by(_forked_in_turn(processes, COLD_STATES, _SCAN_S, chance), calibration)

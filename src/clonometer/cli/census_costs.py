@@ -9,7 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clonometer.cli.measuring import briefly_measured, find_catalogue
 from clonometer.errors import ClonometerError
+from clonometer.families import census_ways
+from clonometer.user_cache import kept_text
 from clonometer.words import STAGE_ORDER
 
 if TYPE_CHECKING:
@@ -28,9 +31,6 @@ def making_costs_ns() -> Mapping[str, float]:
     KeyboardInterrupt
         The user has had enough.
     """
-    from clonometer.cli.measuring import find_catalogue
-    from clonometer.user_cache import kept_text
-
     try:
         drivers, catalogue = find_catalogue()
         text = kept_text(f"making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue)))
@@ -49,8 +49,6 @@ def _key(catalogue: Catalogue) -> str:
 
 
 def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
-    from clonometer.cli.measuring import briefly_measured
-    from clonometer.families import census_ways
     from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.observed import observe

@@ -74,13 +74,16 @@ def examine(pid: int | None = None) -> dict[str, Any]:
     With a process, it says too what a fork would cost that one.
     """
     from clonometer.cli.measuring import drivers_to_json, find_catalogue
-    from clonometer.cli.predicting import calibrated_machine, document_of, rough_machine
     from clonometer.host.facts import collect
     from clonometer.results.audit.all import audit
     from clonometer.results.audit.cpuid import check_cpuid
     from clonometer.results.audit.noise import check_noise
 
-    process = None if pid is None else document_of(pid, calibrated_machine() or rough_machine())
+    process = None
+    if pid is not None:
+        from clonometer.cli.predicting import calibrated_machine, document_of, rough_machine
+
+        process = document_of(pid, calibrated_machine() or rough_machine())
     # Before anything of ours is load.
     facts = collect()
     drivers, catalogue = find_catalogue(quiet=True)

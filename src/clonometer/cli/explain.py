@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import rich_click as click
 
-from clonometer.cli.explain_files import Asked
-from clonometer.cli.explain_launch import WORK, explain_launches
 from clonometer.cli.options import FILE, examples, json_option, number_option, out_option
 from clonometer.errors import UsageError
 
@@ -57,6 +55,9 @@ def command(**options: object) -> None:
 
     MECHANISM work.factor runs workers as threads and as processes in turn, and explains the gap between them.
     """
+    from clonometer.cli.explain_files import Asked
+    from clonometer.cli.explain_launch import WORK, explain_launches
+
     asked = Asked(**options)  # type: ignore[arg-type] # click has checked them
     if asked.mechanism in (WORK, WORK.rpartition(".")[2]):
         from clonometer.cli.explain_work import explain_work_factor

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Asked, watcher
+from clonometer.cli.measuring import find_catalogue
+from clonometer.cli.predicting import calibrated_machine_or_none
 from clonometer.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from clonometer.explain.anatomy import Wish
-    from clonometer.explain.types import Explanation, PredictedCall, Versus
-    from clonometer.plan.types import Catalogue, Target
-    from clonometer.runner.tracing import ProbeTracer
+from clonometer.explain.anatomy import Wish, admit, explain, launching
+from clonometer.explain.budget import set_beside
+from clonometer.explain.marks import marks_of, notes_on_parts
+from clonometer.explain.steps import count_steps
+from clonometer.explain.types import TIERS, Explanation, PredictedCall, Versus
+from clonometer.families.same_image import FORK
+from clonometer.host.symbols import kernel_symbols
+from clonometer.model.measured import base_of, features_of
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.names import full_name
+from clonometer.plan.types import Catalogue, Target
+from clonometer.runner.interrupts import interruption
+from clonometer.runner.tracing import ProbeTracer
+from clonometer.views.terminal.explain import render_explanation, render_versus
 
 WORK = "work.factor"
 _COUNTERS = ("hardware", "software", "none")
@@ -27,9 +36,6 @@ _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 
 def explain_launches(asked: Asked) -> None:
     """Trace one mechanism, or two that are set side by side, then print and write."""
-    from clonometer.explain.anatomy import Wish
-    from clonometer.explain.types import TIERS
-
     if asked.tier is not None and asked.tier not in TIERS:
         raise unknown("tier", asked.tier, TIERS)
     if asked.counters not in _COUNTERS:
@@ -47,15 +53,6 @@ def explain_launches(asked: Asked) -> None:
 
 
 def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
-    from clonometer.cli.measuring import find_catalogue
-    from clonometer.explain.anatomy import admit, explain
-    from clonometer.explain.budget import set_beside
-    from clonometer.explain.marks import marks_of, notes_on_parts
-    from clonometer.explain.steps import count_steps
-    from clonometer.host.symbols import kernel_symbols
-    from clonometer.runner.interrupts import interruption
-    from clonometer.runner.tracing import ProbeTracer
-
     drivers, catalogue = find_catalogue()
     targets = _targets(asked, catalogue)
     for target in targets:
@@ -80,11 +77,6 @@ def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
 
 def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -> PredictedCall | None:
     """What the calibration expects of such a fork with cold caches; None where this machine was not calibrated."""
-    from clonometer.cli.predicting import calibrated_machine_or_none
-    from clonometer.explain.types import PredictedCall
-    from clonometer.families.same_image import FORK
-    from clonometer.model.measured import base_of, features_of
-
     condition = target.condition
     if target.workload != FORK or condition["caches"] != "hot":
         return None
@@ -104,9 +96,6 @@ def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -
 
 def _targets(asked: Asked, catalogue: Catalogue) -> list[Target]:
     """One target for each mechanism; of two, each takes the settings that it has an axis for."""
-    from clonometer.explain.anatomy import launching
-    from clonometer.plan.names import full_name
-
     explained = [*launching(catalogue), WORK]
     names = [
         name if name in catalogue.workloads else full_name(name, explained, "mechanism")
@@ -124,8 +113,6 @@ def _targets(asked: Asked, catalogue: Catalogue) -> list[Target]:
 
 
 def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
-    from clonometer.plan.adhoc import plan_from_arguments
-
     warm = [] if any(setting.strip().startswith("temperature") for setting in settings) else ["temperature=warm"]
     given = [*settings, *(warm if catalogue.workloads[name].temperatures else [])]
     plan = plan_from_arguments([name], given, catalogue, limits=_SAMPLES)
@@ -135,9 +122,6 @@ def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
 
 
 def _print(explanation: Explanation | Versus, *, timeline: bool, calls: bool) -> None:
-    from clonometer.explain.types import Versus
-    from clonometer.views.terminal.explain import render_explanation, render_versus
-
     if isinstance(explanation, Versus):
         print_drawn(render_versus, explanation)
     if isinstance(explanation, Versus) and not (timeline or calls):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clonometer.errors import ClonometerError
-
-if TYPE_CHECKING:
-    from clonometer.host.source import Source
-    from clonometer.host.target.reader import How, Reading
-    from clonometer.predict.answer import Predicted
-    from clonometer.predict.judge import Machine, Question
+from clonometer.host.source import Lack, Source, chosen
+from clonometer.host.target.reader import How, Reading, read_target
+from clonometer.host.target.room import read_room
+from clonometer.predict.answer import Predicted
+from clonometer.predict.judge import Machine, Question, judge
+from clonometer.predict.profile import profile_of
+from clonometer.predict.rough import rough_calibration
+from clonometer.records import to_json
 
 ROOT = Path("/")
 _GLANCE_EVERY_S = 1.0
@@ -22,8 +24,6 @@ _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 def live() -> Source:
     """The machine as it is now: a source reads each file once."""
-    from clonometer.host.source import Source
-
     return Source(ROOT)
 
 
@@ -36,7 +36,6 @@ def calibrated_machine() -> Machine | None:
         If the calibration is damaged, or of another machine.
     """
     from clonometer.cli.calibrating import usable_calibration
-    from clonometer.predict.judge import Machine
 
     calibration = usable_calibration()
     return None if calibration is None else Machine(calibration, is_rough=False)
@@ -52,26 +51,16 @@ def calibrated_machine_or_none() -> Machine | None:
 
 def rough_machine() -> Machine:
     """The rough model, for machines that were not calibrated."""
-    from clonometer.predict.judge import Machine
-    from clonometer.predict.rough import rough_calibration
-
     return Machine(rough_calibration(), is_rough=True)
 
 
 def read(pid: int, *, how: How | None = None) -> Reading:
     """Read a live process."""
-    from clonometer.host.target.reader import read_target
-
     return read_target(live(), pid, how=how)
 
 
 def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
     """Answer for a process that was read."""
-    from clonometer.host.source import Lack, chosen
-    from clonometer.host.target.room import read_room
-    from clonometer.predict.judge import judge
-    from clonometer.predict.profile import profile_of
-
     source = live()
     try:
         huge_pages_used = chosen(source.text(_THP)) != "never"
@@ -83,9 +72,6 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
 
 def document_of(pid: int, machine: Machine) -> dict[str, Any]:
     """What a fork of a process would cost, as ``predict --json`` prints it."""
-    from clonometer.predict.judge import Question
-    from clonometer.records import to_json
-
     return to_json(answer(read(pid), machine, Question()))
 
 
@@ -115,9 +101,6 @@ class Foreseen:
 
     def documents(self, pid: int | None) -> list[dict[str, Any]]:
         """The answers: for the process that was watched, if it still runs, else for the largest that was seen."""
-        from clonometer.predict.judge import Question
-        from clonometer.records import to_json
-
         if self._machine is None:
             return []
         if pid is not None:
