@@ -51,10 +51,7 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
         return
     from clonometer.views.terminal.demo import render_demo
 
-    print_drawn(
-        render_demo, demo.title, demo.question, shown=demo.shown, output=output,
-        explanation=demo.explain(values), build=demo.build, name=demo.name,
-    )  # fmt: skip
+    print_drawn(render_demo, demo, output, demo.explain(values))
 
 
 def _list(demos: tuple[Demo, ...], as_json: bool) -> None:

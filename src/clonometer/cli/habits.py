@@ -8,28 +8,25 @@ _HOW_OFTEN = (
     "it measures until the intervals are narrow (--target-width 2%) or the time is over (--budget 30s)",
     "--budget",
 )
-_AS_JSON = ("--json prints the answer as JSON: --json > FILE", "--json")
 _AS_TABLE = ("'clonometer export RUN --format csv' writes tables: csv, markdown and others", "")
 _WARM = ("cold and warm launches are always reported separately; only warm ones: --set temperature=warm", "--set")
-_WIDE = ("--wide shows everything", "--wide")
-_VERSION = ("the version: clonometer --version", "")
 #: Option -> what to say, and the option that the command must have for it to be true.
 _MEANT = {
     **dict.fromkeys(("--runs", "--min-runs", "--max-runs", "-r", "-n", "-N"), _HOW_OFTEN),
     **dict.fromkeys(("--repeat", "--iterations", "--loops", "--samples"), _HOW_OFTEN),
     **dict.fromkeys(("--time", "--duration"), ("how long to measure: --budget 30s", "--budget")),
     "--timeout": ("how long to measure: --budget 30s; for each process: --driver-timeout 60s", "--driver-timeout"),
-    "--export-json": _AS_JSON,
+    "--export-json": ("--json prints the answer as JSON: --json > FILE", "--json"),
     **dict.fromkeys(("--export-csv", "--export-markdown", "--csv"), _AS_TABLE),
     **dict.fromkeys(("--warmup", "-w"), _WARM),
-    **dict.fromkeys(("--all", "-a", "--full", "--verbose"), _WIDE),
+    **dict.fromkeys(("--all", "-a", "--full", "--verbose"), ("--wide shows everything", "--wide")),
     "--baseline": ("name both runs: clonometer compare BEFORE AFTER; check has --baseline", "--cells"),
     "--budget": ("--rounds N says how long", "--rounds"),
     "-f": ("--format FORMAT; to replace a file: --force", "--format"),
     "--output": ("the file: --out FILE", "--out"),
     "-p": ("--plan NAME, or --set AXIS=VALUE", "--plan"),
     **dict.fromkeys(("--parameter-list", "--parameter-scan", "-L"), ("values of an axis: --set AXIS=V1,V2", "--set")),
-    **dict.fromkeys(("-v", "-V"), _VERSION),
+    **dict.fromkeys(("-v", "-V"), ("the version: clonometer --version", "")),
 }
 
 

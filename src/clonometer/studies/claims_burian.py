@@ -60,10 +60,6 @@ def _at_points(judge: Judge, experiment: Experiment, words: str, *, alike: bool 
     return replace(judged, effect=mean.value, interval=(mean.low, mean.high), effect_is=f"{_RATIO}, mean of all points")
 
 
-def _cells(pair: tuple[Evidence, Evidence]) -> tuple[str, ...]:
-    return tuple(row.cell for row in pair)
-
-
 def _span(experiment: Experiment) -> str:
     x = experiment.x
     return f"{x[0]:,} to {x[-1]:,}" if x else ""
@@ -237,7 +233,7 @@ def u11(judge: Judge) -> Verdict:
     within, beyond = workers.between(1, cpus), workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
     parts = [
         judged_ratio(f"{more} over {few}", _opening(judge, within, few, beyond, more), "above", LEAST_EFFECT,
-                     (*_cells(within.pair(few)), *_cells(beyond.pair(more))))
+                     tuple(row.cell for row in (*within.pair(few), *beyond.pair(more))))
         for few in within.x
         for more in beyond.x
     ]  # fmt: skip

@@ -9,11 +9,10 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.polynomial import Polynomial
 from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import heap
-from clonometer.studies.figures_burian import dense
 from clonometer.studies.judge import CALL, Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.types import Curve, CurveLine
-from clonometer.studies.workers import LINE, PROCESS, THREAD, Experiment, by_numbers, by_workers, fit
+from clonometer.studies.workers import LINE, PROCESS, THREAD, Experiment, by_numbers, by_workers, dense, fit
 
 MIB = 1 << 20
 NS_PER_MS = 1e6

@@ -8,11 +8,11 @@ from clonometer.results.findings.ends import interval_ends
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import parent_bytes, without_memory
-from clonometer.studies.figures_burian import computed
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import UNITS, Item, PublishedValue
 from clonometer.studies.types import MEASURED, NOT_MEASURABLE, FigureRow, Verdict
+from clonometer.studies.workers import computed
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import PLACEMENT_NAMES
 
@@ -20,7 +20,7 @@ from clonometer.words import PLACEMENT_NAMES
 def figure_rows(item: Item, measured: Measurements, judge: Judge | None = None) -> list[FigureRow]:
     """Set every number of a figure beside what was measured.
 
-    ``judge`` makes the intervals of what is computed from several cells (`clonometer.studies.figures_burian`).
+    ``judge`` makes the intervals of what is computed from several cells (`clonometer.studies.workers`).
     """
     if any(value.cell is None for value in item.values):
         return _computed(item, judge or Judge(measured))

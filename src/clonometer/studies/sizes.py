@@ -123,8 +123,7 @@ def _process_over_thread(pair: Pair) -> Interval:
 
 
 def _inverse(pair: Pair) -> str:
-    ratio = _process_over_thread(pair)
-    return format_ratio(*ratio.ends)
+    return format_ratio(*_process_over_thread(pair).ends)
 
 
 def _where(given: str | None, judge: Judge, published: float, quantity: str) -> str:

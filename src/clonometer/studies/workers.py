@@ -1,9 +1,13 @@
-"""Burian's two experiments as they were measured here: whole times by kind, numbers and workers; fits through them."""
+"""Burian's two experiments as they were measured here: whole times by kind, numbers and workers; fits through them.
+
+And the numbers of his six figures, which are computed from many cells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import mean_ratio
@@ -12,6 +16,7 @@ from clonometer.stats.polynomial import Polynomial, polynomial_through_medians, 
 from clonometer.studies.cells import axes_of
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
+from clonometer.studies.published import UNITS
 
 WORKLOAD = "work.factor"
 WHOLE = "whole_ns"
@@ -22,6 +27,7 @@ _OWN_AXES = {"task_kind", "numbers", "workers"}
 #: As in the study: the stretch of figure 1, and the line of figure 4.
 DENSE = (11_000, 11_200)
 LINE = (9, 30)
+Computed = tuple[Interval | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -105,3 +111,85 @@ def coefficients(judge: Judge, experiment: Experiment, power: int) -> Interval |
     """One coefficient of the line of the threads over the same of the processes'; None where one may be zero."""
     threads, processes = (fit(judge, experiment, kind, 1) for kind in (THREAD, PROCESS))
     return ratio_of_coefficients(threads, processes, power)
+
+
+def dense(judge: Judge) -> Experiment:
+    """The stretch of figure 1, or the closest points that were measured where it was not."""
+    whole = by_numbers(judge.measured)
+    stretch = whole.between(*DENSE)
+    if len(stretch.x) > 2:
+        return stretch
+    x = whole.x
+    steps = [b - a for a, b in pairwise(x)]
+    least = min(steps)
+    close = [x[place + more] for place, step in enumerate(steps) if step <= 1.5 * least for more in (0, 1)]
+    return whole.between(min(close), max(close))
+
+
+def computed(id_: str, judge: Judge) -> list[Computed]:
+    """The numbers of one of Burian's figures, in the order and the units of the published ones.
+
+    MissingEvidenceError where it was not measured.
+    """
+    return _FIGURES[id_](judge)
+
+
+def _u1(judge: Judge) -> list[Computed]:
+    part = dense(judge)
+    return [(gap(judge, part), part.cells)]
+
+
+def _u2(judge: Judge) -> list[Computed]:
+    whole = by_numbers(judge.measured)
+    figures: list[Computed] = []
+    for kind in (THREAD, PROCESS):
+        line = fit(judge, whole, kind, 2)
+        figures += [(line.coefficients[power].over(UNITS["day"]), whole.cells) for power in (2, 1, 0)]
+        figures.append((line.r_squared, whole.cells))
+    return figures
+
+
+def _u3(judge: Judge) -> list[Computed]:
+    workers = by_workers(judge.measured)
+    cpus = judge.measured.cpus
+    parts = (workers.between(1, cpus), workers.between(cpus + 1, LINE[1]))
+    return [(gap(judge, part), part.cells) for part in parts]
+
+
+def _u4(judge: Judge) -> list[Computed]:
+    line = by_workers(judge.measured).between(*LINE)
+    slopes = [coefficients(judge, line, power) for power in (1, 0)]
+    return [
+        *((slope, line.cells) for slope in slopes),
+        *((fit(judge, line, kind, 1).r_squared, line.cells) for kind in (PROCESS, THREAD)[::-1]),
+    ]
+
+
+def _u5(judge: Judge) -> list[Computed]:
+    each = by_workers(judge.measured, "whole_each_ns")
+    cpus = judge.measured.cpus
+    if cpus < 2:
+        raise MissingEvidenceError("work.factor: there is but one CPU here, on which more workers gain nothing")
+    if cpus not in each.x or 1 not in each.x:
+        raise MissingEvidenceError(f"work.factor: 1 and {cpus} workers were not both measured")
+    figures: list[Computed] = []
+    for place in (1, 0):
+        many, alone = each.pair(cpus)[place], each.pair(1)[place]
+        figures.append((judge.ratio(many, alone), (many.cell, alone.cell)))
+    return figures
+
+
+def _u6(judge: Judge) -> list[Computed]:
+    workers = by_workers(judge.measured)
+    last = workers.between(workers.x[-1], workers.x[-1])
+    return [(gap(judge, last), last.cells)]
+
+
+_FIGURES: dict[str, Callable[[Judge], list[Computed]]] = {
+    "U1": _u1,
+    "U2": _u2,
+    "U3": _u3,
+    "U4": _u4,
+    "U5": _u5,
+    "U6": _u6,
+}

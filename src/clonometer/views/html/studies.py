@@ -25,6 +25,8 @@ from clonometer.views.studies import (
 from clonometer.views.study_figures import figure_specs
 from clonometer.views.table import Table
 
+_NO_FIGURES = "This page has no figures, since vl-convert-python is not installed. Install it and write the page again"
+
 
 def render_studies_report(reproduction: Reproduction) -> str:
     """Write the page: the story in order, the figures remade, the ledger, what reverses the contradictions.
@@ -38,20 +40,11 @@ def render_studies_report(reproduction: Reproduction) -> str:
         title="The studies, reproduced and reconciled" if others else f"{first}, reproduced",
         host_line=_host(reproduction),
         counts=counts_text(reproduction),
-        notes=[*reproduction.notes, *_without_pictures()],
+        notes=[*reproduction.notes, *([] if can_draw() else [f"{_NO_FIGURES}: {how_to_install()}"])],
         contradictions=contradiction_table(reproduction.flips, reproduction.items) if reproduction.flips else None,
         studies=[_study(reproduction, study) for study in reproduction.studies],
         flips=[(flip, effect_lines(flip), condition_table(flip)) for flip in reproduction.flips],
     )
-
-
-def _without_pictures() -> list[str]:
-    if can_draw():
-        return []
-    return [
-        "This page has no figures, since vl-convert-python is not installed. Install it and write the page again: "
-        f"{how_to_install()}"
-    ]
 
 
 def _host(reproduction: Reproduction) -> list[str]:
