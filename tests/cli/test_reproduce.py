@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from tests.integration.started import happens
 
-from clonometer.cli import evidence
+from clonometer.cli import reproducing
 from clonometer.cli.ending import run_to_the_end
 from clonometer.errors import OutputError
 from clonometer.explain import rounds
@@ -33,7 +33,7 @@ def small(monkeypatch):
 
     How many calls a thread takes differs by one now and then: whether somebody waits for it is a race.
     """
-    monkeypatch.setattr(evidence, "observe_demos", functools.cache(evidence.observe_demos))
+    monkeypatch.setattr(reproducing, "observe_demos", functools.cache(reproducing.observe_demos))
     load = parts.load_part
 
     def load_small(name, catalogue, **how):
@@ -134,8 +134,6 @@ def test_interrupted_while_launches_are_taken_to_pieces_it_keeps_what_was_measur
 
 @pytest.mark.real
 def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
-    from clonometer.cli.reproducing import Kept
-
     out = tmp_path / "kept"
     call = f"from clonometer.cli.start import main; main(['reproduce', 'loop-10000', '--quick', '--out', {str(out)!r}])"
     words = [sys.executable, "-c", call]
@@ -157,7 +155,7 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 
     # A driver that was being started has the file for a moment more.
     assert happens(lambda: not is_claimed())
-    kept = Kept(out, force=False)
+    kept = reproducing.Kept(out, force=False)
     done, complete = kept._done(kept._files(raw.stem))
     assert sum(done.values()) > 0
     assert not complete
@@ -168,8 +166,6 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 def test_what_another_machine_measured_is_refused(small, not_explained, capsys, tmp_path, monkeypatch):
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     assert run(capsys, *words)[0] == 0
-    from clonometer.cli import reproducing
-
     facts_now = reproducing.collect()
     monkeypatch.setattr(reproducing, "collect", lambda: {**facts_now, "kernel.release": "1.0"})
     status, _, error = run(capsys, *words)

@@ -74,7 +74,14 @@ def command(*, validated: int | None, **asked: object) -> None:
 
     Status 2: no such process, or none that forks; 3: it ended meanwhile.
     """
-    from clonometer.cli.predict_tasks import PredictWish, predict_all, predict_process, predict_profile, watch_process
+    from clonometer.cli.predict_tasks import (
+        PredictWish,
+        find_machine,
+        predict_all,
+        predict_process,
+        predict_profile,
+        watch_process,
+    )
 
     wish = PredictWish(**asked)  # type: ignore[arg-type] # click has checked them
     if validated is not None:
@@ -85,7 +92,6 @@ def command(*, validated: int | None, **asked: object) -> None:
             raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
         print_validation(validated, draw_seed(), as_json=wish.as_json)
         return
-    from clonometer.cli.predict_model import find_machine
     from clonometer.views.terminal.predict import render_predicted, render_ranking
 
     _check(wish)

@@ -99,9 +99,8 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
 
 
 def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> Reproduction:
-    from clonometer.cli.evidence import observe_demos
     from clonometer.cli.measuring import find_catalogue
-    from clonometer.cli.reproducing import Kept
+    from clonometer.cli.reproducing import Kept, observe_demos
     from clonometer.host.facts import collect
     from clonometer.studies.answer import answer
     from clonometer.studies.explained import EXPLANATIONS

@@ -1,32 +1,40 @@
-"""The folder of a reproduction: run files that are kept, so that an interrupted one goes on where it ended."""
+"""The folder of a reproduction: run files that are kept, so that an interrupted one goes on where it ended.
+
+And what no run file holds: what demos observe, and launches that are taken to pieces.
+"""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
-from clonometer.cli.evidence import explain_launches
 from clonometer.cli.outputs import write_text
 from clonometer.cli.progress import make_progress
-from clonometer.errors import EXIT_INTERRUPTED, InputError, OutputError, RunFileError, UsageError
+from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, InputError, OutputError, RunFileError, UsageError
 from clonometer.files import refuse_if_claimed, take_away
 from clonometer.host.facts import collect
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.records import to_json
 from clonometer.runfile import open_run
-from clonometer.runner.drivers import Drivers
+from clonometer.runner.drivers import Drivers, run_program
+from clonometer.runner.interrupts import interruption
 from clonometer.runner.recover import recover
 from clonometer.runner.run import run
-from clonometer.studies.explained import Answer, Wanted, read_answer
+from clonometer.runner.tracing import ProbeTracer
+from clonometer.studies.demonstrations import find_demo
+from clonometer.studies.explained import Answer, Refused, Wanted, look_closely, read_answer
 from clonometer.studies.measured import Measurements, gather, merge
 from clonometer.studies.parts import CappedRounds, remaining
 
 #: What makes two machines two.
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
+#: Demos that show facts which claims are about.
+OBSERVED = ("crash", "flags")
 
 
 class Kept:
@@ -157,3 +165,42 @@ def _read_answer(name: str, path: Path) -> tuple[Mapping[str, Any], Answer] | No
     except (OSError, ValueError, LookupError, TypeError, RecursionError, InputError):
         return None
     return (kept["machine"], answer) if isinstance(kept.get("machine"), dict) else None
+
+
+def observe_demos() -> dict[str, dict[str, str]]:
+    """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
+    seen = {}
+    for name in OBSERVED:
+        demo = find_demo(name)
+        try:
+            seen[name] = demo.read(run_program(demo.program))
+        except ClonometerError as error:
+            click.echo(f"clonometer: demo {name}: {error.message}", err=True)
+    return seen
+
+
+def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Answer:
+    """Explain what the ledger uses, and say how long that took, or why nothing can be seen here.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the user wants to stop.
+    """
+    began = time.monotonic()
+    allowed = collect().get("cpu.allowed")
+    cpus = allowed if isinstance(allowed, int) else 1
+    try:
+        with interruption() as wish_to_stop:
+
+            def listen() -> ProbeTracer:
+                return ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
+
+            answer = look_closely(wanted, catalogue, listen, cpus=cpus, quick=quick)
+            if wish_to_stop.wanted:
+                raise KeyboardInterrupt
+    except ClonometerError as error:
+        click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
+        return Refused(error.message)
+    click.echo(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s", err=True)
+    return answer
