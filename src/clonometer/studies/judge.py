@@ -30,7 +30,6 @@ class Claim:
     ``effect`` states the least effect that counts, for the reader; ``test`` gives the verdict.
     """
 
-    id: str
     effect: str
     test: Test
 
@@ -43,7 +42,7 @@ def claim(id_: str, effect: str) -> Callable[[Test], Test]:
     """Make a function the test of a claim."""
 
     def keep(test: Test) -> Test:
-        CLAIMS[id_] = Claim(id_, effect, test)
+        CLAIMS[id_] = Claim(effect, test)
         return test
 
     return keep

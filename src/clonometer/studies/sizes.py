@@ -25,19 +25,9 @@ def sized(
 ) -> Verdict:
     """Add to a verdict of a claim's direction what is to be said of its size.
 
-    Parameters
-    ----------
-    id_
-        The claim's.
-    direction
-        The verdict on it without its number.
-    part
-        What its number is held against.
-    judge
-        What was measured.
-    thread, quantity
-        The cell of the claim's thread, and the quantity in which other conditions are searched for its number; none
-        where there are no others.
+    ``direction`` is the verdict without the claim's number, ``part`` what the number is held against. ``thread`` is
+    the cell of the claim's thread, ``quantity`` that in which other conditions are searched for the number; none where
+    there are no others.
     """
     published = load_published().item(id_).size
     assert published is not None

@@ -109,18 +109,11 @@ def number_axis(
     from_zero: bool = True,
     ticks: Sequence[float] | None = None,
 ) -> NumberAxis:
-    """Make an axis on which all values have room.
+    """Make an axis on which all values have room, ends of intervals included.
 
-    Parameters
-    ----------
-    values
-        All that must be on it, ends of intervals included.
-    log_from
-        It is logarithmic where its greatest number is at least so many times its least one above zero.
-    from_zero
-        Whether a linear axis begins at zero.
-    ticks
-        The numbers to label, which are thinned where they are too close; None: round numbers.
+    It is logarithmic where its greatest number is at least ``log_from`` times its least one above zero; a linear one
+    begins at zero if it is ``from_zero``. ``ticks`` are the numbers to label, which are thinned where they are too
+    close; None: round numbers.
 
     Examples
     --------

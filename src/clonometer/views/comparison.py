@@ -10,7 +10,7 @@ from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
+from clonometer.views.rows import fact_text, first_ranked, gathered, is_part, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import counted, stage_name
 
@@ -211,9 +211,7 @@ def reasons(pair: ComparedPair) -> list[str]:
 
 def left_out_reasons(left_out: Sequence[LeftOut]) -> list[str]:
     """Say what was left out, the same reason once."""
-    cells_of: dict[str, list[str]] = {}
-    for omitted in left_out:
-        cells_of.setdefault(omitted.reason, []).append(omitted.cell)
+    cells_of = gathered((omitted.reason, omitted.cell) for omitted in left_out)
     return [
         f"{reason} ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})"
         for reason, cells in cells_of.items()

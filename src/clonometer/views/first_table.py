@@ -9,7 +9,7 @@ from clonometer.families import family as family_of
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
-from clonometer.views.rows import EstimateRow, median_text, value_unit
+from clonometer.views.rows import EstimateRow, gathered, median_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.words import STAGE_ORDER, stage_name, stage_place
 
@@ -74,9 +74,7 @@ def _line(members: Sequence[EstimateRow]) -> ScreenLine:
 
 def first_tables(lines: Sequence[ScreenLine]) -> list[Table]:
     """Make a table of each family, all with the same columns; of launches with their stages and first launches."""
-    by_family: dict[str, list[ScreenLine]] = {}
-    for line in lines:
-        by_family.setdefault(line.row.family, []).append(line)
+    by_family = gathered((line.row.family, line) for line in lines)
     return [_table(family, members) for family, members in by_family.items()]
 
 
@@ -150,19 +148,9 @@ def pick_lines(
     """Choose lines where not all have room, in their order.
 
     First the cells of the answer, then the plainest condition of each mechanism, then what else is spoken of, then
-    the others: in the order of the plan where the user named them, else those with the fewest axes off their
-    default. A cell's further quantities come last.
-
-    Parameters
-    ----------
-    lines
-        All.
-    spoken
-        Cells of the answer, then those that other sentences speak of.
-    room
-        The most lines.
-    named
-        Whether the user named what to measure.
+    the others: in the order of the plan where the user ``named`` them, else those with the fewest axes off their
+    default. A cell's further quantities come last. ``spoken`` are the cells of the answer, then those that other
+    sentences speak of; ``room`` is the most lines.
     """
     # The first of a cell's quantities; others have room when all cells have.
     heads = list({(line.row.family, line.row.group): line for line in reversed(lines)}.values())[::-1]

@@ -14,6 +14,7 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
+from clonometer.views.rows import gathered
 from clonometer.views.scans import but_for_kind
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
@@ -66,9 +67,7 @@ def rung_labels(ablation: AblationSeries) -> list[str]:
 
 def fit_tables(fits: Sequence[FitSeries]) -> list[Table]:
     """A table for each axis and condition: a row a term, from the highest power down, and R2; a column a kind."""
-    groups: dict[tuple[object, ...], list[FitSeries]] = {}
-    for fit in fits:
-        groups.setdefault((fit.workload, fit.quantity, fit.axis, but_for_kind(fit.condition)), []).append(fit)
+    groups = gathered(((fit.workload, fit.quantity, fit.axis, but_for_kind(fit.condition)), fit) for fit in fits)
     return [_fit_table(kinds) for kinds in groups.values()]
 
 

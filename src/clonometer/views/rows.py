@@ -31,6 +31,7 @@ _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgrou
 _LONGEST_UNGROUPED = 4
 # Units that people read otherwise, and how many of the column's unit one of them is.
 _SHOWN_AS = {"bytes/s": ("MB/s", 1e6)}
+_Key = TypeVar("_Key")
 _Row = TypeVar("_Row")
 
 
@@ -140,6 +141,14 @@ def first_ranked(rows: Sequence[_Row], rank: Callable[[_Row], Any], room: int) -
     return [rows[place] for place in sorted(ranked[:room])]
 
 
+def gathered(pairs: Iterable[tuple[_Key, _Row]]) -> dict[_Key, list[_Row]]:
+    """Gather what has the same key; keys, and what each has, stay in their order."""
+    groups: dict[_Key, list[_Row]] = {}
+    for key, row in pairs:
+        groups.setdefault(key, []).append(row)
+    return groups
+
+
 def is_part(stage: str | None) -> bool:
     """Whether a stage is before the end of a launch, which contains it; None is what has no stages."""
     return stage not in (END, None)
@@ -147,10 +156,7 @@ def is_part(stage: str | None) -> bool:
 
 def families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:
     """Split rows by family, in the order of the tables."""
-    split: dict[str, list[EstimateRow]] = {}
-    for row in rows:
-        split.setdefault(row.family, []).append(row)
-    return split
+    return gathered((row.family, row) for row in rows)
 
 
 def temperatures(rows: Iterable[EstimateRow]) -> list[str | None]:
@@ -319,9 +325,7 @@ def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
     What was measured without one sample that counts is among them: a table of dashes does not say why.
     """
     grouped: dict[tuple[str, str], list[CellStatus]] = {}
-    rows: dict[str, list[Estimate]] = {}
-    for estimate in results.cells:
-        rows.setdefault(estimate.cell, []).append(estimate)
+    rows = gathered((estimate.cell, estimate) for estimate in results.cells)
     for status in results.cell_statuses:
         reason = _why_no_sample(rows.get(status.cell, [])) if status.status == "ok" else status.reason
         if status.status != "ok" or reason:
@@ -350,10 +354,8 @@ _ENDED = {
 
 def what_ended(results: Results, most: int = 3) -> str:
     """Say which cells ended with narrow intervals and which with the budget; empty where that is not known."""
-    grouped: dict[str, list[str]] = {}
-    for status in results.cell_statuses:
-        if status.status == "ok" and status.stopped_by is not None:
-            grouped.setdefault(status.stopped_by, []).append(status.cell)
+    ended = [status for status in results.cell_statuses if status.status == "ok" and status.stopped_by is not None]
+    grouped = gathered((status.stopped_by, status.cell) for status in ended)
     whole = sum(map(len, grouped.values()))
     parts = []
     for reason, words in _ENDED.items():

@@ -19,6 +19,7 @@ from clonometer.studies.types import (
 )
 from clonometer.units import format_number, format_ratio, format_share
 from clonometer.views.changes import change_words, range_words
+from clonometer.views.rows import gathered
 from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
@@ -163,10 +164,8 @@ def _right(flip: Reconciliation, items: Sequence[Item]) -> str:
     """The studies that are right here, each with the ids of its items."""
     if flip.right:
         study_of = {item.id: item.study.partition("-")[0] for item in items}
-        by_study: dict[str, list[str]] = {}
-        for side in flip.right:
-            id_ = side.partition(":")[0]
-            by_study.setdefault(study_of.get(id_, ""), []).append(id_)
+        ids_of_sides = [side.partition(":")[0] for side in flip.right]
+        by_study = gathered((study_of.get(id_, ""), id_) for id_ in ids_of_sides)
         return ", ".join(f"{study} ({', '.join(ids)})" if study else ", ".join(ids) for study, ids in by_study.items())
     return "cannot tell" if not _stages_disagree(flip) else "each at a stage"
 

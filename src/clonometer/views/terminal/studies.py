@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from clonometer.studies.published import Item, Study
 from clonometer.studies.types import FigureRow, Reproduction, Verdict
+from clonometer.views.rows import gathered
 from clonometer.views.studies import (
     STATUS_WORDS,
     counts_text,
@@ -83,10 +84,7 @@ def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -
 
 
 def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.value is None:
-            reasons.setdefault(row.note, []).append(row.id)
+    reasons = gathered((row.note, row.id) for row in rows if row.value is None)
     return [f"{', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in reasons.items()]
 
 
