@@ -7,12 +7,7 @@ from collections.abc import Callable, Mapping
 
 import rich_click as click
 
-from clonometer.cli.calibrating import (
-    cache_emptier_of_here,
-    not_yet_forked,
-    reference_processes,
-    usable_calibration,
-)
+from clonometer.cli.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes, usable_calibration
 from clonometer.cli.console import print_record
 from clonometer.errors import UsageError
 from clonometer.model.calibration import Calibration

@@ -32,20 +32,11 @@ _CALL = "call_returns_ns"
 class Measurements(Book):
     """All that was measured, by cell and quantity; of one machine, from any number of runs.
 
-    Parameters
-    ----------
-    rows
-        In any order; those of the same cell, quantity and placement are joined: their processes count alike.
-    missing
-        Cell -> why it was not measured.
-    host
-        Host facts of the machine.
-    started
-        When the last run began.
-    observed
-        Demo -> what its program printed, for claims about facts and not about times.
-    explained
-        Name (`clonometer.studies.explained.EXPLANATIONS`) -> what was found when launches or workers were explained.
+    ``rows`` stand in any order; those of the same cell, quantity and placement are joined: their processes count alike.
+    ``missing`` says of a cell why it was not measured, ``host`` has the facts of the machine, ``started`` is when the
+    last run began. ``observed`` is what a demo's program printed, for claims about facts and not about times,
+    ``explained`` what was found when launches or workers were explained, by name
+    (`clonometer.studies.explained.EXPLANATIONS`).
     """
 
     def __init__(

@@ -68,10 +68,7 @@ def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[
             # A thread costs the same whatever the heap, a fork so much a page: their ratio lies on a line.
             heap = less + (more - less) * (published - ends[0]) / (ends[1] - ends[0]) if ends[0] != ends[1] else less
             sides = ", ".join(f"{_inverse(pair)} with {_heap(size)}" for size, pair in ((less, below), (more, above)))
-            return f"with some {_about(heap)} of heap ({sides})", (
-                *below.cells,
-                *above.cells,
-            )
+            return f"with some {_about(heap)} of heap ({sides})", (*below.cells, *above.cells)
     others = [pair for pair in _pairs(judge, quantity) if _agrees(_process_over_thread(pair), published) == "yes"]
     if not others:
         return None, ()

@@ -46,25 +46,13 @@ def _entries(cell: Mapping[str, Any], medians: Sequence[float], family: int) -> 
         "repetitions": len(medians),
         "threads": 1,
     }
+    iterations = max(1, round(cell["n_samples"] / len(medians)))
     for place, median in enumerate(medians):
-        times = {"real_time": median, "cpu_time": median, "time_unit": "ns"}
-        iterations = max(1, round(cell["n_samples"] / len(medians)))
-        yield {
-            "name": name,
-            **shared,
-            "run_type": "iteration",
-            "repetition_index": place,
-            "iterations": iterations,
-            **times,
-        }
-    yield {
-        "name": f"{name}_median",
-        **shared,
-        "run_type": "aggregate",
-        "aggregate_name": "median",
-        "aggregate_unit": "time",
-        "iterations": len(medians),
-        "real_time": cell["median_ns"],
-        "cpu_time": cell["median_ns"],
-        "time_unit": "ns",
-    }
+        run = {"run_type": "iteration", "repetition_index": place, "iterations": iterations}
+        yield {"name": name, **shared, **run, **_times(median)}
+    run = {"run_type": "aggregate", "aggregate_name": "median", "aggregate_unit": "time", "iterations": len(medians)}
+    yield {"name": f"{name}_median", **shared, **run, **_times(cell["median_ns"])}
+
+
+def _times(time_ns: float) -> dict[str, Any]:
+    return {"real_time": time_ns, "cpu_time": time_ns, "time_unit": "ns"}

@@ -45,9 +45,8 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     left = limit - sum(map(len, parts.values())) - len(doubts) - len(_tail(results, 1, 1, width))
     table = _Table(results, rows, width, colour)
     points = _points(results, width)
-    named = results.plan_name == _AD_HOC
     least = sum(len(lines) for _, lines in points[:2])
-    parts["table"] = table.draw(left - least, len(table.lines) if named else _LINES_OF_PLAN)
+    parts["table"] = table.draw(left - least, len(table.lines) if table.named else _LINES_OF_PLAN)
     chosen = _choose(points, left - len(parts["table"]))
     left -= sum(len(lines) for _, lines in chosen)
     parts["table"] = table.draw(left, len(table.lines)) or ["Nothing was measured."]
@@ -99,7 +98,8 @@ class _Table:
         self.hidden = 0
         self._rows = rows
         self._width, self._colour = width, colour
-        self._named = results.plan_name == _AD_HOC
+        #: Whether the user named what to measure.
+        self.named = results.plan_name == _AD_HOC
         first = results.first
         groups = (first.answer, first.advice)
         self._spoken = [[cell for finding in group for cell in finding.numbers["cells"]] for group in groups]
@@ -114,7 +114,7 @@ class _Table:
             return self._summary
         drawn: list[str] = []
         for count in range(min(most, len(self.lines), max(room, 1)), 0, -1):
-            picked = pick_lines(self.lines, self._spoken, count, named=self._named)
+            picked = pick_lines(self.lines, self._spoken, count, named=self.named)
             drawn = self._drawn(picked)
             self.hidden = hidden_rows([row for row in self._rows if not row.is_instrument], picked)
             if len(drawn) <= room:

@@ -67,13 +67,9 @@ def _between_title_and_note(table: Table, drawn: DrawnTables, width: int) -> lis
 def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables:
     """Draw tables that have the same columns below each other, each column as wide in all of them.
 
-    Parameters
-    ----------
-    tables
-        The title of each stands in the line of its headings, above the first columns, which have none.
-    width
-        No line is longer: labels are wrapped, then columns go, then the last columns that stay run on in a line of
-        their own below each row. Nothing is cut but paths, at their beginning.
+    The title of each stands in the line of its headings, above the first columns, which have none. No line is longer
+    than ``width``: labels are wrapped, then columns go, then the last columns that stay run on in a line of their own
+    below each row. Nothing is cut but paths, at their beginning.
     """
     titles = [table.title for table in tables]
     layers: list[Layer] = list(zip(*(table.columns for table in tables), strict=True))
