@@ -25,7 +25,8 @@ help:
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
-	@echo 'make golden  write the sentences of findings and warnings anew that tests compare (tests/data/sentences.txt)'
+	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'
+	@echo '             sentences of findings and warnings (tests/data/sentences.txt)'
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
@@ -89,8 +90,9 @@ test: $(VENV)/.built $(VENV)/.dev
 pytest: $(VENV)/.built $(VENV)/.dev
 	@sh tools/tests.sh $(BIN) $(TEST_ARGS)
 
-# What findings and warnings say of fixed runs: read what changed, then commit it.
+# What drivers describe, and what findings and warnings say of fixed runs: read what changed, then commit it.
 golden: $(VENV)/.built
+	@$(BIN)/python -m tests.data.make_describe
 	@$(BIN)/python -m tests.results.sentences
 
 # Breaks a file of the package for a moment at a time, and puts it back: run nothing else meanwhile.

@@ -1,6 +1,6 @@
 """Write describe.json anew: what the built drivers say of themselves, with all that depends on the machine left out.
 
-From the project's folder: ``.venv/bin/python -m tests.data.make_describe``.
+`make golden` does so. Drivers that are not built here, as where there is no C++ compiler, stay as they were.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import copy
 import json
 from typing import Any
 
-from tests.catalogue import PATH
+from tests.catalogue import DESCRIPTIONS, PATH
 
 from clonometer.runner.drivers import find_drivers
 
-COMMAND = ".venv/bin/python -m tests.data.make_describe"
+COMMAND = "make golden"
 
 
 def described_here() -> list[dict[str, Any]]:
@@ -29,10 +29,17 @@ def described_here() -> list[dict[str, Any]]:
     return descriptions
 
 
+def frozen_anew() -> list[dict[str, Any]]:
+    """Give what the file should have: what is built here, and what it has of others."""
+    descriptions = described_here()
+    built = {description["driver"]["name"] for description in descriptions}
+    return [*descriptions, *(frozen for frozen in DESCRIPTIONS if frozen["driver"]["name"] not in built)]
+
+
 def as_text(descriptions: list[dict[str, Any]]) -> str:
     """Write it as the file has it: a line for each thing that may change."""
     return json.dumps(descriptions, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    PATH.write_text(as_text(described_here()), encoding="utf-8")
+    PATH.write_text(as_text(frozen_anew()), encoding="utf-8")
