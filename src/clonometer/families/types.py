@@ -139,9 +139,10 @@ class CurveShape:
 class WorkloadWords:
     """What a workload is called where its id is not enough.
 
-    ``name`` stands in tables, ``doing`` in a sentence ("opening and closing a file"), ``thing`` and ``things`` name
-    what it makes, ``substitute`` is what it is called where it is advised in the place of something dearer.
-    ``census`` is the way of making tasks, in the words of a census, of which it says the cost.
+    ``name`` stands in tables. ``doing`` stands in sentences of finders ("opening and closing a file"): that of
+    contention asks for it, and one of your own may. ``thing`` and ``things`` name what it makes, ``substitute`` is what
+    it is called where it is advised in the place of something dearer. ``census`` is the way of making tasks, in the
+    words of a census, of which it says the cost.
     """
 
     name: str = ""
