@@ -122,9 +122,11 @@ def test_what_has_no_p99_sorts_last(table_page):
     page = table_page
     page.fill("#cell-filters [name=text]", "")
     page.select_option("#cell-filters [name=temperature]", "")
+    heads = [text.strip() for text in page.locator("#cell-table thead th").all_inner_texts()]
+    place = 1 + heads.index("p99")
     for _ in range(2):
-        page.click("#cell-table th:nth-child(8) button")
-        texts = column(page, 8)
+        page.click(f"#cell-table th:nth-child({place}) button")
+        texts = column(page, place)
         first_dash = texts.index("-")
         assert set(texts[first_dash:]) == {"-"}
 

@@ -177,7 +177,7 @@ def test_an_empty_failed_run_is_a_page_too(results):
     assert len(text) < 100_000, "a page without charts needs no chart library"
 
 
-def test_a_run_with_very_many_cells_stays_small(results, report, page):
+def test_a_run_with_very_many_cells_stays_small(results, report):
     """What a page is more for more cells: so much a row, a figure of it and a distribution, and nothing besides."""
     cells = [replace(cell, cell=f"{cell.cell}{turn}") for turn in range(20) for cell in results.cells]
     ecdfs = [replace(ecdf, cell=f"{ecdf.cell}{turn}") for turn in range(8) for ecdf in results.ecdfs]
