@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.quantiles import Floats, finite_values, median
 
@@ -57,8 +58,8 @@ def mann_kendall(values: ArrayLike) -> Outcome:
     """
     array = _short(values)
     n = array.size
-    upper = np.triu_indices(n, 1)
-    score = float(np.sign(array[upper[1]] - array[upper[0]]).sum())
+    first, second = _pairs(n)
+    score = float(np.sign(array[second] - array[first]).sum())
     _, ties = np.unique(array, return_counts=True)
     variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
     if n < 4 or variance <= 0:
@@ -93,7 +94,7 @@ def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
     abscissa, ordinate = _short(x), _short(y)
     if abscissa.size != ordinate.size:
         raise ValueError(f"{abscissa.size} x, but {ordinate.size} y")
-    first, second = np.triu_indices(abscissa.size, 1)
+    first, second = _pairs(abscissa.size)
     run = abscissa[second] - abscissa[first]
     apart = run != 0
     if not apart.any():
@@ -150,6 +151,14 @@ def _deviations(array: Floats) -> Floats:
     ordered = np.sort(np.where(first, array, np.inf), axis=1)
     middle = [np.take_along_axis(ordered, places, axis=1) for places in ((counts - 1) // 2, counts // 2)]
     return np.asarray(np.abs(array - sum(middle) / 2).sum(axis=1, where=first), dtype=np.float64)
+
+
+@lru_cache(maxsize=4)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the first and of the second of each pair; most rows of a run have the same number of processes."""
+    first, second = np.triu_indices(n, 1)
+    first.flags.writeable = second.flags.writeable = False
+    return first, second
 
 
 def _short(values: ArrayLike) -> Floats:
