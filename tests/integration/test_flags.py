@@ -14,7 +14,7 @@ from tests import probe
 
 pytestmark = pytest.mark.real
 
-SAMPLES = 3
+SAMPLES, TRIALS = 3, 5
 LINKAGES = [name for name in ("static", "dynamic_lazy", "musl") if probe.executable(name).exists()]
 METHODS = ["perf", "ptrace"]
 
@@ -31,6 +31,21 @@ LIBRARY = [name for name, entry in described("static").items() if entry["clone_f
 
 def confirm(method: str, workload: str, linkage: str) -> list[dict[str, Any]]:
     """What the kernel received for the last launches, those that were samples."""
+    for _ in range(TRIALS):
+        report = report_of(method, workload, linkage)
+        # The tracer hears of every task of the machine: where another test starts thousands it says that it lost some.
+        if not report.get("lost"):
+            break
+    if report["status"] == "skipped":
+        pytest.skip(report["reason"])
+    assert (report["method"], report["exit_status"], report["lost"]) == (method, 0, 0)
+    assert len(report["tasks"]) >= SAMPLES + 1
+    assert len({task["tid"] for task in report["tasks"]}) == len(report["tasks"])
+    return report["tasks"][-SAMPLES:]
+
+
+def report_of(method: str, workload: str, linkage: str) -> dict[str, Any]:
+    """What the tracer says of some launches."""
     reading, writing = os.pipe()
     words = [f"workload={workload}", f"samples={SAMPLES}", "blocks=1", "warmup=1", f"linkage={linkage}"]
     command = [probe.folder() / "tracer", "--fd", str(writing), "confirm", method, probe.executable(linkage)]
@@ -39,12 +54,7 @@ def confirm(method: str, workload: str, linkage: str) -> list[dict[str, Any]]:
         with os.fdopen(reading, "rb") as answer:
             report = json.loads(answer.read())
         assert tracer.wait(timeout=60) == 0
-    if report["status"] == "skipped":
-        pytest.skip(report["reason"])
-    assert (report["method"], report["exit_status"], report["lost"]) == (method, 0, 0)
-    assert len(report["tasks"]) >= SAMPLES + 1
-    assert len({task["tid"] for task in report["tasks"]}) == len(report["tasks"])
-    return report["tasks"][-SAMPLES:]
+    return report
 
 
 @pytest.mark.parametrize("method", METHODS)
