@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 from pathlib import Path
@@ -21,9 +22,10 @@ QUICK = ("samples=2", "blocks=1", "warmup=1")
 
 def groups() -> set[str]:
     """Control groups of ours whose probe has gone; those of other runs on this machine come and go."""
-    root = Path("/sys/fs/cgroup")
-    folders = {str(folder) for folder in root.rglob("clonometer.*") if folder.is_dir()}
-    return {name for name in folders if not Path(f"/proc/{name.rpartition('.')[2]}").exists()}
+    # Not by a glob, which fails where a group ends while it is looked into.
+    every = ((above, name) for above, names, _ in os.walk("/sys/fs/cgroup") for name in names)
+    ours = [f"{above}/{name}" for above, name in every if name.startswith("clonometer.")]
+    return {folder for folder in ours if not Path(f"/proc/{folder.rpartition('.')[2]}").exists()}
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
