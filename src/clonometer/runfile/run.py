@@ -212,10 +212,8 @@ class Run:
 
     def _check_rows(self, spans: Mapping[str, list[_Span]]) -> None:
         # Parquet's checksums leave out the headers of its pages: a damaged one can exchange whole names.
-        if (
-            Counter({cell: sum(span.stop - span.start for span in parts) for cell, parts in spans.items()})
-            != self._declared
-        ):
+        stored = Counter({cell: sum(span.stop - span.start for span in parts) for cell, parts in spans.items()})
+        if stored != self._declared:
             raise RunFileError(f"{self.path} is damaged: its cells have other samples than its metadata says")
 
     def _row_group(self, group: int, names: Sequence[str]) -> dict[str, NDArray[Any]]:

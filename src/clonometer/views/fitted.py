@@ -9,7 +9,7 @@ from typing import Any
 from clonometer.families import family
 from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
 from clonometer.units import format_duration_interval, format_ratio
-from clonometer.views.axes import COUNT_LABEL, NEVER, TIMES_LABEL, number_axis
+from clonometer.views.axes import NEVER, TIMES_LABEL, number_axis, tick_label
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.multiples import joined
 from clonometer.views.scans import ScanPanel, but_for_kind, placed_points, quantity_axis, series_words
@@ -82,7 +82,10 @@ def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) ->
     )
     # Linear axes, as the study has them.
     x_axis = number_axis(
-        [value for line in lines for value in line.x], axis_title(first.axis), COUNT_LABEL, log_from=NEVER
+        [value for line in lines for value in line.x],
+        axis_title(first.axis),
+        tick_label(first.axis, first.axis_kind),
+        log_from=NEVER,
     )
     y_axis = quantity_axis(lines, "time", NEVER, [y for fit in fits for y in fit.y_ns])
     points = placed_points(list(zip(lines, names, strict=True)), names, x_axis)
