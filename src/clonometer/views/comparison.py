@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.grouping import gathered
 from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_HOSTS, OF_RUNS, SHARE
 from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
-from clonometer.views.rows import fact_text, first_ranked, gathered, is_part, median_text
+from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
 from clonometer.words import counted, stage_name
 

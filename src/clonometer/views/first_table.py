@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.families import family as family_of
+from clonometer.grouping import gathered
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
-from clonometer.views.rows import EstimateRow, gathered, median_text, value_unit
+from clonometer.views.rows import EstimateRow, median_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.words import STAGE_ORDER, stage_name, stage_place
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.grouping import gathered
 from clonometer.results.series.types import TASK_KIND, AblationSeries, Ends, FitSeries
 from clonometer.units import (
     format_duration,
@@ -14,7 +15,6 @@ from clonometer.units import (
     supported_decimals,
     table_unit,
 )
-from clonometer.views.rows import gathered
 from clonometer.views.scans import but_for_kind
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from clonometer.families import END
 from clonometer.families import family as family_of
+from clonometer.grouping import gathered
 from clonometer.results.ended import CellStatus
 from clonometer.results.types import Estimate, Results
 from clonometer.units import (
@@ -31,7 +32,6 @@ _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgrou
 _LONGEST_UNGROUPED = 4
 # Units that people read otherwise, and how many of the column's unit one of them is.
 _SHOWN_AS = {"bytes/s": ("MB/s", 1e6)}
-_Key = TypeVar("_Key")
 _Row = TypeVar("_Row")
 
 
@@ -139,14 +139,6 @@ def first_ranked(rows: Sequence[_Row], rank: Callable[[_Row], Any], room: int) -
     """Choose the rows that rank first, as many as there is ``room`` for, in the order that they have."""
     ranked = sorted(range(len(rows)), key=lambda place: rank(rows[place]))
     return [rows[place] for place in sorted(ranked[:room])]
-
-
-def gathered(pairs: Iterable[tuple[_Key, _Row]]) -> dict[_Key, list[_Row]]:
-    """Gather what has the same key; keys, and what each has, stay in their order."""
-    groups: dict[_Key, list[_Row]] = {}
-    for key, row in pairs:
-        groups.setdefault(key, []).append(row)
-    return groups
 
 
 def is_part(stage: str | None) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from clonometer.grouping import gathered
 from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import (
@@ -19,7 +20,6 @@ from clonometer.studies.types import (
 )
 from clonometer.units import format_number, format_ratio, format_share
 from clonometer.views.changes import change_words, range_words
-from clonometer.views.rows import gathered
 from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {

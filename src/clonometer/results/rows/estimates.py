@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clonometer.families import CALL
+from clonometer.grouping import gathered
 from clonometer.results.rows.description import describe
 from clonometer.results.rows.evidence import Evidence, facts_of
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
@@ -48,9 +49,7 @@ def estimate_cells(
     facts = facts_of(metadata)
     ended_narrow = {end["cell"] for end in metadata["cells"] if end.get("stopped_by") == "target"}
     starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
-    blocks: dict[str, list[Mapping[str, Any]]] = {}
-    for block in metadata["blocks"]:
-        blocks.setdefault(block["cell"], []).append(block)
+    blocks = gathered((block["cell"], block) for block in metadata["blocks"])
     for cell in cells:
         recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts, cell.cell in ended_narrow)
         yield from _rows_of(cell, recorded, metadata, described=described)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from clonometer.grouping import gathered
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
@@ -91,10 +92,7 @@ class Book:
 
     @cached_property
     def _by_workload(self) -> Mapping[str, Sequence[Evidence]]:
-        rows: dict[str, list[Evidence]] = {}
-        for row in self.rows:
-            rows.setdefault(row.estimate.workload, []).append(row)
-        return rows
+        return gathered((row.estimate.workload, row) for row in self.rows)
 
     @cached_property
     def cells(self) -> Mapping[str, Mapping[RowKey, Evidence]]:
@@ -173,10 +171,8 @@ class Book:
     @cached_property
     def _by_stage(self) -> Mapping[tuple[str, str | None, str | None], Sequence[Evidence]]:
         """Times by workload, temperature and stage: what `select` is asked for hundreds of times."""
-        rows: dict[tuple[str, str | None, str | None], list[Evidence]] = {}
-        for row in self.rows:
-            rows.setdefault((row.estimate.workload, row.estimate.temperature, row.estimate.stage), []).append(row)
-        return rows
+        every = ((row.estimate, row) for row in self.rows)
+        return gathered(((about.workload, about.temperature, about.stage), row) for about, row in every)
 
     def main(
         self,

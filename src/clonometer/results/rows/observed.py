@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.errors import RunFileError
+from clonometer.grouping import gathered
 from clonometer.results.rows.groups import (
     LEVELS,
     PLACEMENTS,
@@ -93,10 +94,7 @@ def process_groups(
     ------
     cell, group
     """
-    blocks: dict[str, list[Mapping[str, Any]]] = {}
-    for cell, columns in samples:
-        blocks.setdefault(cell, []).append(columns)
-    for cell, parts in blocks.items():
+    for cell, parts in gathered(samples).items():
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         size = len(next(iter(joined.values()), ()))
         joined |= {level: np.zeros(size, np.int32) for level in LEVELS}

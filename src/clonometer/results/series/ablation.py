@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from clonometer.grouping import gathered
 from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series.types import SIDES, TASK_KIND, AblationRung, AblationSeries
@@ -55,10 +56,9 @@ def rung_cells(book: Book) -> frozenset[str]:
 
 
 def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
-    quantities: dict[tuple[str, str], list[tuple[Evidence, Evidence]]] = {}
-    for pair in pairs_of_kinds(row for row in book.rows if not row.estimate.detail):
-        quantities.setdefault((pair[0].estimate.workload, pair[0].estimate.quantity), []).append(pair)
-    for (workload, quantity), pairs in quantities.items():
+    both = pairs_of_kinds(row for row in book.rows if not row.estimate.detail)
+    by_quantity = gathered(((pair[0].estimate.workload, pair[0].estimate.quantity), pair) for pair in both)
+    for (workload, quantity), pairs in by_quantity.items():
         rungs = _longest_chain(book, pairs)
         # Of nothing, which only a broken file holds, there are no shares.
         sound = all(float(side.processes.values.min()) > 0 for rung in rungs for side in rung.sides)

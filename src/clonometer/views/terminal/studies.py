@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.grouping import gathered
 from clonometer.studies.published import Item, Study
 from clonometer.studies.types import FigureRow, Reproduction, Verdict
-from clonometer.views.rows import gathered
 from clonometer.views.studies import (
     STATUS_WORDS,
     counts_text,
