@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test pytest golden mutations lint format bench coverage matrix torture variants docs gallery site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations lint format bench coverage matrix torture variants docs gallery site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,6 +23,7 @@ help:
 	@echo '             (MATRIX_ARGS=--huge-pages reserves some while it lasts)'
 	@echo 'make torture signals, limits, refused calls, damaged files at random, and a table of what held'
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
+	@echo 'make fuzz    what the C code makes of the words of strangers, searched at random (FUZZ_SECONDS=600)'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md anew from the commands, docs/schemas from the records'
 	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'
@@ -107,6 +108,11 @@ core-test: $(VENV)/.built
 # What befalls a command in the field, tried at random, and what must hold afterwards.
 torture: $(VENV)/.built
 	@$(BIN)/python -m tools.torture $(TORTURE_ARGS)
+
+# What the C code makes of the words of strangers, searched at random; needs clang with libFuzzer.
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/.built
+	@sh tools/fuzz.sh $(BIN) $(FUZZ_SECONDS)
 
 lint: $(VENV)/.built $(VENV)/.dev
 	@sh tools/lint.sh $(BIN)

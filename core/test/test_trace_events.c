@@ -152,6 +152,26 @@ static void check_others(void) {
     CHECK(record_decode(record, 32, EVENT_KINDS, NULL, &event, &rest) == RECORD_OTHER, "another kind");
 }
 
+/* A description may claim what no record has: whoever writes it is believed no further than the record goes.
+ */
+static void check_fields_beyond(void) {
+    static const struct field BEYOND[] = {
+        {.at = 41, .bytes = 4},
+        {.at = UINT32_MAX, .bytes = 8},
+        {.at = 8, .bytes = UINT32_MAX - 4},
+        {.at = 42, .bytes = 1, .is_text = true},
+    };
+    for (size_t i = 0; i < sizeof BEYOND / sizeof BEYOND[0]; i++) {
+        struct event_format format = {.fields = 1, .field = {BEYOND[i]}};
+        struct trace_event event;
+        struct record_rest rest;
+        unsigned char record[ROOM];
+        size_t length = make_sample(record, 1, 2, 44);
+        CHECK(record_decode(record, length, EVENT_NEW_TASK, &format, &event, &rest) == RECORD_BAD,
+              "field %zu", i);
+    }
+}
+
 static void check_ring(void) {
     unsigned char ring[RING_BYTES];
     unsigned char record[ROOM];
@@ -186,6 +206,7 @@ int main(void) {
     check_new_task();
     check_arrays_and_texts();
     check_others();
+    check_fields_beyond();
     check_ring();
     return 0;
 }

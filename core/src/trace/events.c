@@ -166,12 +166,14 @@ static bool read_fields(const unsigned char *raw, size_t raw_bytes, const struct
     size_t filled = 0;
     for (size_t i = 0; i < format->fields; i++) {
         const struct field *field = &format->field[i];
-        if (field->at + field->bytes > raw_bytes) {
+        /* Of a text the record itself has where it is. */
+        size_t bytes = field->is_text ? sizeof(uint32_t) : field->bytes;
+        if (bytes > raw_bytes || field->at > raw_bytes - bytes) {
             return false;
         }
         const unsigned char *at = raw + field->at;
         if (field->is_text) {
-            if (!read_text(raw, raw_bytes, (uint32_t)number_at(at, 4), rest)) {
+            if (!read_text(raw, raw_bytes, (uint32_t)number_at(at, bytes), rest)) {
                 return false;
             }
         } else if (field->bytes <= 8) {

@@ -1,0 +1,38 @@
+#!/bin/sh
+# fuzz.sh BIN [SECONDS]: libFuzzer over the C code that reads what strangers write, so long in all (60 s if not said). What
+# breaks it is kept in build/fuzz/found; its inputs are kept in build/fuzz/corpus, from where the next search starts.
+set -u
+bin=$1
+seconds=${2:-60}
+build=build/fuzz
+PATH="$PWD/$bin:$PATH"
+clang=
+for name in clang clang-19 clang-16 clang-14; do
+    command -v "$name" >/dev/null 2>&1 && clang=$name && break
+done
+if [ -z "$clang" ] || ! printf 'int LLVMFuzzerTestOneInput(const char *b, unsigned long n) { return b && n ? 0 : 0; }' |
+    "$clang" -x c -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null; then
+    echo "not possible here: fuzzing: no clang with libFuzzer (apt-get install clang libclang-rt-14-dev, or of your clang's version)"
+    exit 0
+fi
+mkdir -p "$build/found"
+cmake -G Ninja -S . -B "$build/cmake" -DCMAKE_C_COMPILER="$clang" -DCMAKE_CXX_COMPILER= -DCLONOMETER_CORE_TESTS=ON \
+    -DCLONOMETER_FUZZ=ON >"$build.log" 2>&1 &&
+    cmake --build "$build/cmake" --target core_fuzzers >>"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+fuzzers=$(find "$build/cmake/core" -maxdepth 1 -name 'fuzz_*' -type f -perm -u+x | LC_ALL=C sort)
+each=$((seconds / $(echo "$fuzzers" | wc -l)))
+[ "$each" -gt 0 ] || each=1
+failed=0
+for fuzzer in $fuzzers; do
+    name=$(basename "$fuzzer")
+    mkdir -p "$build/corpus/$name"
+    if output=$("$fuzzer" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+        -artifact_prefix="$build/found/$name-" "$build/corpus/$name" 2>&1); then
+        echo "$name: $(echo "$output" | sed -n 's/^stat::number_of_executed_units: *//p') inputs in $each s, nothing broke it"
+    else
+        failed=1
+        echo "FAILED: $name"
+        echo "$output" | tail -n 40
+    fi
+done
+exit $failed
