@@ -9,10 +9,10 @@
 enum { MOST_EVENTS = 2048, CALLS = 512 };
 
 static void tell(void *context, const struct census_task *task) {
-    uint64_t *told = context;
+    uint64_t *tasks_told = context;
     (void)strlen(task->program);
     (void)strlen(task->creator_program);
-    (*told)++;
+    (*tasks_told)++;
 }
 
 static bool is_there(void *context, pid_t task) {
@@ -28,9 +28,9 @@ static void meet(void *context, pid_t process) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct input input = {bytes, length};
     struct census_totals totals;
-    uint64_t told = 0;
+    uint64_t tasks_told = 0;
     uint64_t time_ns = 0;
-    struct family *family = family_new(input_number(&input, 2), tell, &told);
+    struct family *family = family_new(input_number(&input, 2), tell, &tasks_told);
     if (family == NULL || family_adopt(family, 1, "first") != 0) {
         abort();
     }
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     uint64_t alive = family_alive(family);
     family_end(family, time_ns, &totals);
     /* The first was there before; no task is told that was not made or adopted. */
-    if (told > totals.created + 1 || alive > totals.created + 1) {
+    if (tasks_told > totals.created + 1 || alive > totals.created + 1) {
         abort();
     }
     family_free(family);
