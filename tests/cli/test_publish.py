@@ -19,6 +19,7 @@ def test_a_run_is_shown_published_and_in_the_gallery(clonometer: Any, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert json.loads(summary.read_text()) == json.loads(done.stdout) == shown
     assert "host.name_hash" not in done.stdout
+    assert "boot_id" not in done.stdout
     assert "dropped:" in done.stderr
     assert clonometer("publish", str(run)).returncode == 2
     site = tmp_path / "site"

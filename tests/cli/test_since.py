@@ -44,6 +44,11 @@ def test_another_kernel_is_named_and_nothing_compared() -> None:
     assert not made.changed
 
 
+def test_another_boot_is_no_other_setting() -> None:
+    boots = [{"host.boot_id": name} for name in ("a1", "b2")]
+    assert not changes_since(side(**boots[0]), side(days=1, **boots[1])).differing
+
+
 def test_what_is_kept_gives_the_same_answer_as_the_run() -> None:
     before, now = side(), side(1.2, days=2)
     again = from_kept(json.loads(json.dumps(to_kept(before))), "kept")

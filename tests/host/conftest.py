@@ -73,6 +73,7 @@ def common(allowed="0-7", nproc="31337"):
     return {
         "etc/machine-id": "0123456789abcdef0123456789abcdef",
         "proc/sys/kernel/osrelease": "6.12.9-amd64",
+        "proc/sys/kernel/random/boot_id": "6f1c2f0e-0c51-4a0e-9b0b-1a5b0c0d0e0f\n",
         "proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC Debian 6.12.9-1",
         "proc/sys/kernel/arch": "x86_64",
         "proc/sys/kernel/pid_max": "4194304",

@@ -15,7 +15,7 @@ from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.moments import GIVEN, SAME_MOMENTS, Moments
 from clonometer.results.compare.sides import read_side
-from clonometer.results.compare.types import Compared, ComparedRow
+from clonometer.results.compare.types import Compared, ComparedRow, Difference
 from clonometer.results.rows.evidence import Book
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
@@ -301,6 +301,13 @@ def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() ->
         ("clonometer_version", "0.1", "0.2"),
     ]
     assert differences({"host": host, "blocks": [block]}, {"host": host, "blocks": [block]}) == ()
+
+
+def test_another_boot_is_a_difference_where_both_runs_know_theirs() -> None:
+    boots: list[dict[str, Any]] = [{"host": {"host.boot_id": name}} for name in ("a1", "b2")]
+    assert differences(*boots) == (Difference("host.boot_id", "a1", "b2"),)
+    # A run of an earlier version does not know its boot; that is no other boot.
+    assert differences(boots[0], {"host": {}}) == differences({"host": {"host.boot_id": None}}, boots[0]) == ()
 
 
 def test_options_of_drivers_are_a_difference_said_once() -> None:

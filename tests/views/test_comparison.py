@@ -126,6 +126,15 @@ def test_what_moves_launches_most_is_said_however_much_differs() -> None:
     assert "mitigations.mds: Not affected → Clear buffers" in differences_text(differences)
 
 
+def test_another_boot_is_said_and_is_no_setting() -> None:
+    boot = differing(host__boot_id=("a1", "b2"))
+    assert differences_text(boot, 5) == (
+        "Same machine and settings, as far as they were recorded. The machine was booted between them."
+    )
+    both = differences_text([*differing(kernel__release=("6.1", "6.18")), *boot], 5)
+    assert both == "The runs differ in kernel: 6.1 → 6.18; another boot."
+
+
 def test_of_mitigations_that_sum_up_alike_one_is_said_by_its_name() -> None:
     differences = differing(mitigations__tsa=("a", "b"), mitigations__srbds=("c", "d"), cpu__smt=(True, False))
     assert (

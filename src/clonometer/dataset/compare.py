@@ -14,7 +14,7 @@ from clonometer.results.compare.comparison import judge_pairs
 from clonometer.results.compare.differences import by_importance
 from clonometer.results.compare.judge import UnitRow, of_units, unit_drafts
 from clonometer.results.compare.moments import OF_HOSTS
-from clonometer.results.compare.types import ComparedPair, Difference
+from clonometer.results.compare.types import BOOT, ComparedPair, Difference
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
 #: So many hosts together say how far hosts are apart; of pairs two.
@@ -145,5 +145,5 @@ def _differences(dataset: Dataset, by: str, base: str, other: str) -> tuple[Diff
     return by_importance(
         Difference(key, *(example[side[key].most_common(1)[0][0]] for side in sides))
         for key in sorted(sides[0].keys() & sides[1].keys())
-        if not sides[0][key].keys() & sides[1][key].keys() and key not in ("host.name_hash", "mitigations")
+        if not sides[0][key].keys() & sides[1][key].keys() and key not in ("host.name_hash", BOOT, "mitigations")
     )

@@ -31,6 +31,9 @@ def _name_hash(source: Source) -> str:
     return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
 
+register_file("host.boot_id", "text", "/proc/sys/kernel/random/boot_id", "drawn by the kernel at each boot")
+
+
 @register("namespace.pid_depth", "int", "PID namespaces below the first, at least: 0 in none", unit="count")
 def _pid_depth(source: Source) -> int:
     if source.link("/proc/self/ns/pid") == _INITIAL_PID_NAMESPACE:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clonometer.grouping import gathered
 from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_HOSTS, OF_RUNS, SHARE
-from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow, Difference
+from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.views.changes import change_words, range_words
@@ -224,9 +224,11 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
 
     Kernel, microcode, mitigations, frequency, huge pages, C library and options are said even if they are more.
     """
-    if not differences:
-        return "Same machine and settings, as far as they were recorded."
-    keys = list(dict.fromkeys(difference.key for difference in differences))
+    is_another_boot = any(difference.key == BOOT for difference in differences)
+    keys = list(dict.fromkeys(difference.key for difference in differences if difference.key != BOOT))
+    if not keys:
+        boot = " The machine was booted between them." if is_another_boot else ""
+        return f"Same machine and settings, as far as they were recorded.{boot}"
     kept = set(keys if most is None else _kept(keys, most))
     changes_of: dict[str, list[str]] = {key: [] for key in keys if key in kept}
     for difference in differences:
@@ -236,7 +238,8 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
             )
     parts = [f"{_key_text(key)}: {', '.join(changes)}" for key, changes in changes_of.items()]
     more = len(keys) - len(changes_of)
-    return f"The runs differ in {'; '.join(parts)}{f'; and {more} more' if more else ''}."
+    boot = "; another boot" if is_another_boot else ""
+    return f"The runs differ in {'; '.join(parts)}{f'; and {more} more' if more else ''}{boot}."
 
 
 def _kept(keys: Sequence[str], most: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, History, HistoryEvent, HistoryRow, HistoryStep
+from clonometer.results.compare.types import BOOT, Difference
 from clonometer.units import format_share, table_unit
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.comparison import differences_text
@@ -49,11 +50,26 @@ def event_text(event: HistoryEvent) -> str:
         alike = event.most / event.least < _ALIKE
         low, high = (None, None) if alike else (event.least, event.most)
         size = "by " + change_words(event.ratio, low, high, ("more", "less")).replace(" more", "").replace(" less", "")
-    cause = differences_text(event.causes, 4) if event.causes else "No recorded fact changed with it."
     return (
         f"{event.series}, since {event.since[:16].replace('T', ' ')} ({event.run}): {what}, {size}. "
-        f"{cause.replace('The runs differ in', 'With it changed')}"
+        f"{causes_text(event.causes, 4)}"
     )
+
+
+def causes_text(causes: Sequence[Difference], most: int) -> str:
+    """Say what changed with a step."""
+    if not causes:
+        return "No recorded fact changed with it."
+    if all(cause.key == BOOT for cause in causes):
+        return "It came with another boot; no other recorded fact changed with it."
+    return differences_text(causes, most).replace("The runs differ in", "With it changed")
+
+
+def causes_label(causes: Sequence[Difference]) -> str:
+    """Name the first of what changed with a step, in few words; empty where nothing did."""
+    if causes and all(cause.key == BOOT for cause in causes):
+        return "another boot"
+    return differences_text(causes, 1).removeprefix("The runs differ in ").removesuffix(".") if causes else ""
 
 
 def notes(history: History) -> list[str]:

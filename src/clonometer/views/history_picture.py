@@ -7,10 +7,9 @@ from typing import Any
 
 from clonometer.dataset.history_types import History, HistoryRow
 from clonometer.errors import InputError
-from clonometer.views.comparison import differences_text
 from clonometer.views.figures.types import Panel
 from clonometer.views.fleet import reading_text
-from clonometer.views.history import drawn_rows, event_text, step_text, verdict_text
+from clonometer.views.history import causes_label, drawn_rows, event_text, step_text, verdict_text
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.pictures import titled
 from clonometer.views.rows import median_text
@@ -54,7 +53,7 @@ def _panel(row: HistoryRow) -> Spec:
     steps = [
         {
             "since": step.since,
-            "cause": _short(differences_text(step.causes, 1)) if step.causes else "",
+            "cause": causes_label(step.causes),
             "colour": _SLOWER if step.ratio > 1 else _FASTER,
             "late": 2 * step.place > len(row.values),
             "tip": f"{step_text(row, step)}, since {step.since[:10]}",
@@ -109,7 +108,3 @@ def _points(row: HistoryRow, scale: float, unit: str) -> list[dict[str, Any]]:
         }
         for started, value, estimate in zip(row.started, row.values, estimates, strict=True)
     ]
-
-
-def _short(text: str) -> str:
-    return text.removeprefix("The runs differ in ").removesuffix(".")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from clonometer.results.compare.types import Difference
+from clonometer.results.compare.types import BOOT, Difference
 from clonometer.results.rows.source import effective_frequencies_mhz
 
 FREQUENCY_SHARE = 0.01
@@ -93,6 +93,8 @@ def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Differ
         if key.startswith(_VOLATILE):
             continue
         before, after = base.get(key), other.get(key)
+        if key == BOOT and (before is None or after is None):
+            continue  # a run of an earlier version, or a host that does not say
         if isinstance(before, Mapping) and isinstance(after, Mapping):
             for name in dict.fromkeys([*before, *after]):
                 yield from _values(f"{key}.{name}", before.get(name), after.get(name))

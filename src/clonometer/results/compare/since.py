@@ -10,7 +10,7 @@ from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import detectable, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS
-from clonometer.results.compare.types import ComparedRow, Difference
+from clonometer.results.compare.types import BOOT, ComparedRow, Difference
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT, SAME, UNDECIDED
@@ -18,7 +18,7 @@ from clonometer.units import format_share
 from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, until
 
 #: What differs between any two runs of one machine, or is judged as a figure itself.
-_OF_ANY_RUN = ("effective_mhz", "status")
+_OF_ANY_RUN = ("effective_mhz", "status", BOOT)
 _SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 

@@ -11,6 +11,8 @@ from clonometer.results.compare.moments import SOURCES
 from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
 
 COMPARE_SCHEMA = 2
+#: The fact that tells boots of a machine apart: no setting, but memory lies elsewhere after each.
+BOOT = "host.boot_id"
 
 
 SIDE = Only("side", (*SIDE_KEYS, "effective_mhz"))
