@@ -256,3 +256,14 @@ def _in_words(name: str, suffixes: tuple[str, ...] = _SUFFIXES) -> str:
     """A name without its unit, in words."""
     suffix = next((suffix for suffix in suffixes if name.endswith(suffix)), "")
     return name.removesuffix(suffix).replace("_", " ")
+
+
+def setting_name(path: str) -> str:
+    """What a setting is called: the last words of its path under /sys or /proc, else the path.
+
+    Examples
+    --------
+    >>> setting_name("/sys/kernel/mm/transparent_hugepage/enabled"), setting_name("switched.txt")
+    ('transparent_hugepage/enabled', 'switched.txt')
+    """
+    return "/".join(path.split("/")[-2:]) if path.startswith(("/sys/", "/proc/")) else path

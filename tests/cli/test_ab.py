@@ -47,7 +47,7 @@ def test_a_slower_side_is_a_regression_and_the_run_file_says_the_same(clonometer
         assert run.metadata["command"][:2] == ["clonometer", "ab"]
     shown = clonometer("show", "ab.parquet")
     assert shown.returncode == 0
-    assert "7 of 7 turns B was slower" in " ".join(shown.stdout.split())
+    assert "B was slower in 7 of 7 pairs, by" in " ".join(shown.stdout.split())
 
 
 def test_a_gate_that_cannot_tell_says_so(clonometer: CommandLine) -> None:
@@ -77,14 +77,30 @@ def test_an_interruption_puts_the_setting_back_and_judges_what_there_is(clonomet
     assert process.returncode == 130, err
     assert state.read_text().split()[-1] == "off"
     assert f"before processes of B: {switch} on; after them: {switch} off" in err
-    assert "turns B was slower" in " ".join(out.split())
+    assert "B was slower in" in " ".join(out.split())
     assert "This run is partial: interrupted" in out
 
 
 def test_a_command_that_fails_is_told_and_what_was_measured_is_kept(clonometer: CommandLine) -> None:
     ended = clonometer("ab", "launch.fork", *WARM, "--b", "do=false", "--b", "undo=true", "--seed", "1")
     assert ended.returncode == 4
-    assert "--b do=false ended with status 1" in ended.stdout + ended.stderr
+    assert "clonometer: error: --b do='false' ended with status 1" in ended.stderr
+
+
+def test_a_setting_is_said_as_it_was_read_back_and_one_never_switched_is_an_error(clonometer: CommandLine) -> None:
+    words = ("--b", "do=echo 1 > switched.txt", "--b", "undo=echo 0 > switched.txt", "--pairs", "24")
+    document = answer(clonometer, *words, "--out", "ab.parquet")
+    [setting] = document["settings"]
+    assert (setting["side"], setting["name"], setting["before"]) == ("b", "switched.txt", "0")
+    assert (setting["during"], setting["after"]) == ("1", "0")
+    assert setting["times"] > 1
+    ended = clonometer("ab", "launch.fork", *WARM, *words, "--force")
+    assert "switched.txt: 0 -> 1; 0 again after undo" in " ".join(ended.stdout.split())
+    (clonometer.folder / "switched.txt").write_text("1\n")
+    ended = clonometer("ab", "launch.fork", *WARM, *words, "--force")
+    assert ended.returncode == 4
+    assert "switched nothing: switched.txt is 1 before and after it" in ended.stderr
+    assert "same" not in ended.stdout.replace("the same", "")
 
 
 @pytest.fixture
@@ -107,7 +123,8 @@ def fake_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["launch.frok", "--b", "env:X=1"], 2, "did you mean 'launch.fork'"),
         (["launch.fork", "--b", "env:X=1", "--stage", "reapd"], 2, "did you mean 'reaped'"),
         (["launch.fork", "--b", "linkage=dynamic_lazy"], 4, "B cannot be measured here"),
-        (["launch.fork", "--a", "do=/nowhere/do", "--a", "undo=true"], 2, "there is no program /nowhere/do"),
+        (["launch.fork", "--a", "do=echo (", "--a", "undo=true"], 2, "--a do='echo (': sh:"),
+        (["launch.fork", "--set", "parent_bytes=0", "--b", "env:X=1", "--b", "env:X=2"], 2, "has env:X twice"),
         (["--plan", "quick", "launch.fork", "--b", "env:X=1"], 2, "cannot be combined"),
         (["launch.fork", "--b", "env:X=1", "--runs", "5"], 2, "--budget 30s"),
     ],

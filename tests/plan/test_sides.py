@@ -26,7 +26,7 @@ def test_a_side_is_read(catalogue: Catalogue) -> None:
     side = read_side("a", words, catalogue)
     assert dict(side.axes) == {"parent_bytes": 64 << 20}
     assert dict(side.environment) == {"X": "a=b", "EMPTY": ""}
-    assert (side.driver, side.do, side.undo) == (("python3", "my driver.py"), ("s", "1"), ("s", "0"))
+    assert (side.driver, side.do, side.undo) == (("python3", "my driver.py"), "s 1", "s 0")
     assert side.settings == tuple(words)
 
 
@@ -45,7 +45,7 @@ def test_a_side_is_read(catalogue: Catalogue) -> None:
         (["do=true"], "do without undo"),
         (["undo=true"], "undo without do"),
         (["do=", "undo=true"], "needs a command"),
-        (["do='open", "undo=true"], "no closing quotation"),
+        (["driver='open"], "no closing quotation"),
     ],
 )
 def test_what_is_no_side_is_refused(settings: list[str], complaint: str, catalogue: Catalogue) -> None:

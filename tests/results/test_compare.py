@@ -154,6 +154,28 @@ def test_runs_without_a_common_cell_are_refused(make_builder: Build) -> None:
     assert "launch.pthread" in caught.value.hint
 
 
+def test_runs_that_differ_by_settings_are_pointed_to_the_commands_that_compare_these(make_builder: Build) -> None:
+    sides = []
+    for seed, condition in enumerate(({"parent_bytes": 1 << 20, "vmas": 5}, {"pages": "clean", "vmas": 5})):
+        builder = make_builder(seed)
+        builder.cell("launch.fork", times(1.0), **condition)
+        sides.append(side(builder, f"{seed}.parquet"))
+    with pytest.raises(InputError, match="no cell in common") as caught:
+        compare_runs(sides)
+    hint = caught.value.hint
+    assert hint is not None
+    in_turn, _, together = hint.partition("; or in one run: ")
+    assert in_turn.endswith(
+        ": clonometer ab launch.fork --a pages=rewritten --a parent_bytes=1MiB --b pages=clean --b parent_bytes=0 "
+        "--set vmas=5"
+    )
+    assert together == (
+        "clonometer run launch.fork --set pages=rewritten,clean --set parent_bytes=1MiB,0 --set vmas=5 "
+        "--out both.parquet && clonometer compare both.parquet --cells "
+        "'launch.fork[parent_bytes=1048576,temperature=warm,vmas=5]' 'launch.fork[pages=clean,temperature=warm,vmas=5]'"
+    )
+
+
 def test_a_cell_under_another_condition_is_refused_and_said(make_builder: Build) -> None:
     """The same text may mean another condition where a catalogue has changed its defaults."""
     builders = [make_builder(seed) for seed in (1, 2)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +76,9 @@ class Sides:
         self.log = folder / "starts.log"
         monkeypatch.setenv("FAKE_DRIVER_LOG", str(self.log))
 
-    def command(self, word: str, status: int = 0) -> tuple[str, ...]:
-        code = "import sys; print(sys.argv[2], file=open(sys.argv[1], 'a')); print('no way', file=sys.stderr); "
-        code += "sys.exit(int(sys.argv[3]))"
-        return (sys.executable, "-S", "-E", "-c", code, str(self.log), json.dumps({"argv": [word]}), str(status))
+    def command(self, word: str, status: int = 0) -> str:
+        """A command that says so in the log of starts; the shell is told the name of the log in a variable."""
+        return f"LOG={self.log}; echo '{json.dumps({'argv': [word]})}' >> $LOG; echo no way >&2; exit {status}"
 
     def __call__(self, a: Side, b: Side, scheduler: InThisOrder | None = None, **options: Any) -> RunOutcome:
         usual = find_drivers([FAKE_COMMAND])
@@ -153,6 +151,7 @@ def test_a_command_that_fails_ends_the_run_and_keeps_what_was_measured(sides: Si
     assert outcome.reason is not None
     assert outcome.reason.startswith("--b do=")
     assert outcome.reason.endswith("ended with status 3: no way")
+    assert outcome.trouble is not None
     # What failed may have done half of its work.
     assert [word for word in sides.happened() if word != "process"] == ["do", "undo"]
     assert [entry["status"] for entry in sides.metadata()["processes"]] == ["ok"]
@@ -203,9 +202,89 @@ def test_what_has_no_other_side_says_so_and_blames_no_budget(sides: Sides, monke
 
 
 def test_what_cannot_be_started_is_refused_beforehand(sides: Sides) -> None:
-    with pytest.raises(UsageError, match="there is no program /nowhere/do"):
-        check_commands([Side("b", do=("/nowhere/do",), undo=("true",))])
+    with pytest.raises(UsageError, match=r"--b undo='echo \(': .*[Ss]yntax error"):
+        check_commands([Side("b", do="true", undo="echo (")])
     with pytest.raises(UsageError, match="--b driver=/nowhere/probe: no driver can be used"):
         sides(Side("a"), Side("b", driver=("/nowhere/probe",)))
     with pytest.raises(UsageError, match="the driver of --b says linkage=static, not musl"):
         sides(Side("a"), Side("b", axes={"linkage": "musl"}, driver=FAKE_COMMAND))
+
+
+def test_what_a_command_writes_is_read_back_and_kept_in_the_run(sides: Sides) -> None:
+    setting = sides.folder / "enabled"
+    setting.write_text("always [madvise] never\n")
+    b = Side("b", do=f"echo '[always] madvise never' > {setting}", undo=f"echo 'always [madvise] never' > {setting}")
+    outcome = sides(Side("a"), b)
+    assert outcome.status == "complete"
+    assert sides.metadata()["settings"] == [
+        {
+            "side": "b", "name": str(setting), "before": "madvise", "during": "always", "after": "madvise", "times": 1,
+            "not_verified": None,
+        }
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["5", "do it"])
+def test_a_setting_that_was_never_switched_is_an_error(sides: Sides, word: str) -> None:
+    setting = sides.folder / "setting"
+    setting.write_text(f"{word}\n")
+    b = Side("b", do=f"echo '{word}' > {setting}", undo="true")
+    outcome = sides(Side("a"), b)
+    assert outcome.exit_status == EXIT_FAILED_CELLS
+    assert outcome.trouble is not None
+    assert f"switched nothing: {setting} is {word} before and after it" in outcome.trouble.message
+    assert len(sides.happened()) == 1  # the process of A; none of B
+
+
+def test_the_first_example_of_a_shell_runs_in_one(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was not there before: it has no value to go back to, and must only not stay as it was switched."""
+    monkeypatch.chdir(sides.folder)
+    b = Side("b", do="echo 1 > switched.txt", undo="echo 0 > switched.txt")
+    assert sides(Side("a"), b).status == "complete"
+    assert (sides.folder / "switched.txt").read_text() == "0\n"
+    [record] = sides.metadata()["settings"]
+    assert (record["before"], record["during"], record["after"]) == ("no file", "1", "0")
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM])
+def test_what_undo_leaves_is_an_error_that_says_the_former_value(sides: Sides, number: int | None) -> None:
+    setting = sides.folder / "setting"
+    setting.write_text("4")
+    b = Side("b", do=f"echo 5 > {setting}", undo=f"echo 6 > {setting}")
+    outcome = sides(Side("a"), b, progress=Silent() if number is None else SignalAt(1, number))
+    assert outcome.trouble is not None
+    assert outcome.trouble.message.startswith("NOT PUT BACK: after --b undo=")
+    assert f"{setting} was 4 and is 6 now" in outcome.trouble.message
+    # No process of A was measured under what B left.
+    assert sides.happened().count("process") <= (3 if number is None else 2)
+
+
+def test_what_cannot_be_read_back_is_said(sides: Sides) -> None:
+    pipe = sides.folder / "pipe"
+    os.mkfifo(pipe)
+    a = Side("a", do=sides.command("on"), undo=sides.command("off"))
+    b = Side("b", do=f"true <> {pipe}; true 2> {sides.folder}/nowhere/x || true", undo="true")
+    outcome = sides(a, b)
+    assert outcome.status == "complete", outcome.reason
+    reasons = [(record["side"], record["not_verified"]) for record in sides.metadata()["settings"]]
+    assert reasons == [
+        ("a", "the command names no file that could be read back"),
+        ("b", "it cannot be read"),
+        ("b", "there is no such file, neither before nor after"),
+    ]
+
+
+def test_a_command_that_hangs_is_stopped(sides: Sides, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clonometer.runner.settings.COMMAND_TIMEOUT_S", 0.3)
+    outcome = sides(Side("a"), Side("b", do="sleep 60", undo=sides.command("undo")))
+    assert outcome.reason == "--b do='sleep 60' took longer than 0 s and was stopped"
+    assert sides.happened()[-1] == "undo"
+
+
+def test_both_a_failure_and_what_it_left_are_said(sides: Sides) -> None:
+    outcome = sides(Side("a"), Side("b", do="exit 3", undo="echo why >&2; exit 4"))
+    assert outcome.reason is not None
+    assert (
+        "--b do='exit 3' ended with status 3; --b undo='echo why >&2; exit 4' ended with status 4: why"
+        in outcome.reason
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.results.ab.test_judgement import judged, scattered
 
-from clonometer.results.ab.types import AbResult
+from clonometer.results.ab.types import AbResult, SwitchedSetting
 from clonometer.results.types import LeftOut
 from clonometer.views.terminal.ab import render_ab
 
@@ -21,13 +21,15 @@ def test_both_medians_the_change_and_the_count_stand_beside_each_other() -> None
     [row] = result.rows
     drawn = text(result, width=120)
     lines = drawn.splitlines()
-    assert lines[:2] == ["A: linkage=static", "B: as usual"]
+    assert lines[:2] == ["A: linkage=static", "B: defaults"]
     [line] = [line for line in lines if line.startswith("posix_spawn, warm")]
     assert "12 of 12" in line
     assert "+3" in line
     assert line.endswith("slower")
     assert row.sentence in " ".join(drawn.split())
-    assert "called slower or faster in at most 5% of comparisons" in " ".join(drawn.split())
+    guarantee = "If A and B are identical, the chance of any false verdict is at most 5%."
+    assert guarantee not in " ".join(drawn.split())
+    assert guarantee in " ".join(text(result, wide=True).split())
 
 
 @pytest.mark.parametrize(
@@ -59,4 +61,26 @@ def test_what_was_left_out_is_said_and_nothing_measured_too() -> None:
     drawn = text(replace(result, left_out=left))
     assert "--wide adds 2 reasons" in drawn
     assert text(replace(result, left_out=left), wide=True).count("skipped: none here") == 5
-    assert "Nothing was measured on both sides." in text(replace(result, rows=()))
+    assert "No pair finished on both sides." in text(replace(result, rows=()))
+
+
+def test_both_medians_stand_in_the_table_or_neither_and_at_80_columns_both() -> None:
+    result = judged(scattered(0.3))
+    long_label = replace(result.rows[0], cell="launch.posix_spawn[linkage=dynamic_lazy,temperature=warm]")
+    result = replace(result, rows=(long_label,))
+    for width in range(40, 140):
+        head = next(line for line in text(result, width=width).splitlines() if "until" in line)
+        assert ("A, " in head) == ("B, " in head), width
+        assert width < 80 or "B, " in head, width
+
+
+def test_what_was_switched_stands_below_its_side() -> None:
+    thp = SwitchedSetting("b", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", "always", "madvise", 9, None)
+    unknown = SwitchedSetting("a", "", None, None, None, 9, "the command names no file that could be read back")
+    lines = text(replace(judged(scattered(0.3)), settings=(thp, unknown)), width=120).splitlines()
+    assert lines[:4] == [
+        "A: linkage=static",
+        "  not verified: the command names no file that could be read back",
+        "B: defaults",
+        "  transparent_hugepage/enabled: madvise -> always; madvise again after undo (9 times)",
+    ]

@@ -24,6 +24,7 @@ from clonometer.cli.options import (
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UnavailableError, UsageError
 
 if TYPE_CHECKING:
+    from clonometer.errors import ClonometerError
     from clonometer.plan.sides import Side
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.results.ab.turns import Counted
@@ -42,7 +43,7 @@ _EXAMPLES = examples(
     "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",
     "clonometer ab fork --set linkage=dynamic_lazy --b env:LD_PRELOAD=./mine.so",
     "clonometer ab fork --a driver=old/probe-static --b driver=new/probe-static",
-    "clonometer ab fork --b do='./switch on' --b undo='./switch off'",
+    "clonometer ab fork --b do='sysctl -w vm.overcommit_memory=1' --b undo='sysctl -w vm.overcommit_memory=0'",
     "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
 )
 
@@ -79,14 +80,17 @@ class _Wish:
 
 @click.command(name="ab", epilog=_EXAMPLES)
 @click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1)
-@click.option("--a", "a", metavar="KEY=VALUE", multiple=True, help="What side A has; repeatable. Default: as usual.")
+@click.option(
+    "--a", "a", metavar="KEY=VALUE", multiple=True, help="What side A has; repeatable. Without it: the defaults."
+)
 @click.option(
     "--b",
     "b",
     metavar="KEY=VALUE",
     multiple=True,
-    help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: commands that "
-    "switch a setting and put it back.",
+    help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: shell commands "
+    "that sh -c runs before and after each process of B, to switch a setting and put it back. Files that do writes are "
+    "read back; a setting that do did not change is an error.",
 )
 @click.option("--set", "settings", metavar="AXIS=V1,V2", multiple=True, help="Conditions of both sides; repeatable.")
 @click.option("--plan", metavar="NAME|FILE", help="Compare the cells of a plan.")
@@ -131,6 +135,8 @@ def command(
         return outcome.exit_status
     result = _judge(outcome.path)
     print_record(result, render_ab, as_json=as_json, wide=wide)
+    if outcome.trouble is not None:
+        _say_trouble(outcome.trouble)
     for line in _closing_lines(outcome, wish):
         click.echo(line, err=as_json)
     return _exit_status(outcome, result)
@@ -265,9 +271,7 @@ def _say_what_is_compared(wish: _Wish, sides: tuple[Side, Side], plan: Plan) -> 
     for side in sides:
         if side.do:
             name = side.name.upper()
-            click.echo(
-                f"before processes of {name}: {shlex.join(side.do)}; after them: {shlex.join(side.undo)}", err=True
-            )
+            click.echo(f"before processes of {name}: {side.do}; after them: {side.undo}", err=True)
         preloads = any(variable in side.environment for variable in ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"))
         static = [target for target in plan.targets if target.condition.get("linkage") in ("static", "musl")]
         if preloads and static:
@@ -281,10 +285,19 @@ def _say_nothing_was_measured(outcome: RunOutcome) -> None:
     if outcome.exit_status == EXIT_INTERRUPTED:
         click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         return
-    reasons = [outcome.reason] if outcome.reason else [str(end.reason) for end in outcome.cells]
-    for reason in dict.fromkeys(reasons):
-        click.echo(f"clonometer: {reason}", err=True)
+    if outcome.trouble is not None:
+        _say_trouble(outcome.trouble)
+    else:
+        reasons = [outcome.reason] if outcome.reason else [str(end.reason) for end in outcome.cells]
+        for reason in dict.fromkeys(reasons):
+            click.echo(f"clonometer: {reason}", err=True)
     click.echo("clonometer: nothing was measured; no file was written", err=True)
+
+
+def _say_trouble(trouble: ClonometerError) -> None:
+    click.echo(f"clonometer: error: {trouble.message}", err=True)
+    if trouble.hint:
+        click.echo(f"  {trouble.hint}", err=True)
 
 
 def _judge(path: Path) -> AbResult:

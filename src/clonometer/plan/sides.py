@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import read_catalogue
@@ -44,7 +45,8 @@ class Side:
     driver
         The command of the driver that measures it; empty: the usual one.
     do, undo
-        The commands that switch a setting of the machine before its processes and afterwards; empty: none.
+        The commands, for ``sh -c``, that switch a setting of the machine before its processes and put it back
+        afterwards; empty: none.
     """
 
     name: str
@@ -52,8 +54,8 @@ class Side:
     axes: Mapping[str, AxisValue] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     driver: tuple[str, ...] = ()
-    do: tuple[str, ...] = ()
-    undo: tuple[str, ...] = ()
+    do: str = ""
+    undo: str = ""
 
     @property
     def besides_axes(self) -> tuple[object, ...]:
@@ -64,8 +66,9 @@ class Side:
 def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
     """Read the texts ``KEY=VALUE`` of one side.
 
-    KEY is an axis of the catalogue, ``env:NAME``, ``driver``, ``do`` or ``undo``. Commands are split into words as a
-    shell would do it, and nothing else of a shell is done. The side's name is ``a`` or ``b``.
+    KEY is an axis of the catalogue, ``env:NAME``, ``driver``, ``do`` or ``undo``. The command of a driver is split into
+    words as a shell would do it, and nothing else of a shell is done; a shell runs do and undo. The side's name is
+    ``a`` or ``b``.
 
     Raises
     ------
@@ -76,12 +79,12 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
     --------
     >>> side = read_side("b", ["env:LANG=C", "do=sysctl -w a=1", "undo=sysctl -w a=0"], read_catalogue([]))
     >>> dict(side.environment), side.do
-    ({'LANG': 'C'}, ('sysctl', '-w', 'a=1'))
+    ({'LANG': 'C'}, 'sysctl -w a=1')
     """
     option = f"--{name}"
     axes: dict[str, AxisValue] = {}
     environment: dict[str, str] = {}
-    commands: dict[str, tuple[str, ...]] = {}
+    commands: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         key = key.strip()
@@ -92,7 +95,8 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
         if key.startswith(_ENVIRONMENT):
             environment[_variable(key, option)] = value
         elif key in _COMMANDS:
-            commands[key] = _words(key, value, option)
+            words = _words(key, value, option)
+            commands[key] = words if key == "driver" else value
         else:
             axes[key] = _axis_value(key, value.strip(), catalogue, option)
     if ("do" in commands) != ("undo" in commands):
@@ -112,10 +116,10 @@ def _variable(key: str, option: str) -> str:
 
 def _words(key: str, value: str, option: str) -> tuple[str, ...]:
     try:
-        words = tuple(shlex.split(value))
+        words = tuple(shlex.split(value)) if key == "driver" else (value.strip(),)
     except ValueError as error:
         raise UsageError(f"{option} {key}={value}: {str(error).lower()}") from None
-    if not words:
+    if not any(words):
         raise UsageError(f"{option} {key} needs a command")
     return words
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.families import axis as axis_of
 from clonometer.plan.cell import AxisValue, CatalogueAxis
 from clonometer.units import format_bytes, parse_bytes
 
@@ -37,7 +39,20 @@ def read_value(axis: CatalogueAxis, given: object) -> AxisValue:
         raise PlanError(near.message, near.hint)
     if axis.form is not None and not re.fullmatch(axis.form, given):
         raise _refused(axis, given)
+    if axis_of(axis.name).programs:
+        _check_program(axis, given)
     return given
+
+
+def _check_program(axis: CatalogueAxis, given: str) -> None:
+    """Refuse a command line where a program and its arguments stand between colons."""
+    path, *arguments = _UNESCAPED_SPACE.split(given.strip())
+    if arguments and "/" in path and ":" not in path and not Path(given).exists():
+        meant = ":".join([path, *(word.replace(":", "\\:") for word in arguments)])
+        raise PlanError(
+            f"{axis.name}={given}: there is no such program",
+            f"arguments go after colons: {axis.name}={meant} (a space of the path itself: \\ )",
+        )
 
 
 def _number(axis: CatalogueAxis, given: int | str) -> int:
@@ -63,6 +78,7 @@ def _count(text: str) -> int:
 
 # What drivers, and the columns of run files, can hold.
 _MOST = (1 << 63) - 1
+_UNESCAPED_SPACE = re.compile(r"(?<!\\)\s+")
 _PER_CPU = re.compile(r"(\d+) *per *cpu")
 _TAKES = {
     "bytes": "a size such as 4096, 64KiB or 2MiB",

@@ -52,6 +52,8 @@ def check_soundness(metadata: Mapping[str, Any]) -> None:
         _check_sides(top.inner("sides"))
         if len(targets) % 2:
             raise plan.wrong("targets", "of an even number: each is of A or of B")
+    for setting in top.inners("settings") if metadata.get("settings") is not None else ():
+        _check_setting(setting)
 
 
 def _check_catalogue(catalogue: _SoundFields, columns: _SoundFields) -> set[str]:
@@ -88,6 +90,14 @@ def _check_cell(cell: _SoundFields, numeric: Collection[str]) -> None:
     for axis in condition.content:
         if axis in numeric:
             condition.whole(axis)
+
+
+def _check_setting(setting: _SoundFields) -> None:
+    setting.one_of("side", ("a", "b"))
+    setting.text("name")
+    setting.count("times")
+    for key in ("before", "during", "after", "not_verified"):
+        setting.text_or_none(key)
 
 
 def _check_sides(sides: _SoundFields) -> None:

@@ -79,3 +79,7 @@ class Starts:
 
     def end(self) -> None:
         """Put everything back: called once, whatever happened."""
+
+    def described(self) -> Mapping[str, Any]:
+        """What the run's metadata say of it, by key: asked for once, after the end."""
+        return {}

@@ -57,6 +57,8 @@ class RunOutcome:
         How many drivers were started, and how many samples they gave.
     previous, previous_raw
         What a former run file, and the raw file of an unfinished run, are called now; None where there was none.
+    trouble
+        What ended the measuring for all cells: a setting that was not switched or not put back, a full disk.
     """
 
     path: Path | None
@@ -68,6 +70,7 @@ class RunOutcome:
     samples: int
     previous: Path | None = None
     previous_raw: Path | None = None
+    trouble: ClonometerError | None = None
 
 
 def run(
@@ -223,7 +226,7 @@ class _Session:
             try:
                 self.starts.end()
             except SettingError as error:
-                self._trouble = self._trouble or error
+                self._trouble = error if self._trouble is None else _both(self._trouble, error)
 
     def _measure_in_turn(self, clock: Mapping[str, Any]) -> None:
         self.progress.run_started(self.plan)
@@ -328,7 +331,7 @@ class _Session:
             self.writer.path, status, reason, exit_status, ends, len(self._processes), self.writer.n_samples
         )
         self.progress.run_ended(status, reason)
-        outcome = replace(outcome, previous_raw=self.raw.kept)
+        outcome = replace(outcome, previous_raw=self.raw.kept, trouble=self._trouble)
         lacking = isinstance(self._trouble, SettingError) or (
             self.named and all(end.status == "skipped" for end in ends)
         )
@@ -345,6 +348,7 @@ class _Session:
             "status_reason": outcome.reason,
             "ended": datetime.now(UTC).isoformat(),
             "cells": [asdict(end) for end in outcome.cells],
+            **self.starts.described(),
         }
         if not isinstance(self._trouble, OutputError):
             try:
@@ -392,3 +396,8 @@ class _Session:
 
     def _since_start_ns(self) -> int:
         return time.monotonic_ns() - self._began_ns
+
+
+def _both(first: OutputError | SettingError, second: SettingError) -> OutputError | SettingError:
+    """What went wrong first, and that the setting was then not put back."""
+    return type(first)(f"{first.message}; {second.message}", second.hint)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from clonometer.errors import DriverError, SettingError, UsageError
+from clonometer.errors import DriverError, UsageError
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import SIDE, Side
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.runner.drivers import LINKAGE, Driver, Drivers, find_drivers
 from clonometer.runner.interfaces import Start, Starts
-from clonometer.runner.process import supervise
+from clonometer.runner.settings import Switch, as_metadata, check_syntax
 
-#: A setting is one write to the kernel; what takes longer hangs.
-COMMAND_TIMEOUT_S = 30.0
+#: Of a run's metadata: what sides switched (docs/runfile.md).
+SETTINGS = "settings"
 
 
 def with_drivers(
@@ -66,17 +66,15 @@ def _with_linkage(side: Side, driver: Driver | None, catalogue: Catalogue) -> Si
 
 
 def check_commands(sides: Sequence[Side]) -> None:
-    """Refuse now a command that could not be started later.
+    """Refuse now a command that the shell could not read later.
 
     Raises
     ------
     UsageError
-        If there is no such program.
+        If its syntax is wrong.
     """
     for side in sides:
-        for key, words in (("do", side.do), ("undo", side.undo)):
-            if words and shutil.which(words[0]) is None:
-                raise UsageError(f"--{side.name} {key}={shlex.join(words)}: there is no program {words[0]}")
+        check_syntax(side)
 
 
 class SideStarts(Starts):
@@ -89,7 +87,9 @@ class SideStarts(Starts):
         by_name = {side.name: side for side in sides}
         self._sides = [by_name[str(target.condition[SIDE])] for target in plan.targets]
         self._pair_of = pair_of
-        self._switched: Side | None = None
+        self._switches = {side.name: Switch(side) for side in sides if side.do}
+        self._side: Side | None = None
+        self._switched: Switch | None = None
 
     def before(self, target: int, interrupt_fd: int | None, /) -> Start:
         """Switch to the side of a target.
@@ -97,15 +97,17 @@ class SideStarts(Starts):
         Raises
         ------
         SettingError
-            If a command fails.
+            If a command fails, or switches nothing.
         """
         side = self._sides[target]
-        if side is not self._switched:
+        if side is not self._side:
             self.end()
-            if side.do:
+            self._side = side
+            switch = self._switches.get(side.name)
+            if switch is not None:
                 # Noted first: what has failed half way must be put back, too.
-                self._switched = side
-                _call(side, "do", side.do, interrupt_fd)
+                self._switched = switch
+                switch.do(interrupt_fd)
         return Start(side.environment, self._pair_of(target))
 
     def end(self) -> None:
@@ -114,22 +116,13 @@ class SideStarts(Starts):
         Raises
         ------
         SettingError
-            If the command fails: it says how to do it by hand.
+            If that fails: it says how to do it by hand.
         """
-        side, self._switched = self._switched, None
-        if side is not None:
-            # Who wants to stop waits for this.
-            _call(side, "undo", side.undo, None)
+        switch, self._switched, self._side = self._switched, None, None
+        if switch is not None:
+            switch.undo()
 
-
-def _call(side: Side, key: str, words: tuple[str, ...], interrupt_fd: int | None) -> None:
-    whole = f"--{side.name} {key}={shlex.join(words)}"
-    left = f"; the setting may still be in force, to put it back: {shlex.join(words)}" if key == "undo" else ""
-    try:
-        ending = supervise(words, lambda _: True, timeout_s=COMMAND_TIMEOUT_S, interrupt_fd=interrupt_fd)
-    except DriverError as error:
-        raise SettingError(f"{whole}: {error.message}{left}") from error
-    if ending.stopped == "interrupt":
-        return
-    if ending.exit_status != 0:
-        raise SettingError(f"{whole} {ending.in_full}{left}")
+    def described(self) -> Mapping[str, Any]:
+        """What was switched, as it was read back."""
+        records = [as_metadata(record) for switch in self._switches.values() for record in switch.records.values()]
+        return {SETTINGS: records} if records else {}

@@ -12,6 +12,7 @@ from tests.catalogue import CATALOGUE
 from clonometer.errors import ClonometerError, InputError, RunFileError
 from clonometer.plan.sides import with_side_axis
 from clonometer.results.ab.judgement import judge_run
+from clonometer.results.ab.turns import paired_placement
 from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import find_all
@@ -104,7 +105,7 @@ def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() ->
     assert (row.verdict, row.b_slower) == ("slower", above)
     assert row.cell == f"{WORKLOAD}[temperature=warm]"
     assert row.sentence.startswith(
-        f"posix_spawn, warm, until reaped: in {above} of {row.pairs} turns B was slower, by "
+        f"posix_spawn, warm, until reaped: B was slower in {above} of {row.pairs} pairs, by "
     )
     assert row.interval is not None
     assert row.interval[0] <= np.exp(0.06) <= row.interval[1]
@@ -121,13 +122,13 @@ def test_it_is_judged_by_the_pairs_until_it_was_sure() -> None:
 def test_a_faster_side_the_same_and_what_cannot_be_told() -> None:
     [faster] = judged(scattered(-1.2)).rows
     assert (faster.verdict, faster.b_slower) == ("faster", 0)
-    assert f"in {faster.pairs} of {faster.pairs} turns B was faster, 3.3" in faster.sentence
+    assert f"B was faster in {faster.pairs} of {faster.pairs} pairs, 3.3" in faster.sentence
     [same] = judged(scattered(0.0, 60, 0.005)).rows
     assert same.verdict == "same"
     assert "the same within" in same.sentence
     [unclear] = judged(scattered(0.0, 30, 0.2)).rows
     assert unclear.verdict == "not distinguishable"
-    assert "could not tell a difference: in " in unclear.sentence
+    assert "could not tell a difference: B was slower in " in unclear.sentence
     assert unclear.p is not None
     assert unclear.p > 0.05
 
@@ -172,11 +173,25 @@ def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() ->
     [finding] = [
         finding
         for finding in find_all(Comparer(book, 1))
-        if "side" in finding.sentence.lower() or "B is" in finding.sentence
+        if "side" in finding.sentence.lower() or finding.sentence.startswith("B: ")
     ]
     [row] = judge_run(run, "").rows
-    assert finding.sentence == f"B is as usual, A is linkage=static; {row.sentence}."
+    assert finding.sentence == f"B: defaults; A: linkage=static; {row.sentence}."
     assert finding.numbers["rows"][0]["ratio"] == row.ratio
+
+
+def test_a_program_that_cannot_say_where_it_ran_is_compared_with_one_that_can_where_both_have_one_cpu() -> None:
+    assert paired_placement({"placement": "pinned"}, "same_cpu") == paired_placement({"placement": "pinned"}, None)
+    assert paired_placement({"placement": "free"}, "same_cpu") == "same_cpu"
+    assert paired_placement({}, "other_cpu") == "other_cpu"
+
+
+@pytest.mark.parametrize("settings", [[{}], [{"side": "c"}], "x", [{"side": "a", "name": "x", "times": -1}], [3]])
+def test_damaged_settings_are_refused(settings: object) -> None:
+    run = Pairs([0.5] * 9)
+    run.metadata["settings"] = settings
+    with pytest.raises(RunFileError):
+        judge_run(run, "")
 
 
 @pytest.mark.parametrize("value", [None, "x", -1, 0, 1e308, 10**30, float("nan"), [], {}, [1], {"a": 1}, True])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from clonometer.errors import InputError
-from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
-from clonometer.results.ab.types import AbResult, AbRow
+from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
+from clonometer.results.ab.types import AbResult, AbRow, SwitchedSetting
 from clonometer.results.ab.wording import verdict_text
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
@@ -21,6 +22,7 @@ from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_nam
 
 #: What the run's metadata say of the comparison (docs/runfile.md).
 KEY = "sides"
+SETTINGS = "settings"
 
 
 def design_of(about: Mapping[str, Any]) -> PairedDesign:
@@ -81,6 +83,7 @@ def judge_book(book: Book) -> AbResult:
         status_reason=metadata["status_reason"],
         a=tuple(about["a"]),
         b=tuple(about["b"]),
+        settings=tuple(_settings(metadata.get(SETTINGS) or ())),
         seed=int(metadata["seed"]),
         pairs=gathered.n_pairs,
         most_pairs=design.most_pairs,
@@ -90,6 +93,11 @@ def judge_book(book: Book) -> AbResult:
         rows=tuple(rows),
         left_out=tuple(gathered.left_out(usual)),
     )
+
+
+def _settings(entries: Sequence[Mapping[str, Any]]) -> Iterator[SwitchedSetting]:
+    names = [field.name for field in fields(SwitchedSetting)]
+    yield from (SwitchedSetting(**{name: entry.get(name) for name in names}) for entry in entries)  # type: ignore[arg-type]
 
 
 class _Gathered:
@@ -109,7 +117,8 @@ class _Gathered:
             if row.group is None or row.cell not in self._places or not counted.has(row.group.quantity):
                 continue
             group, side = self._places[row.cell]
-            key = RowOfPairs(group, temperatures[row.cell], *row.key)
+            placement = paired_placement(row.estimate.condition, row.group.placement)
+            key = RowOfPairs(group, temperatures[row.cell], row.group.quantity.name, placement)
             self.evidence.setdefault(key, {})[side] = row
             for process, value in zip(row.group.processes, row.processes.values.tolist(), strict=True):
                 if process in self._turn_of:

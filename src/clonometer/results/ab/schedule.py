@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from clonometer.plan.types import Catalogue, Plan
-from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs
+from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
 from clonometer.results.rows.observed import process_groups
 from clonometer.stats import quantiles
 from clonometer.stats.sequential import PairedDesign, judge
@@ -38,6 +38,7 @@ class PairsScheduler:
         """Take the targets of ``plan``, A and B of each kind one after the other."""
         workloads = [target.workload for target in plan.targets[::2]]
         self._quantities = [self._counted.of_workload(self._catalogue.raw, workload) for workload in workloads]
+        self._conditions = [target.condition for target in plan.targets]
         self._temperatures = {cell.text: cell.temperature for cell in plan.cells}
         self._seconds: list[list[float]] = [[] for _ in plan.targets]
         self._turns = PairedValues(turns=dict.fromkeys(range(len(workloads)), 0))
@@ -102,7 +103,8 @@ class PairsScheduler:
         turn = self._turns.turns[group]
         for cell, rows in process_groups(samples, self._quantities[group]):
             if self._counted.has(rows.quantity):
-                row = RowOfPairs(group, self._temperatures[cell], rows.quantity.name, rows.placement)
+                placement = paired_placement(self._conditions[target], rows.placement)
+                row = RowOfPairs(group, self._temperatures[cell], rows.quantity.name, placement)
                 self._turns.add(row, side, turn, quantiles.median(rows.values))
         if self._second is None:
             self._turns.turns[group] += 1

@@ -16,6 +16,10 @@ from clonometer.stats.sequential import PairedRow
 OFTEN = 0.5
 
 
+#: The axis that puts parent and child on CPUs, and its value that leaves them one.
+_PLACEMENT, _PINNED = "placement", "pinned"
+
+
 class RowOfPairs(NamedTuple):
     """What one row of a comparison is of: a group of cells that one driver start measures, and a row of it."""
 
@@ -23,6 +27,14 @@ class RowOfPairs(NamedTuple):
     temperature: str | None
     quantity: str
     placement: str | None
+
+
+def paired_placement(condition: Mapping[str, object], observed: str | None) -> str | None:
+    """The placement by which rows of both sides belong together: None where both tasks have but one CPU.
+
+    A program of ours says where it ran, a foreign one cannot: on one CPU they are compared all the same.
+    """
+    return None if condition.get(_PLACEMENT) == _PINNED else observed
 
 
 @dataclass

@@ -17,6 +17,19 @@ _SIDE = Only("side", SIDE_KEYS)
 
 
 @dataclass(frozen=True)
+class SwitchedSetting:
+    """What became of a setting that the command ``do`` of a side writes: read before it, after it, and after undo."""
+
+    side: Annotated[Literal["a", "b"], "Whose command."]
+    name: Annotated[str, "The file, or a pattern of files, that it writes; empty: it names none."]
+    before: Annotated[str | None, "Its value before do; null: not read."]
+    during: Annotated[str | None, "Its value after do, while the side is measured."]
+    after: Annotated[str | None, "Its value after undo."]
+    times: Annotated[Count, "How often it was switched; values are those of the last time."]
+    not_verified: Annotated[str | None, "Why it is not known whether it was switched; null: it was."]
+
+
+@dataclass(frozen=True)
 class AbRow:
     """One stage of one cell at one observed placement, on both sides."""
 
@@ -67,6 +80,7 @@ class AbResult:
     status_reason: Annotated[str | None, "Why the run is not complete."]
     a: Annotated[Sequence[str], "What A was asked to be: KEY=VALUE."]
     b: Annotated[Sequence[str], "What B was asked to be."]
+    settings: Annotated[Sequence[SwitchedSetting], "What the commands do and undo changed, as it was read back."]
     seed: Annotated[int, "Of the order in which sides were started."]
     pairs: Annotated[Count, "Pairs of processes that were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended, for each condition."]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from clonometer.results.ab.types import SwitchedSetting
 from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.units import format_ratio, ratio_figures
+from clonometer.words import setting_name
 
 # From here on people say how many times as long, and not by how much.
 _MANY_TIMES = 2.0
@@ -69,26 +71,50 @@ def verdict_text(
     Examples
     --------
     >>> verdict_text("slower", 30, 27, 1.06, (1.04, 1.08))
-    'in 27 of 30 turns B was slower, by 6% (4 to 8)'
+    'B was slower in 27 of 30 pairs, by 6% (4 to 8)'
     >>> verdict_text("faster", 30, 0, 0.01, (0.009, 0.011))
-    'in 30 of 30 turns B was faster, 100 times (91 to 111)'
+    'B was faster in 30 of 30 pairs, 100 times (91 to 111)'
     >>> verdict_text("same", 40, 19, 1.001, (0.992, 1.0095))
-    'the same within 1%: in 19 of 40 turns B was slower'
+    'the same within 1%: B was slower in 19 of 40 pairs'
     >>> verdict_text("not distinguishable", 12, 8, 1.03, None)
-    'could not tell a difference: in 8 of 12 turns B was slower; more pairs are needed for an interval'
+    'could not tell a difference: B was slower in 8 of 12 pairs; more pairs are needed for an interval'
     """
     slower, faster = (SLOWER, FASTER) if is_time else (HIGHER, LOWER)
-    in_turns = f"in {b_slower} of {pairs} turns B was {slower}"
+    in_pairs = f"B was {slower} in {b_slower} of {pairs} pairs"
     if ratio is None:
         return "could not tell a difference: there is no pair of both sides"
     if verdict == slower:
-        return f"{in_turns}, {change_text(ratio, ends)}"
+        return f"{in_pairs}, {change_text(ratio, ends)}"
     if verdict == faster:
-        return f"in {pairs - b_slower} of {pairs} turns B was {faster}, {change_text(ratio, ends)}"
+        return f"B was {faster} in {pairs - b_slower} of {pairs} pairs, {change_text(ratio, ends)}"
     if ends is None:
-        return f"could not tell a difference: {in_turns}; more pairs are needed for an interval"
+        return f"could not tell a difference: {in_pairs}; more pairs are needed for an interval"
     if verdict == SAME:
         farthest = max(ends[1] - 1, 1 / ends[0] - 1)
-        return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_turns}"
+        return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_pairs}"
     _, low, high = percentages(ratio - 1, ends[0] - 1, ends[1] - 1)
-    return f"could not tell a difference: {in_turns}; the change is between {low}% and {high}%"
+    return f"could not tell a difference: {in_pairs}; the change is between {low}% and {high}%"
+
+
+def switched_text(setting: SwitchedSetting) -> str:
+    """Say what a setting was, became, and was again.
+
+    Examples
+    --------
+    >>> thp = "/sys/kernel/mm/transparent_hugepage/enabled"
+    >>> switched_text(SwitchedSetting("b", thp, "madvise", "always", "madvise", 30, None))
+    'transparent_hugepage/enabled: madvise -> always; madvise again after undo (30 times)'
+    >>> switched_text(SwitchedSetting("b", "", None, None, None, 3, "it names no file"))
+    'not verified: it names no file'
+    """
+    name = setting_name(setting.name)
+    if setting.not_verified is not None:
+        return f"not verified: {f'{name}: ' if name else ''}{setting.not_verified}"
+    if setting.during is None:
+        return f"{name}: it was never switched"
+    times = "once" if setting.times == 1 else f"{setting.times} times"
+    again = "not read after undo"
+    if setting.after is not None:
+        put_back = setting.after == setting.before
+        again = f"{setting.after} again after undo" if put_back else f"{setting.after} after undo"
+    return f"{name}: {setting.before} -> {setting.during}; {again} ({times})"

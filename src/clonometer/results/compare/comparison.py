@@ -9,6 +9,7 @@ from statistics import median
 
 from clonometer.errors import InputError
 from clonometer.families import family
+from clonometer.results.compare.apart import settings_hint
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
 from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, SAME_MOMENTS, Moments
@@ -194,7 +195,7 @@ def _hint(base: Book, other: Book, left_out: Sequence[LeftOut]) -> str:
     why = next((entry for entry in left_out if not entry.reason.startswith("only in")), None)
     if why is not None:
         return f"{why.cell}: {why.reason}"
-    return "; ".join(f"{side.name} has {_some(side.cells)}" for side in (base, other))
+    return settings_hint(base, other) or "; ".join(f"{side.name} has {_some(side.cells)}" for side in (base, other))
 
 
 def _some(cells: Mapping[str, object]) -> str:

@@ -25,7 +25,7 @@ def sides(comparer: Comparer) -> list[Finding]:
     for (workload, _), rows in groupby(result.rows, key=lambda row: (row.b.workload, _kind(row))):
         members = list(rows)
         last = {row.b.temperature: row for row in members}
-        words = ", ".join(result.b) or "as usual"
+        words = ", ".join(result.b) or "defaults"
         sentences = "; ".join(row.sentence for row in last.values())
         numbers = {
             "a": list(result.a),
@@ -33,7 +33,7 @@ def sides(comparer: Comparer) -> list[Finding]:
             "rows": [_numbers(row) for row in members],
             "cells": list(dict.fromkeys(side.cell for row in members for side in (row.a, row.b))),
         }
-        text = f"B is {words}, A is {', '.join(result.a) or 'as usual'}; {sentences}"
+        text = f"B: {words}; A: {', '.join(result.a) or 'defaults'}; {sentences}"
         findings.append(Finding(f"sides.{workload}.{len(findings)}", sentence(text), numbers))
     return findings
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
-from clonometer.results.ab.wording import percentages
+from clonometer.results.ab.wording import percentages, switched_text
 from clonometer.results.types import UNDECIDED
 from clonometer.units import format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.comparison import VERDICT_STYLES, reason_lines
-from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 from clonometer.words import stage_name
 
@@ -31,9 +31,11 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     """
     lines = []
     for name, settings in (("A", result.a), ("B", result.b)):
-        lines += painted(wrap(f"{name}: {', '.join(settings) or 'as usual'}", width), "bold", colour)
+        lines += painted(wrap(f"{name}: {', '.join(settings) or 'defaults'}", width), "bold", colour)
+        switched = [setting for setting in result.settings if setting.side == name.lower()]
+        lines += wrap_each((switched_text(setting) for setting in switched), width, bullet="  ")
     shown = result.rows if wide else _pick(result.rows)
-    lines += ["", *(draw_table(_table(shown), width, colour) if shown else ["Nothing was measured on both sides."])]
+    lines += ["", *(_drawn(shown, width, colour) if shown else ["No pair finished on both sides."])]
     sure_rows = [row for row in result.rows if row.verdict != UNDECIDED] or result.rows
     if not wide:
         sure_rows = sorted(sure_rows, key=lambda row: row.verdict not in VERDICT_STYLES)[:SHORT_SENTENCES]
@@ -41,7 +43,7 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     reasons = [f"{row.sentence}: {row.reason}" for row in result.rows if row.reason is not None]
     reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
     lines += reason_lines(reasons, len(result.rows) - len(shown), width=width, wide=wide)
-    lines += wrap(_summary(result), width) if result.rows else []
+    lines += wrap(_summary(result, wide=wide), width) if result.rows else []
     return lines
 
 
@@ -52,17 +54,29 @@ def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
     return [row for row in rows if not is_part(row.b.stage) or row.verdict in VERDICT_STYLES][:SHORT_ROWS]
 
 
-def _table(rows: Sequence[AbRow]) -> Table:
+def _drawn(rows: Sequence[AbRow], width: int, colour: bool) -> list[str]:
+    """Both medians stand in the table, or neither."""
     unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
+    table = _table(rows, unit)
+    medians = _heading("A", unit), _heading("B", unit)
+    without = replace(table, columns=[column for column in table.columns if column.head not in medians])
+    return draw_with(medians[1], (table, without), width, colour)
+
+
+def _heading(side: str, unit: str) -> str:
+    return f"{side}, {unit}"
+
+
+def _table(rows: Sequence[AbRow], unit: str) -> Table:
     return Table(
         [
             label_column(label_parts(replace(row.b, cell=row.cell)) for row in rows),
             Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
-            Column(f"A, {unit}", [median_text(row.a, unit).median for row in rows], "point", drop=4),
-            Column(f"B, {unit}", [median_text(row.b, unit).median for row in rows], "point", drop=3),
+            Column(_heading("A", unit), [median_text(row.a, unit).median for row in rows], "point", drop=5),
+            Column(_heading("B", unit), [median_text(row.b, unit).median for row in rows], "point", drop=4),
             Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
             Column("change", [_change(row)[0] for row in rows], "right"),
-            Column("interval", [_change(row)[1] for row in rows], "range"),
+            Column("interval", [_change(row)[1] for row in rows], "range", drop=3),
             Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
         ],
@@ -92,13 +106,14 @@ def _p(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _summary(result: AbResult) -> str:
+def _summary(result: AbResult, *, wide: bool) -> str:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items() if count)
-    text = (
-        f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}. Where nothing differs, any row is "
-        f"called slower or faster in at most {format_share(result.error_rate)} of comparisons; the intervals are those "
-        "that decide."
-    )
+    text = f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}."
+    if wide:
+        text += (
+            f" If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
+            "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile."
+        )
     if result.max_regression is None:
         return text
     limit = format_share(result.max_regression)
