@@ -47,7 +47,7 @@ def read_value(axis: CatalogueAxis, given: object) -> AxisValue:
 def _check_program(axis: CatalogueAxis, given: str) -> None:
     """Refuse a command line where a program and its arguments stand between colons."""
     path, *arguments = _UNESCAPED_SPACE.split(given.strip())
-    if arguments and "/" in path and ":" not in path and not Path(given).exists():
+    if arguments and "/" in path and not {":", "\0"} & set(given) and not Path(given).exists():
         meant = ":".join([path, *(word.replace(":", "\\:") for word in arguments)])
         raise PlanError(
             f"{axis.name}={given}: there is no such program",

@@ -37,7 +37,7 @@ _UNREADABLE = "it cannot be read"
 
 
 @dataclass(frozen=True)
-class Reading:
+class SettingReading:
     """What the files of one written name hold: by path the size and the first bytes, None where there is no file."""
 
     files: Mapping[str, tuple[int, bytes] | None]
@@ -48,12 +48,12 @@ class Reading:
         return ", ".join(values) or _NO_FILE
 
 
-def read_setting(name: str) -> Reading | None:
+def read_setting(name: str) -> SettingReading | None:
     """Read what a file, or all files of a pattern, hold; None where one cannot be read, or is no ordinary file."""
     # Path.glob refuses absolute patterns.
     paths = sorted(islice(glob.iglob(name), _MOST_FILES)) if glob.has_magic(name) else [name]  # noqa: PTH207
     try:
-        return Reading({path: _content(path) for path in paths})
+        return SettingReading({path: _content(path) for path in paths})
     except (OSError, ValueError):
         return None
 
@@ -103,8 +103,8 @@ class Switch:
     records: dict[str, SettingRecord] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._before: dict[str, Reading | None] = {}
-        self._during: dict[str, Reading | None] = {}
+        self._before: dict[str, SettingReading | None] = {}
+        self._during: dict[str, SettingReading | None] = {}
         self._names = written_files(self.side.do)
         for name in self._names:
             self.records[name] = SettingRecord(self.side.name, name)
@@ -137,7 +137,7 @@ class Switch:
                 record.before, record.during = before.text(), during.text()
                 self._check_switched(name, before, during)
 
-    def _check_switched(self, name: str, before: Reading, during: Reading) -> None:
+    def _check_switched(self, name: str, before: SettingReading, during: SettingReading) -> None:
         if before.files != during.files:
             return
         if not any(content is not None for content in before.files.values()):
@@ -173,7 +173,7 @@ class Switch:
                 "the machine is not as it was, and the other side would be measured so: put it back by hand",
             )
 
-    def _read(self) -> dict[str, Reading | None]:
+    def _read(self) -> dict[str, SettingReading | None]:
         return {name: read_setting(name) for name in self._names}
 
 
