@@ -55,6 +55,7 @@ _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP, _FILTER = 22, 38, 24, 2
 _CAPABILITY_VERSION_3 = 0x20080522
+NEW_USERS = 0x10000000
 _NEW_MOUNTS, _BIND, _RECURSIVE, _PRIVATE = 0x20000, 0x1000, 0x4000, 1 << 18
 
 
@@ -104,6 +105,11 @@ def _install(program: bytes) -> None:
 def _call(function: object, *arguments: object) -> None:
     if function(*arguments) != 0:  # type: ignore[operator]
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces that others are in, for ones of one's own."""
+    _call(ctypes.CDLL(None, use_errno=True).unshare, flags)
 
 
 def change_mounts(*changes: tuple[str, str]) -> None:

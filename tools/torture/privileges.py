@@ -71,6 +71,12 @@ def _filters() -> Iterator[tuple[str, Callable[[], None]]]:
         yield f"filter/{name}={errno.errorcode[error]}", partial(container.refuse, (name,), error)
     for error in (errno.EPERM, errno.ENOSYS):
         yield f"filter/old-container={errno.errorcode[error]}", partial(container.refuse, OLD_CONTAINER, error)
+    # As kernel.yama.ptrace_scope=3, which no running kernel takes back, and a profile that knows no new call.
+    yield "filter/yama-3", partial(container.refuse, ("ptrace", "process_vm_readv"), errno.EPERM)
+    yield (
+        "filter/no-new-calls",
+        partial(container.refuse, ("clone3", "pidfd_open", "perf_event_open", "bpf"), errno.EPERM),
+    )
     yield "container", container.enter
 
 
@@ -80,6 +86,8 @@ def _places() -> Iterator[tuple[str, Callable[[], None]]]:
         yield f"hidden/{place}", partial(_hide, place)
         yield f"hidden/{place}/user", partial(_hide, place, then=become_user)
     yield "hidepid/user", partial(_hide_others, then=become_user)
+    yield "user-namespace/root", partial(_enter_user_namespace, 0)
+    yield "user-namespace/nobody", partial(_enter_user_namespace, 65_534)
 
 
 def _hide(place: str, then: Callable[[], None] | None = None) -> None:
@@ -94,3 +102,12 @@ def _hide_others(then: Callable[[], None]) -> None:
     container.change_mounts()
     container.mount("proc", "/proc", "proc", "hidepid=2")
     then()
+
+
+def _enter_user_namespace(inside: int) -> None:
+    """Go into a user namespace where this user alone has a name, as rootless containers begin."""
+    outside = os.geteuid(), os.getegid()
+    container.unshare(container.NEW_USERS)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{inside} {outside[0]} 1")
+    Path("/proc/self/gid_map").write_text(f"{inside} {outside[1]} 1")

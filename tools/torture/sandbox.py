@@ -203,7 +203,9 @@ class Command:
             if before is not None:
                 before()
 
-        environment = {**os.environ, "TMPDIR": str(sandbox.temporary), "COLUMNS": "80", **more}
+        # What a command keeps for next time is the trial's, not the user's.
+        kept = {"TMPDIR": str(sandbox.temporary), "XDG_DATA_HOME": str(sandbox.root / "data"), "COLUMNS": "80"}
+        environment = {**os.environ, **kept, **more}
         self._began_s = time.monotonic()
         self._process = subprocess.Popen(
             words,

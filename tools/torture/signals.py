@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import catalogue
 from tools.torture.sandbox import Command, Sandbox, descendants, judge, sound_files, stat_of
 from tools.torture.trials import Trial
 
@@ -37,7 +38,35 @@ COMMANDS = (
     ("doctor",),
     ("doctor", "--self-test"),
     ("list",),
+    ("explain", "launch.fork", "--vs", "launch.pthread", "--processes", "2", "--html", "e.html"),
+    ("explain", "work.factor", "--processes", "2"),
+    ("ab", "launch.fork", "--a", "linkage=static", "--b", "linkage=dynamic_lazy", "--budget", "2"),
+    ("calibrate", "--budget", "2", "--out", "calibration.json"),
+    ("predict", "--pid", "{PID}", "--rough"),
+    ("predict", "--pid", "{PID}", "--rough", "--no-scan", "--watch", "--every", "0.2"),
+    ("predict", "--all", "--rough", "--no-scan"),
+    ("predict", "--validate", "2", "--rough"),
+    ("peers", "--budget", "2"),
+    ("fleet", "run", "{FOLDER}", "--local", "1", "--only", "launch.fork*", "--budget", "1"),
+    ("fleet", "show", "{DATA}"),
+    ("history", "{DATA}"),
+    ("publish", "{RUN}", "--anonymous", "--yes", "--out", "p.json"),
+    ("gallery", "{DATA}", "--out", "site"),
+    ("show", "{RUN}"),
+    ("report", "{RUN}", "--out", "r.html"),
+    ("plot", "{RUN}", "--out", "p.svg"),
+    ("export", "{RUN}", "--format", "csv", "--out", "c.csv"),
+    ("compare", "{RUN}", "{RUN}"),
+    ("check", "{RUN}", "--baseline", "{RUN}"),
 )
+# What commands that only read are given; a process to look at; where a fleet's files go.
+_DATA = catalogue.PATH.parent
+_PLACES = {
+    "{RUN}": str(_DATA / "schema1.parquet"),
+    "{DATA}": str(_DATA),
+    "{FOLDER}": "fleet",
+    "{PID}": str(os.getpid()),
+}
 # Longer than Python and its libraries take to load, on a busy machine too.
 _START_UP_S = 0.6
 _PATIENCE_S = 30.0
@@ -57,8 +86,8 @@ def trials(order: random.Random) -> Iterator[Trial]:
         order.shuffle(commands)
         for index, (workload, number, whom, moment) in enumerate(every):
             yield _of_run(workload, number, whom, moment, turn)
-            if index % 4 == 3:
-                yield _of_command(*commands[index // 4 % len(commands)], turn + index // 4 // len(commands))
+            if index % 2 == 1:
+                yield _of_command(*commands[index // 2 % len(commands)], turn + index // 2 // len(commands))
 
 
 def _means_something(workload: str, whom: str, moment: str) -> bool:
@@ -92,7 +121,7 @@ def _of_run(workload: str, number: signal.Signals, whom: str, moment: str, turn:
 
 def _of_command(words: tuple[str, ...], number: signal.Signals, whom: str, turn: int) -> Trial:
     def attempt(sandbox: Sandbox, draw: random.Random) -> list[str]:
-        command = sandbox.start(*words)
+        command = sandbox.start(*(_PLACES.get(word, word) for word in words))
         _await(command, "start-up" if draw.random() < 0.3 else "any", draw, sandbox.folder)
         sent = _send(command, number, whom, draw)
         ended = command.wait()
@@ -103,7 +132,7 @@ def _of_command(words: tuple[str, ...], number: signal.Signals, whom: str, turn:
             allowed |= {128 + number, -number} | ({0} if number == signal.SIGINT and whom != "group" else set())
         return [*judge(ended, allowed, traceback=not sent.handled), *sandbox.leftovers()]
 
-    return Trial(KIND, f"{'+'.join(words)[:40]}/{number.name}/{whom}/any/{turn}", attempt)
+    return Trial(KIND, f"{'+'.join(words)[:60]}/{number.name}/{whom}/any/{turn}", attempt)
 
 
 class _Sent:

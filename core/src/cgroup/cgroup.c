@@ -39,7 +39,7 @@ static int find_mount(const char *root, const char *controller, struct hierarchy
         const char *type = strstr(line, " - ");
         const char *top = field_after(line, 3);
         const char *where = field_after(line, 4);
-        if (type == NULL || where == NULL) {
+        if (type == NULL || top == NULL || where == NULL) {
             continue;
         }
         bool wanted = controller != NULL
