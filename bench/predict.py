@@ -1,7 +1,9 @@
-"""Predictions of real programs against their forks, each by its own means to fork (`bench.forking`).
+"""Predictions against forks: of held-out shapes, and of real programs by their own means to fork (`bench.forking`).
 
-Needs a calibration of a while ago (`clonometer calibrate`). A program that is not installed is named and left out. Each
-is started several times. ``BENCH_PROGRAMS=redis,node`` takes those whose names begin so.
+Held-out shapes are random mixtures, which rewrite nothing, half or all of their memory between forks. Of each state it
+judges the error, and how many forks lie in the interval. Needs a calibration of a while ago (`clonometer calibrate`).
+A program that is not installed is named and left out. Each is started several times. ``BENCH_PROGRAMS=redis,node``
+takes those whose names begin so; ``BENCH_PROGRAMS=shapes`` the held-out shapes alone.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ from bench.forking import MANY_AREAS, PROGRAMS, KernelTimes, LeftOutError, Progr
 from bench.harness import Line, say
 from clonometer.cli.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
 from clonometer.cli.predicting import answer, calibrated_machine, read
-from clonometer.model.reference import scale_by
-from clonometer.model.turns import COLD_STATES, ask
+from clonometer.cli.validating import validate
+from clonometer.model.reference import scales_by
+from clonometer.model.turns import STATES, ask
+from clonometer.model.validated import COVERAGE, MEDIAN_ERROR, NINE_IN_TEN_ERROR, ValidatedFork
 from clonometer.predict.answer import Predicted
 from clonometer.predict.judge import Machine, Question
 from clonometer.predict.spans import PredictedTime
 
 #: Each is started so often at least, and at most; in between until so many seconds are over.
 LEAST_STARTS, MOST_STARTS, STARTS_S = 3, 9, 25.0
+SHAPES = 20
 LATER_FORKS = 5
 IDLE_S = 0.15
 MOST_ERROR = 0.15
@@ -45,8 +50,8 @@ class ForkedProgram:
     predicted: Predicted
 
     def predicted_ns(self, which: str) -> PredictedTime:
-        """The prediction of the first or a later fork."""
-        return self.predicted.fork.first_ns if which == "first" else self.predicted.fork.later_ns
+        """The prediction of the first or a later fork: these programs write little between their forks."""
+        return self.predicted.fork.first_ns if which == "first" else self.predicted.fork.unwritten_ns
 
     def real_ns(self, which: str, *, by_kernel: bool = False) -> float:
         """How long its first fork took, or the middle one of the later."""
@@ -68,7 +73,7 @@ def watched(program: Program, machine: Machine) -> ForkedProgram:
         times = KernelTimes(pid)
         for _ in range(1 + LATER_FORKS):
             # Prediction and forks are then of one moment: a shared host changes its speed from second to second.
-            for (name, process), state in product(references.items(), COLD_STATES):
+            for (name, process), state in product(references.items(), STATES):
                 scan[name].add(ask(process, name, state, empty_caches))
             # As in a server whose machine does other work between its forks.
             empty_caches()
@@ -76,7 +81,7 @@ def watched(program: Program, machine: Machine) -> ForkedProgram:
             itself = fork()
             by_itself += [] if itself is None else [itself]
             kernel.append(times.next_ns())
-    scaled = replace(machine, scale=scale_by(scan.values(), machine.calibration))
+    scaled = replace(machine, scales=scales_by(list(scan.values()), machine.calibration))
     return ForkedProgram(by_itself, kernel, answer(reading, scaled, Question()))
 
 
@@ -92,9 +97,10 @@ def line_of(name: str, which: str, starts: Sequence[ForkedProgram]) -> Line:
     errors = [each.error(which) for each in starts]
     middle = statistics.median(errors)
     largest = starts[0].predicted.terms[0]
+    scale = statistics.median(each.predicted.basis.scales.cold.factor for each in starts)
     note = (
         f"{median:.2f} ms ({low:.2f} to {high:.2f}) predicted, {real / 1e6:.2f} real ({by}), {middle:+.0%}, the middle "
-        f"one of {len(starts)} starts; scale {statistics.median(each.predicted.basis.scale for each in starts):.2f}; "
+        f"one of {len(starts)} starts; scale {scale:.2f}; "
         f"{largest.count:,.0f} {largest.term}"
     )
     return Line(
@@ -125,8 +131,43 @@ def reading(machine: Machine) -> Line:
     return Line(name, statistics.median(taken), min(taken), max(taken), MOST_READ_S, "s")
 
 
+def shapes(machine: Machine) -> Iterator[Line]:
+    """Judge held-out shapes: the first fork's error, and in each state how often the interval holds a fork."""
+    validation = validate(machine.calibration, SHAPES, random.randrange(1 << 30))
+    for state in validation.states:
+        forks = [fork for fork in validation.forks if fork.state == state.group]
+        errors = sorted(abs(fork.error) for fork in forks)
+        is_first = state.group == "first"
+        note = f"bias {state.bias:+.0%}, {len(forks)} cases"
+        yield Line(
+            f"{state.group}: median error", state.median_error, errors[0], errors[-1],
+            MEDIAN_ERROR if is_first else None, "error", note,
+        )  # fmt: skip
+        if is_first:
+            yield Line(
+                f"{state.group}: nine in ten below", state.nine_in_ten_error, errors[0], errors[-1],
+                NINE_IN_TEN_ERROR, "error", note,
+            )  # fmt: skip
+        low, high = share_interval(forks)
+        yield Line(
+            f"{state.group}: outside the interval", 1 - state.coverage, 1 - high, 1 - low,
+            1 - COVERAGE[0], "share", f"{state.coverage:.0%} inside, aim {COVERAGE[0]:.0%} to {COVERAGE[1]:.0%}",
+        )  # fmt: skip
+
+
+def share_interval(forks: Sequence[ValidatedFork]) -> tuple[float, float]:
+    """The least and the most of the shapes' shares of forks within the interval, the tenth at either end left out."""
+    shares = [
+        statistics.mean(fork.predicted.low_ns <= call <= fork.predicted.high_ns for call in fork.calls_ns)
+        for fork in forks
+    ]
+    shares.sort()
+    left = len(shares) // 10
+    return shares[left], shares[len(shares) - 1 - left]
+
+
 def run() -> Iterator[Line]:
-    """Judge every program that is installed."""
+    """Judge held-out shapes, and every program that is installed."""
     machine = calibrated_machine()
     if machine is None:
         raise SystemExit("this machine was not calibrated: clonometer calibrate")
@@ -135,6 +176,8 @@ def run() -> Iterator[Line]:
     asked = tuple(filter(None, os.environ.get("BENCH_PROGRAMS", "").split(",")))
     if not asked:
         yield say(reading(machine))
+    if not asked or "shapes" in asked:
+        yield from map(say, shapes(machine))
     for program in PROGRAMS:
         if asked and not program.name.startswith(asked):
             continue

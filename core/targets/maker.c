@@ -2,10 +2,12 @@
  * times its own forks.
  *
  * Its arguments are KEY=COUNT, as in KEYS. It writes `made PID` once it has all that. Then each line of its
- * input asks for forks: `WRITE IDLE_MS FORKS`, as in `1 30 2`: before each of two forks it writes to all its
- * written memory, where WRITE is 1, and idles for 30 ms. `1 0 0` only writes. It answers with a line: for
- * each fork what the call took and, after a colon, how long the child's end took from there, in ns. It ends
- * with its input. */
+ * input asks for forks: `PERCENT IDLE_MS FORKS EXECUTES`, as in `50 30 2 0`. Before each of two forks it
+ * writes to half of its written pages, drawn anew, and idles for 30 ms. `100 0 0 0` only writes. It answers
+ * with a line: for each fork what the call took and, after a colon, how long its parent waited from there, in
+ * ns. The wait is for the child's end or, where EXECUTES is 1, for its execve: until the child has closed a
+ * pipe that both had. What is executed is this program, which then ends at once. It ends with its input. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
@@ -20,6 +22,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* The name by which its child executes it. */
+#define NOTHING "clonometer-nothing"
 
 enum { PAGE = 4096, HUGE = 2 << 20, MOST_WRITTEN = 32, STACK = 64 << 10, LINE = 64, SEED = 1 };
 /* Where areas at random places may lie: within 64 GiB, each aligned to its length. */
@@ -62,10 +67,12 @@ static const char *const KEYS[KEY_COUNT] = {
     [THREADS] = "threads",
 };
 
-/* What is written again before a fork that shall find its pages written. */
+/* What is written again before a fork that shall find its pages written: a page each, small or huge, with so
+ * many writes as its step makes. */
 static struct {
     unsigned char *start;
     size_t length;
+    size_t page;
     size_t step;
 } written[MOST_WRITTEN];
 static size_t written_count;
@@ -95,28 +102,36 @@ static void keep_part(unsigned char *start, size_t mapped, unsigned char *part, 
     munmap(part + length, (size_t)(start + mapped - (part + length)));
 }
 
-static void keep_written(unsigned char *start, size_t length, size_t step) {
+static void keep_written(unsigned char *start, size_t length, size_t page, size_t step) {
     if (written_count == MOST_WRITTEN) {
         fputs("too many parts\n", stderr);
         exit(1);
     }
     written[written_count].start = start;
     written[written_count].length = length;
+    written[written_count].page = page;
     written[written_count++].step = step;
-}
-
-static void touch(void) {
-    for (size_t i = 0; i < written_count; i++) {
-        for (size_t at = 0; at < written[i].length; at += written[i].step) {
-            ((volatile unsigned char *)written[i].start)[at]++;
-        }
-    }
 }
 
 /* A number of 31 bits (Knuth's linear congruential generator, MMIX). */
 static size_t drawn(uint64_t *state) {
     *state = *state * 6364136223846793005U + 1442695040888963407U;
     return (size_t)(*state >> 33);
+}
+
+/* Each page is written to with this probability, drawn anew each time. */
+static void touch(long percent) {
+    static uint64_t state = SEED;
+    for (size_t i = 0; i < written_count; i++) {
+        for (size_t page = 0; page < written[i].length; page += written[i].page) {
+            if (percent < 100 && (long)(drawn(&state) % 100) >= percent) {
+                continue;
+            }
+            for (size_t at = page; at < page + written[i].page; at += written[i].step) {
+                ((volatile unsigned char *)written[i].start)[at]++;
+            }
+        }
+    }
 }
 
 /* Pages that are touched in random order: what lies side by side in the process then lies apart in memory. */
@@ -151,7 +166,7 @@ static unsigned char *take(size_t count, size_t page, size_t step, int flags, in
     unsigned char *aligned = (unsigned char *)(((uintptr_t)start + HUGE) & ~(uintptr_t)(HUGE - 1));
     keep_part(start, length + 2 * HUGE, aligned, length);
     madvise(aligned, length, advice);
-    keep_written(aligned, length, step);
+    keep_written(aligned, length, page, step);
     return aligned;
 }
 
@@ -169,7 +184,7 @@ static unsigned char *take_areas(size_t count, int is_written, int advice) {
         die("madvise");
     }
     if (is_written) {
-        keep_written(start, count * PAGE, PAGE);
+        keep_written(start, count * PAGE, PAGE, PAGE);
     }
     return start;
 }
@@ -198,7 +213,7 @@ static void watch_areas(size_t count) {
         return;
     }
     unsigned char *start = take_areas(count, 1, 0);
-    touch();
+    touch(100);
     int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
     struct uffdio_api api = {.api = UFFD_API};
     struct uffdio_register watched = {.range = {(uintptr_t)start, count * PAGE},
@@ -217,7 +232,7 @@ static void take_hugetlb(size_t count) {
     if (start == MAP_FAILED) {
         die("no huge pages are reserved (sysctl vm.nr_hugepages)");
     }
-    keep_written(start, count * HUGE, PAGE);
+    keep_written(start, count * HUGE, HUGE, PAGE);
 }
 
 static void take_files(const long *wanted) {
@@ -271,38 +286,78 @@ static void idle(long ms) {
     nanosleep(&pause, NULL);
 }
 
-static void time_fork(void) {
+/* The child's part: it ends, or executes this program by a name that tells it to end at once. */
+static void be_child(int executes) {
+    if (executes) {
+        char *const words[] = {(char *)(uintptr_t)NOTHING, NULL};
+        execv("/proc/self/exe", words);
+        _exit(127);
+    }
+    _exit(0);
+}
+
+/* As a parent does that must know whether the execve failed: it reads from a pipe that closes with it. */
+static void wait_for_exec(int fd) {
+    char nothing;
+    while (read(fd, &nothing, 1) < 0) {
+        if (errno != EINTR) {
+            die("read");
+        }
+    }
+}
+
+static void time_fork(int executes) {
+    int ends[2];
+    if (executes && pipe2(ends, O_CLOEXEC) != 0) {
+        die("pipe2");
+    }
     int64_t start = now_ns();
     pid_t pid = fork();
     if (pid == 0) {
-        _exit(0);
+        be_child(executes);
     }
     int64_t called = now_ns();
     if (pid < 0) {
         die("fork");
     }
-    waitpid(pid, NULL, 0);
-    printf(" %lld:%lld", (long long)(called - start), (long long)(now_ns() - called));
+    int64_t waited = 0;
+    if (executes) {
+        close(ends[1]);
+        wait_for_exec(ends[0]);
+        waited = now_ns();
+        close(ends[0]);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    if (!executes) {
+        waited = now_ns();
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fputs("a child failed\n", stderr);
+        exit(1);
+    }
+    printf(" %lld:%lld", (long long)(called - start), (long long)(waited - called));
 }
 
 static void answer(void) {
     char line[LINE];
     while (fgets(line, sizeof line, stdin) != NULL) {
         char *rest = line;
-        long writes = strtol(rest, &rest, 10);
+        long percent = strtol(rest, &rest, 10);
         long idle_ms = strtol(rest, &rest, 10);
         long forks = strtol(rest, &rest, 10);
-        if (writes != 0 && forks == 0) {
-            touch();
+        long executes = strtol(rest, &rest, 10);
+        if (percent > 0 && forks == 0) {
+            touch(percent);
         }
         for (long i = 0; i < forks; i++) {
-            if (writes != 0) {
-                touch();
+            if (percent > 0) {
+                touch(percent);
             }
             if (idle_ms > 0) {
                 idle(idle_ms);
             }
-            time_fork();
+            time_fork(executes != 0);
         }
         printf("\n");
         fflush(stdout);
@@ -326,6 +381,9 @@ static void read_wanted(int argc, char **argv, long *wanted) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 0 && strcmp(argv[0], NOTHING) == 0) {
+        return 0;
+    }
     long wanted[KEY_COUNT] = {[DENSE_PARTS] = 1};
     read_wanted(argc, argv, wanted);
     for (long part = 0; part < wanted[DENSE_PARTS]; part++) {
@@ -346,8 +404,8 @@ int main(int argc, char **argv) {
     watch_areas((size_t)wanted[USERFAULTFD_AREAS]);
     take_files(wanted);
     take_threads(wanted[THREADS]);
-    touch();
-    touch();
+    touch(100);
+    touch(100);
     printf("made %d\n", getpid());
     fflush(stdout);
     answer();

@@ -63,15 +63,24 @@ def run(capsys: Captured, *words: str, status: int = 0) -> str:
     return caught.err if status else caught.out
 
 
-def test_the_answer_begins_with_two_sentences_and_fits_80_columns(made: MadeMachine, capsys: Captured) -> None:
+def test_the_answer_begins_with_who_waits_how_long_and_fits_80_columns(made: MadeMachine, capsys: Captured) -> None:
     text = run(capsys, "--pid", "4711", "--write-rate", "10MiB/s")
     assert max(map(len, text.splitlines())) <= 80
     words = " ".join(text.split())
-    first, second = words.split(". ")[:2] if "pid 4711" in words else ("", "")
-    assert re.match(
-        r"A fork of server \(pid 4711, 1\.01 GiB\) would take 19 \(11 to 33\) ms the first time, and ", first
+    assert words.startswith("fork() in server (pid 4711, 1.01 GiB) would block its caller for 19 (11 to 33) ms. - ")
+    assert re.search(
+        r"- A caller that waits for the child's exit waits 40 \(20 to 60\) ms\. - One that waits for the child's exec "
+        r"waits 40 \(20 to 60\) ms, since exec first frees the copied memory",
+        words,
     )
-    assert second.startswith("The kernel would allow it")
+    assert re.search(
+        r"A later fork takes 8\.\d+ ms to 33\.\d ms: about 14\.9 ms if nothing was rewritten since the last one, "
+        r"18\.7 ms if everything was\.",
+        words,
+    )
+    known = " ".join(run(capsys, "--pid", "4711", "--write-rate", "1MiB/s", "--fork-every", "100s").split())
+    assert re.search(r"A later fork takes 15 \(9 to 26\) ms, with 9\.\d% of the memory rewritten since the last\.", known)
+    assert "The kernel would allow it" in words
     assert "any of the other 2 threads" in words
     assert "[anon] at 7f0000000000" in text
     assert "(modelled)" in text
@@ -84,7 +93,10 @@ def test_json_is_as_its_schema_says_and_says_the_same(made: MadeMachine, capsys:
     document = json.loads(run(capsys, "--pid", "4711", "--json"))
     jsonschema.validate(document, SCHEMA)
     assert document["basis"]["model"] == "calibration"
-    assert document["fork"]["first_ns"]["median"] > document["fork"]["later_ns"]["median"] > 0
+    assert document["fork"]["first_ns"]["median"] > document["fork"]["unwritten_ns"]["median"] > 0
+    assert document["schema"] == 2
+    known = json.loads(run(capsys, "--pid", "4711", "--json", "--write-rate", "4GiB/s", "--fork-every", "1m"))
+    assert known["rewritten"] == {"low": 1.0, "likely": 1.0, "high": 1.0, "source": "given"}
     rough = json.loads(run(capsys, "--pid", "4711", "--json", "--rough"))
     assert rough["basis"]["model"] == "rough"
     assert "These times are rough" in run(capsys, "--pid", "4711", "--rough")
@@ -96,13 +108,16 @@ def test_json_is_as_its_schema_says_and_says_the_same(made: MadeMachine, capsys:
         ([], "which process?"),
         (["--pid", "4711", "--all"], "which process?"),
         (["--pid", "12"], "there is no process 12 here"),
-        (["--all", "--watch"], "look at a process that runs"),
+        (["--pid", "abc"], "'abc' is not a process id"),
+        (["--pid", "0"], "'0' is not a process id"),
+        (["--pid", "4711", "--fork-every", "60s"], "--fork-every needs a rate of writing"),
+        (["--all", "--watch"], "look at a running process"),
         (["--pid", "4711", "--write-rate", "1MiB", "--measure-writes", "1s"], "gives what --measure-writes measures"),
         (["--pid", "4711", "--write-rate", "fast"], "is not a size"),
         (["--profile", "none.json"], "cannot read none.json"),
         (["--profile", "rubbish.json"], "rubbish.json is no profile: it is not JSON"),
         (["--profile", "empty.json"], "empty.json is no profile: "),
-        (["--profile", "empty.json", "--save-profile", "x.json"], "saves a process that runs"),
+        (["--profile", "empty.json", "--save-profile", "x.json"], "saves a running process"),
         (["--pid", "4711", "--save-profile", "empty.json"], "empty.json exists"),
         (["--pid", "4711", "--openmetrics", "empty.json"], "empty.json exists"),
     ],
@@ -212,7 +227,7 @@ def test_a_census_names_what_forks_of_the_largest_would_cost(made: MadeMachine) 
 def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
     # The drawing alone: what is said of the basis.
     from clonometer.model.features import Features
-    from clonometer.model.types import Scale
+    from clonometer.model.types import Scale, Scales
     from clonometer.predict.judge import Machine, Question, judge
     from clonometer.predict.profile import Profile
     from clonometer.records import to_json
@@ -220,7 +235,9 @@ def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
 
     whole = Features(anon_areas=1, anon_pages=100, anon_tables=1, threads=1)
     profile = Profile("it", "smaps", None, 1 << 20, whole, None, None, 1, 1, [])
-    machine = Machine(replace(calibration(), made_at=0, quick=True), is_rough=False, scale=Scale(1.3, 0.05))
+    machine = Machine(
+        replace(calibration(), made_at=0, quick=True), is_rough=False, scales=Scales.alike(Scale(1.3, 0.05))
+    )
     text = " ".join(render_predicted(to_json(judge(profile, machine, Question())), width=200).split())
     assert re.search(r"quick calibration of [\d,]+ days ago, times 1\.30 by a scan just now", text)
 

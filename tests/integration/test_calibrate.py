@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.integration.started import happens
 
-from clonometer.cli.calibrating import features_of_process, measure_scale, usable_calibration
+from clonometer.cli.calibrating import features_of_process, measure_scales, usable_calibration
 from clonometer.errors import DriverError
 from clonometer.model.features import Features
 from clonometer.model.predictor import predict
@@ -48,14 +48,14 @@ def test_a_calibration_is_kept_and_is_of_this_machine(tmp_path: Path) -> None:
     assert costs[0] < costs[1]
     assert costs[2] < costs[1] / 3
     # Whoever runs beside this slows one of the two measurements more than the other.
-    assert 1 / 5 < measure_scale(made).factor < 5
+    assert 1 / 5 < measure_scales(made).cold.factor < 5
 
 
 def test_a_process_made_for_it_has_what_was_asked_for() -> None:
     asked = {"dontfork_areas": 30, "threads": 3, "files": 40, "dense_pages": 2000, "scattered_pages": 2000}
     with MadeProcess(asked) as made:
         features = features_of_process(made.pid)
-        forks = made.fork(writes=True, idle_ms=1, forks=3)
+        forks = made.fork(written_percent=100, idle_ms=1, forks=3)
     assert (features.dontfork_areas, features.threads) == (30, 4)
     assert features.open_files >= 43
     assert 4000 <= features.anon_pages < 4200
@@ -65,6 +65,30 @@ def test_a_process_made_for_it_has_what_was_asked_for() -> None:
         # Half of them were touched in random order; in memory that is in pieces the others lie apart too.
         assert 0.45 < features.scattered_pages / features.placed_pages <= 1
     assert not Path(f"/proc/{made.pid}").exists()
+
+
+def test_a_parent_that_waits_for_exec_waits_for_the_copied_memory_to_be_freed() -> None:
+    waits = []
+    for pages in (16, 65_536):
+        with MadeProcess({"dense_pages": pages}) as made:
+            forks = made.fork(written_percent=0, idle_ms=0, forks=5, executes=True)
+        waits.append(min(wait for _, wait in forks))
+    # The execve itself takes the same; of 256 MiB the freeing takes milliseconds.
+    assert waits[1] > 3 * waits[0]
+
+
+def test_as_many_pages_are_written_to_as_asked() -> None:
+    with MadeProcess({"dense_pages": 20_000}) as made:
+        for percent in (0, 50, 100):
+            made.fork(written_percent=0, idle_ms=0, forks=1)
+            before = page_faults(made.pid)
+            made.fork(written_percent=percent, idle_ms=0, forks=0)
+            # The first write after a fork meets a fault, whether it copies or not.
+            assert (page_faults(made.pid) - before) / 20_000 == pytest.approx(percent / 100, abs=0.02)
+
+
+def page_faults(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[7])
 
 
 def test_what_cannot_be_made_says_why() -> None:

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from clonometer.errors import InputError
-from clonometer.model.calibration import Calibration
+from clonometer.model.calibration import HOT, Calibration
 from clonometer.model.features import Features
+from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess, make_calibration
 from clonometer.model.measured import features_of
 from clonometer.model.predictor import predict
-from clonometer.model.reference import MOMENTS, scale_by, scale_of
+from clonometer.model.reference import MOMENTS, scale_of, scales_by
 from clonometer.model.turns import Turn
+from clonometer.model.types import NINE_IN_TEN
 
 NULL = np.iinfo(np.int64).min
 DEFAULT = {
@@ -74,11 +76,11 @@ def whole_run() -> Run:
 
 
 PROCESS = replace(BASE, anon_areas=6, anon_pages=18 + 16_384, anon_tables=37, placed_pages=16_402)
-TIMES = {"fork.first": 4.0, "fork.later": 2.0, "fork.first_hot": 2.0, "fork.later_hot": 1.0}
+TIMES = {"fork.first": 4.0, "fork.unwritten": 2.0, "fork.first_hot": 2.0, "fork.unwritten_hot": 1.0}
 
 
 def forked(factor: float = 1.0) -> list[ForkedProcess]:
-    """Two conditions of two processes, which forked in all states; their children end in half the time of the call."""
+    """Two conditions of two processes, which forked in all states; waits take half the time of the call."""
     processes = []
     for name, features, ns in (("bare", replace(BASE, placed_pages=18), 50_000), ("memory", PROCESS, 850_000)):
         for apart in (0.99, 1.01):
@@ -126,8 +128,9 @@ def test_a_calibration_is_made_of_forks_and_a_run() -> None:
     prediction = predict(PROCESS, calibration)
     medians = [getattr(prediction.fork, state.removeprefix("fork.")).median_ns for state in TIMES]
     assert medians == pytest.approx([3_400_000, 1_700_000, 1_700_000, 850_000], rel=0.001)
-    # Of the child's ends those of the cold states.
-    assert prediction.exit.median_ns == pytest.approx(0.5 * 3 * 850_000, rel=0.2)
+    # The children of first forks end, those of unwritten ones execute a program.
+    assert prediction.exit.median_ns == pytest.approx(0.5 * 4 * 850_000, rel=0.001)
+    assert prediction.exec.median_ns == pytest.approx(0.5 * 2 * 850_000, rel=0.001)
     assert prediction.posix_spawn is not None
     assert prediction.posix_spawn.median_ns == pytest.approx(200_000, rel=0.05)
     assert prediction.vfork is None
@@ -142,12 +145,21 @@ def test_without_a_run_forks_are_predicted_alone() -> None:
     assert (prediction.posix_spawn, prediction.cow) == (None, {})
 
 
-def test_the_machine_of_now_is_that_of_then_times_a_factor() -> None:
-    scale = scale_by(forked(1.4), made(None))
-    assert scale.factor == pytest.approx(1.4, rel=0.02)
-    assert scale.spread < 0.05
+def test_each_kind_of_time_has_a_scale_of_its_own() -> None:
+    now = forked(1.4)
+    for process in now:
+        for state in HOT:
+            process.calls_ns[state] = [round(ns * 0.8 / 1.4) for ns in process.calls_ns[state]]
+        for state in ("fork.first", "fork.unwritten"):
+            process.waits_ns[state] = [2 * ns for ns in process.waits_ns[state]]
+    scales = scales_by(now, made(None))
+    factors = [scale.factor for scale in (scales.cold, scales.hot, scales.waits)]
+    assert factors == pytest.approx([1.4, 0.8, 2.8], rel=0.02)
+    assert max(scale.spread for scale in (scales.cold, scales.hot, scales.waits)) < 0.05
+    predicted = predict(PROCESS, made(None), scales=scales).fork
+    assert predicted.unwritten_hot.median_ns == pytest.approx(0.8 * 850_000, rel=0.02)
     with pytest.raises(InputError, match="no fork was timed"):
-        scale_by([ForkedProcess("nothing", BASE)], made(None))
+        scales_by([ForkedProcess("nothing", BASE)], made(None))
 
 
 def test_what_the_fit_misses_of_a_condition_is_no_speed_of_the_machine() -> None:
@@ -156,13 +168,30 @@ def test_what_the_fit_misses_of_a_condition_is_no_speed_of_the_machine() -> None
         name: replace(model, residuals=[replace(each, fitted_ns=0.5 * each.measured_ns) for each in model.residuals])
         for name, model in calibration.models.items()
     }
-    scale = scale_by(forked(1.4), replace(calibration, models=models))
-    assert scale.factor == pytest.approx(0.7, rel=0.02)
+    scales = scales_by(forked(1.4), replace(calibration, models=models))
+    assert scales.cold.factor == pytest.approx(0.7, rel=0.02)
 
 
 def test_an_uncertain_scan_is_drawn_to_1() -> None:
     apart = np.linspace(-1, 1, 6)
-    exact, rough = (scale_of([math.log(2) + noise * apart]) for noise in (0.001, 0.9))
+    exact, rough = (scale_of(math.log(2) + noise * apart) for noise in (0.001, 0.9))
     assert exact.factor == pytest.approx(2, rel=0.01)
     assert 1 < rough.factor < 1.8
-    assert 0.1 < rough.spread < MOMENTS
+    assert rough.spread > 0.1
+    # One process tells nothing of how far processes lie apart.
+    single = scale_of([math.log(2)])
+    assert single.factor == pytest.approx(math.sqrt(2))
+    assert single.spread == pytest.approx(MOMENTS / math.sqrt(2))
+
+
+@pytest.mark.parametrize("between_processes", [0.04, 0.08])
+def test_the_scale_s_interval_counts_processes_and_not_calls(between_processes: float) -> None:
+    """Five processes of 30 calls each: what a process's memory does to its calls does not go away with more calls."""
+    chance = np.random.default_rng(7)
+    covered = 0
+    for _ in range(400):
+        effects = chance.normal(0, between_processes, 5)
+        scale = scale_of([middle(chance.normal(0.3 + effect, 0.1, 30)) for effect in effects])
+        covered += abs(math.log(scale.factor) - 0.3) <= NINE_IN_TEN * scale.spread
+    # 43 and 22% where each call counted as a process; 400 draws of 90% lie within 85 and 95%.
+    assert 0.85 <= covered / 400 <= 0.95

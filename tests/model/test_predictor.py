@@ -8,7 +8,7 @@ from tests.model.synthetic import calibration, model
 
 from clonometer.model.features import Features, add_features
 from clonometer.model.predictor import predict, shares
-from clonometer.model.types import NINE_IN_TEN, Scale
+from clonometer.model.types import NINE_IN_TEN, Scale, Scales
 
 PROCESS = Features(
     anon_areas=100, anon_pages=150_000, anon_tables=400, empty_areas=20, file_areas=30, shared_areas=5,
@@ -27,10 +27,11 @@ FIRST_NS = (
 def test_a_prediction_is_the_sum_of_its_terms() -> None:
     prediction = predict(PROCESS, calibration())
     assert prediction.fork.first.median_ns == pytest.approx(FIRST_NS)
-    assert prediction.fork.later.median_ns == pytest.approx(0.8 * FIRST_NS)
+    assert prediction.fork.unwritten.median_ns == pytest.approx(0.8 * FIRST_NS)
     assert prediction.exit.median_ns == pytest.approx(0.9 * FIRST_NS)
+    assert prediction.exec.median_ns == pytest.approx(0.95 * FIRST_NS)
     assert sum(part.first_ns for part in prediction.contributors) == pytest.approx(FIRST_NS)
-    assert sum(part.later_ns for part in prediction.contributors) == pytest.approx(0.8 * FIRST_NS)
+    assert sum(part.unwritten_ns for part in prediction.contributors) == pytest.approx(0.8 * FIRST_NS)
     assert prediction.contributors[0].term == "small pages"
     assert prediction.page_tables_bytes == 4096 * (410 + 1 + 2)
     assert (prediction.beyond, prediction.posix_spawn, "child_small" in prediction.cow) == ((), None, False)
@@ -45,12 +46,14 @@ def test_a_swapped_page_costs_what_a_present_one_does_and_is_named_as_never_meas
 def test_today_s_machine_scales_and_widens() -> None:
     made = calibration()
     made = replace(made, models={**made.models, "fork.first": model(misfit=0.03, scatter=0.04)})
-    scale = Scale(1.5, 0.12)
-    prediction = predict(PROCESS, made, scale=scale)
+    prediction = predict(PROCESS, made, scales=Scales(Scale(1.5, 0.12), Scale(1.2, 0.0), Scale(2.0, 0.0)))
     assert prediction.fork.first.median_ns == pytest.approx(1.5 * FIRST_NS)
     assert math.log(prediction.fork.first.high_ns / prediction.fork.first.median_ns) == pytest.approx(
         NINE_IN_TEN * 0.13
     )
+    hot, ends = prediction.fork.unwritten_hot, (prediction.exit, prediction.exec)
+    assert hot.low_ns == hot.median_ns == pytest.approx(1.2 * 0.5 * FIRST_NS)
+    assert [end.median_ns / FIRST_NS for end in ends] == pytest.approx([2 * 0.9, 2 * 0.95])
     assert prediction.cow["parent_small"].median_ns == pytest.approx(900)
     assert sum(part.first_ns for part in prediction.contributors) == pytest.approx(1.5 * FIRST_NS)
 

@@ -45,8 +45,10 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypat
         (b"\xff\xfe{}", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b"[]", "list"),
-        (b'{"schema": 2}', "missing"),
-        (b'{"schema": 1}', "its schema is 1"),
+        (b'{"schema": 3}', "missing"),
+        (b'{"schema": 0}', "its schema is 0"),
+        (b'{"schema": "2"}', "its schema is 2"),
+        (b'{"schema": true}', "True"),
         (b'{"schema": 99}', "schema is 99"),
     ],
 )
@@ -56,6 +58,17 @@ def test_a_damaged_or_foreign_file_is_refused(tmp_path: Path, content: bytes, wo
     with pytest.raises(InputError, match="is no calibration") as error:
         read_calibration(path)
     assert words in error.value.message
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_earlier_version_is_called_that_with_the_command_that_renews_it(
+    tmp_path: Path, version: int
+) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps({**to_json(calibration()), "schema": version}))
+    with pytest.raises(InputError, match="written by an earlier Clonometer") as error:
+        read_calibration(path)
+    assert "run 'clonometer calibrate'" in (error.value.hint or "")
 
 
 @pytest.mark.parametrize(

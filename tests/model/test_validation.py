@@ -8,6 +8,7 @@ import pytest
 from tests.model.synthetic import calibration
 
 from clonometer.model.features import Features
+from clonometer.model.making import ForkedProcess
 from clonometer.model.predictor import predict
 from clonometer.model.types import CostRange
 from clonometer.model.validated import ValidatedFork
@@ -43,10 +44,24 @@ def test_errors_and_coverage() -> None:
 
 
 def test_a_prediction_is_set_beside_each_state() -> None:
-    prediction = predict(Features(anon_areas=3, anon_pages=100_000, anon_tables=200), calibration())
-    made = validated_forks(prediction, {"fork.first": [1, 2], "fork.later_hot": [3]})
-    assert [(fork.state, fork.predicted, fork.largest_term) for fork in made] == [
-        ("first", prediction.fork.first, "small pages"),
-        ("later_hot", prediction.fork.later_hot, "small pages"),
-    ]
-    assert from_json(ValidatedFork, to_json(made[0])) == made[0]
+    features = Features(anon_areas=3, anon_pages=100_000, anon_tables=200, placed_pages=100_000)
+    prediction = predict(features, calibration())
+    calls = {"fork.first": [4, 4], "fork.half_written": [3], "fork.unwritten": [2], "fork.unwritten_hot": [1]}
+    waits = {"fork.first": [10, 20], "fork.unwritten": [30]}
+    forks = validated_forks(prediction, ForkedProcess("it", Features(), calls, waits))
+    judged = {fork.state: fork for fork in forks}
+    assert [(fork.state, fork.calls_ns) for fork in forks if not fork.state.startswith("later")] == [
+        ("first", (4, 4)), ("half_written", (3,)), ("unwritten", (2,)), ("unwritten_hot", (1,)),
+        ("until_exit", (14, 24)), ("until_exec", (32,)),
+    ]  # fmt: skip
+    # A later fork is judged by a span that does not know which of the three it is.
+    assert [fork.calls_ns for fork in forks if fork.state == "later"] == [(4, 4), (3,), (2,)]
+    fork = prediction.fork
+    span = judged["later"].predicted
+    assert (span.low_ns, span.high_ns) == pytest.approx((fork.unwritten.median_ns, fork.first.median_ns))
+    assert span.median_ns == fork.first.median_ns
+    half = judged["half_written"].predicted.median_ns
+    assert half == pytest.approx((fork.first.median_ns + fork.unwritten.median_ns) / 2)
+    assert judged["until_exec"].predicted.median_ns == fork.unwritten.median_ns + prediction.exec.median_ns
+    assert {fork.largest_term for fork in forks} == {"small pages"}
+    assert from_json(ValidatedFork, to_json(forks[0])) == forks[0]

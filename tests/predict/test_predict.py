@@ -20,8 +20,8 @@ from clonometer.host.target.reader import read_target
 from clonometer.host.target.room import Room
 from clonometer.model.calibration import POSIX_SPAWN, CostModel
 from clonometer.model.features import Features
-from clonometer.model.types import CostRange, Scale
-from clonometer.predict.copying import WriteRate, judge_copying, rate_of, share_written
+from clonometer.model.types import CostRange, Scale, Scales
+from clonometer.predict.copying import WriteRate, judge_copying, rate_of, rewritten_share, share_written
 from clonometer.predict.judge import Machine, Question, judge
 from clonometer.predict.mappings import group_areas
 from clonometer.predict.profile import profile_from_json, profile_of, without_names
@@ -140,14 +140,23 @@ def test_a_fork_costs_what_its_parts_cost(tmp_path):
     expected = each["base"] + 4 * each["page tables"] + each["written areas"] + each["file and shared areas"] + pages
     expected += each["open files"]
     assert answer.fork.first_ns.median == pytest.approx(expected)
-    assert answer.fork.later_ns.median == pytest.approx(0.8 * expected)
+    assert answer.fork.unwritten_ns.median == pytest.approx(0.8 * expected)
+    # How much is rewritten is not known: from nothing to everything, and what waits longest is the headline.
+    assert answer.fork.later_ns.median == pytest.approx(expected)
+    assert answer.fork.later_ns.low < 0.8 * expected < expected < answer.fork.later_ns.high
+    assert answer.waits.call_ns == answer.fork.first_ns
+    assert answer.waits.until_exit_ns.median == pytest.approx((1 + 0.9) * expected)
+    assert answer.waits.until_exec_ns.median == pytest.approx((1 + 0.95) * expected)
+    assert answer.waits.until_exec_ns.high == pytest.approx(answer.fork.first_ns.high + answer.exec_ns.high)
     assert sum(term.first_ns for term in answer.terms) == pytest.approx(expected)
     heap, library = answer.contributors
     assert (heap.label, library.label) == ("[heap]", "libx.so")
     assert heap.first_ns == pytest.approx(4 * each["page tables"] + each["written areas"] + pages)
-    doubled = answered(tmp_path, HEAP, LIBRARY, VmPTE="28 kB", machine=Machine(calibration(), False, Scale(2.0, 0.1)))
+    doubled = answered(
+        tmp_path, HEAP, LIBRARY, VmPTE="28 kB", machine=Machine(calibration(), False, Scales.alike(Scale(2.0, 0.1)))
+    )
     assert doubled.fork.first_ns.median == pytest.approx(2 * expected)
-    assert doubled.basis.scale_spread == 0.1
+    assert (doubled.basis.scales.cold.spread, doubled.basis.is_scaled) == (0.1, True)
     assert doubled.fork.first_ns.low < doubled.fork.first_ns.median < doubled.fork.first_ns.high
 
 
@@ -232,6 +241,39 @@ def test_copying_at_a_rate_never_exceeds_the_worst():
     # What was measured over one time is foretold for the same time.
     rate = rate_of(700, 2024, 3.0)
     assert share_written(rate, 2024, 3.0) == pytest.approx(700 / 2024)
+
+
+@pytest.mark.parametrize(
+    ("rate", "every_s", "share"),
+    [
+        (None, 60.0, (0.0, 1.0, 1.0, "unknown")),
+        (WriteRate(1e6), None, (0.0, 1.0, 1.0, "unknown")),
+        (WriteRate(1e12), 1.0, (1.0, 1.0, 1.0, "given")),
+        (WriteRate(0.0), 1.0, (0.0, 0.0, 0.0, "given")),
+        # A fifth of the pages within 10 s; in a tenth of that a fiftieth at least, in twice that two fifths at most.
+        (WriteRate(rate_of(200, 1000, 10.0), "measured", 10.0), 10.0, (0.2, 0.2, 0.2, "measured")),
+        (WriteRate(rate_of(200, 1000, 10.0), "measured", 10.0), 1.0, (0.02, 1 - 0.8**0.1, 0.2, "measured")),
+        (WriteRate(rate_of(200, 1000, 10.0), "measured", 10.0), 20.0, (0.2, 1 - 0.8**2, 0.4, "measured")),
+        (WriteRate(rate_of(200, 1000, 10.0), "measured", 10.0), 600.0, (0.2, 1.0, 1.0, "measured")),
+        (WriteRate(rate_of(200, 1000, 10.0), "touched", 10.0), 20.0, (0.0, 0.4, 0.4, "touched")),
+    ],
+)
+def test_what_is_known_of_the_share_that_is_rewritten(rate, every_s, share):
+    seen = rewritten_share(Features(anon_pages=1000), rate, every_s)
+    assert (seen.low, seen.likely, seen.high) == pytest.approx(share[:3], abs=1e-5)
+    assert seen.source == share[3]
+
+
+def test_a_known_share_narrows_a_later_fork(tmp_path):
+    def later(*question):
+        return answered(tmp_path / str(question), HEAP, question=Question(*question)).fork
+
+    unknown, none, all_of_it = later(), later(WriteRate(0.0), 10.0, 60.0), later(WriteRate(1e12), 10.0, 60.0)
+    assert none.later_ns.median == pytest.approx(none.unwritten_ns.median)
+    assert all_of_it.later_ns.median == pytest.approx(all_of_it.first_ns.median)
+    # With hot caches too.
+    assert none.later_hot_ns.median == pytest.approx(none.unwritten_hot_ns.median)
+    assert unknown.later_ns.high - unknown.later_ns.low > all_of_it.later_ns.high - all_of_it.later_ns.low
 
 
 def test_what_ifs_change_what_they_say(tmp_path):

@@ -27,7 +27,7 @@ def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
 def test_the_picture_has_a_panel_a_model_and_a_point_a_condition() -> None:
     made = calibration()
     fitted = replace(model(), residuals=(Residual("a", 100.0, 125.0), Residual("b", 0.0, 5.0)))
-    spec = calibration_spec(replace(made, models={**made.models, "exit": fitted}))
+    spec = calibration_spec(replace(made, models={**made.models, "exec": fitted}))
     [row] = spec["vconcat"]
     assert [panel["title"].partition(":")[0] for panel in row["concat"]] == list(made.models)
     [_, points] = row["concat"][-1]["layer"]

@@ -21,10 +21,10 @@ from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import FULL, QUICK, REFERENCE, MakerCounts, affordable
 from clonometer.model.features import Features
 from clonometer.model.making import ForkedProcess, make_calibration
-from clonometer.model.reference import scale_by
+from clonometer.model.reference import scales_by
 from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
-from clonometer.model.turns import COLD_STATES, STATES, ForkState, take_turns
-from clonometer.model.types import Scale
+from clonometer.model.turns import STATES, ForkState, take_turns
+from clonometer.model.types import Scales
 from clonometer.plan.planfile import load_plan
 from clonometer.predict.profile import profile_of
 from clonometer.runner.made import MadeProcess, cache_emptier
@@ -34,7 +34,7 @@ FULL_S, QUICK_S = 110.0, 18.0
 _FORKS_PART = 0.8
 #: Each condition is made so often, since processes of one condition differ by where their memory lies.
 _PASSES = 5
-_SCAN_S = 2.5
+_SCAN_S = 3.0
 _SAY_EVERY_S = 10.0
 
 
@@ -158,7 +158,7 @@ def reference_processes(chance: random.Random) -> Iterator[dict[str, MadeProcess
         yield processes
 
 
-def measure_scale(calibration: Calibration) -> Scale:
+def measure_scales(calibration: Calibration) -> Scales:
     """Have a few processes fork in turn for 3 s, and compare them with what the calibration predicts for them.
 
     Raises
@@ -168,7 +168,7 @@ def measure_scale(calibration: Calibration) -> Scale:
     """
     chance = random.Random()
     with reference_processes(chance) as processes:
-        return scale_by(_forked_in_turn(processes, COLD_STATES, _SCAN_S, chance), calibration)
+        return scales_by(_forked_in_turn(processes, STATES, _SCAN_S, chance), calibration)
 
 
 def usable_calibration(path: Path | None = None) -> Calibration | None:

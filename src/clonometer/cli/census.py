@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import print_drawn
-from clonometer.cli.options import SIZE, examples, force_option, out_option, time_option
+from clonometer.cli.options import PROCESS_ID, SIZE, examples, force_option, out_option, time_option
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _EXAMPLES = examples(
 
 @click.command(name="census", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Watch a process that runs, and all below it.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Watch a process that runs, and all below it.")
 @time_option("--for", "seconds", "Watch for this long at most; a command is ended then.")
 @click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended too; Ctrl-C stops.")
 @click.option(

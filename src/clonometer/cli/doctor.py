@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 
 from clonometer.cli.console import print_record
-from clonometer.cli.options import examples, json_option
+from clonometer.cli.options import PROCESS_ID, examples, json_option
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
@@ -46,7 +46,7 @@ _EXAMPLES = examples(
     show_default=True,
     help="With --self-test: processes for each known delay.",
 )
-@click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="Also say what a fork would cost this process.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Also say what a fork would cost this process.")
 @json_option
 def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) -> int:
     """Show what on this machine will disturb the figures, how, and which command changes it.

@@ -90,7 +90,7 @@ def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -
     if features is None:
         return None
     fork = machine.predict(features).fork
-    cost = fork.later if condition["pages"] == "clean" else fork.first
+    cost = fork.unwritten if condition["pages"] == "clean" else fork.first
     return PredictedCall(cost.low_ns, cost.median_ns, cost.high_ns)
 
 

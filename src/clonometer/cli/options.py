@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,17 @@ def _parse_rate(text: str) -> float:
 
 #: A rate such as 50MiB or 50MiB/s; bytes a second as the command gets it.
 SIZE_PER_SECOND = Parsed("SIZE", _parse_rate)
+
+
+def _parse_process_id(text: str) -> int:
+    stripped = text.strip()
+    if not re.fullmatch(r"0*[1-9][0-9]{0,17}", stripped):
+        raise UsageError(f"{text!r} is not a process id", "'pgrep -a NAME' finds one")
+    return int(stripped)
+
+
+#: The number of a process, above 0.
+PROCESS_ID = Parsed("PID", _parse_process_id)
 
 
 #: What more than one command has.

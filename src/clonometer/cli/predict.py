@@ -1,4 +1,4 @@
-"""``clonometer predict``: what a fork would cost in a process that runs."""
+"""``clonometer predict``: what fork would cost in a running process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import rich_click as click
 from clonometer.cli.console import print_record
 from clonometer.cli.options import (
     FILE,
+    PROCESS_ID,
     SIZE_PER_SECOND,
     examples,
     force_option,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
 _EXAMPLES = examples(
     "clonometer predict --pid 4711",
-    "clonometer predict --pid 4711 --write-rate 50MiB --child-lives 30s",
+    "clonometer predict --pid 4711 --write-rate 50MiB --fork-every 60s",
     "clonometer predict --pid 4711 --watch",
     "clonometer predict --all               whose fork costs most?",
     "clonometer predict --pid 4711 --save-profile server.json",
@@ -36,8 +37,8 @@ _EXAMPLES = examples(
 
 
 @click.command(name="predict", epilog=_EXAMPLES)
-@click.option("--pid", metavar="PID", type=click.IntRange(min=1), help="The process.")
-@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by what a fork would cost.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="The process.")
+@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by the cost of a fork.")
 @click.option("--profile", metavar="FILE", type=FILE, help="A process that --save-profile wrote.")
 @click.option(
     "--how",
@@ -52,6 +53,7 @@ _EXAMPLES = examples(
     "--measure-writes", "measure_s", "Measure it for so long. Writes to clear_refs, and says first what that does."
 )
 @time_option("--child-lives", "child_lives_s", "How long the child lives.", default="10s")
+@time_option("--fork-every", "forks_every_s", "Time between its forks, to tell how much it rewrites.")
 @click.option("--watch", is_flag=True, help="Go on, with a small chart, until Ctrl-C.")
 @time_option("--every", "every_s", "With --watch: how often.", default="2s")
 @time_option("--for", "for_s", "With --watch: for how long.")
@@ -67,12 +69,12 @@ _EXAMPLES = examples(
 @json_option
 @force_option
 def command(*, validated: int | None, **asked: object) -> None:
-    """Say what a fork would cost in a process that runs, why, and what would change it.
+    """Say what fork would cost in a running process, why, and what would change it.
 
     It is only read, through /proc: no signal, no stop, nothing written. Times come from this machine's calibration
     (clonometer calibrate). docs/predict.md says more.
 
-    Status 2: no such process, or none that forks; 3: it ended meanwhile.
+    Exit status 2: no such process, or it cannot fork; 3: it exited while being read.
     """
     from clonometer.cli.predict_tasks import (
         PredictWish,
@@ -114,14 +116,16 @@ def _check(wish: PredictWish) -> None:
             "which process?", "give --pid PID, --all or --profile FILE; 'clonometer predict --all' ranks them all"
         )
     if (wish.watch or wish.measure_s is not None) and wish.pid is None:
-        raise UsageError("--watch and --measure-writes look at a process that runs", "give --pid")
+        raise UsageError("--watch and --measure-writes look at a running process", "give --pid")
     if wish.measure_s is not None and wish.write_rate is not None:
         raise UsageError("--write-rate gives what --measure-writes measures", "give the one or the other")
+    if wish.forks_every_s is not None and wish.write_rate is None and wish.measure_s is None:
+        raise UsageError("--fork-every needs a rate of writing", "give --write-rate or --measure-writes")
     _check_output(wish.save_profile, force=wish.force)
     if wish.openmetrics is not None and not _is_ours(wish.openmetrics):
         _check_output(wish.openmetrics, force=wish.force)
     if wish.profile is not None and wish.save_profile is not None:
-        raise UsageError("--save-profile saves a process that runs", "give --pid")
+        raise UsageError("--save-profile saves a running process", "give --pid")
 
 
 def _check_output(path: Path | None, *, force: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import rich_click as click
 
-from clonometer.cli.calibrating import calibrate, measure_scale
+from clonometer.cli.calibrating import calibrate, measure_scales
 from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.measuring import draw_seed
 from clonometer.cli.outputs import write_text
@@ -23,7 +23,7 @@ from clonometer.errors import ClonometerError, InputError, UsageError, VanishedE
 from clonometer.host.source import Source
 from clonometer.host.target.reader import How, Reading
 from clonometer.model.store import default_path, save_calibration
-from clonometer.model.types import SAME_MOMENT
+from clonometer.model.types import UNSCALED
 from clonometer.predict.copying import WriteRate, rate_of
 from clonometer.predict.judge import Machine, Question, judge
 from clonometer.predict.profile import profile_from_json, profile_of, without_names
@@ -48,6 +48,7 @@ class PredictWish:
     write_rate: float | None
     measure_s: float | None
     child_lives_s: float
+    forks_every_s: float | None
     watch: bool
     every_s: float
     for_s: float | None
@@ -83,7 +84,7 @@ def _question(wish: PredictWish, reading: Reading | None = None) -> Question:
     rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
     if reading is not None and wish.measure_s is not None:
         rate = _measured_rate(reading, wish.measure_s)
-    return Question(rate, wish.child_lives_s)
+    return Question(rate, wish.child_lives_s, wish.forks_every_s)
 
 
 def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
@@ -95,7 +96,7 @@ def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
     means = means_of_this_kernel()
     click.echo(f"Measuring for {seconds:g} s which pages process {pid} writes to. {what_it_does(means)}", err=True)
     seen = measure_writes(live(), pid, reading.areas, seconds, means=means)
-    return WriteRate(rate_of(seen.pages, seen.of_pages, seen.seconds), means)
+    return WriteRate(rate_of(seen.pages, seen.of_pages, seen.seconds), means, seen.seconds)
 
 
 def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
@@ -210,7 +211,7 @@ def find_machine(*, rough: bool, scan: bool) -> Machine:
 
 def _scaled(machine: Machine) -> Machine:
     try:
-        return replace(machine, scale=measure_scale(machine.calibration))
+        return replace(machine, scales=measure_scales(machine.calibration))
     except ClonometerError as error:
         click.echo(f"clonometer: how fast the machine is now was not measured: {error.message}", err=True)
         return machine
@@ -225,4 +226,4 @@ def _made_if_wanted() -> Machine | None:
         return None
     made, _ = calibrate(quick=True, budget_s=None, seed=draw_seed())
     save_calibration(made, default_path())
-    return Machine(made, is_rough=False, scale=SAME_MOMENT)
+    return Machine(made, is_rough=False, scales=UNSCALED)

@@ -14,15 +14,15 @@ from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import MakerCounts
 from clonometer.model.making import ForkedProcess
 from clonometer.model.predictor import predict
-from clonometer.model.reference import scale_by
-from clonometer.model.turns import COLD_STATES, STATES, ask
+from clonometer.model.reference import scales_by
+from clonometer.model.turns import HELD_OUT_STATES, STATES, ask
 from clonometer.model.validated import Validation
 from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
 from clonometer.runner.made import MadeProcess
 from clonometer.views.terminal.validation import render_validation
 
 _SAY_EVERY = 5
-#: So many turns of a process in each state; in each cold one beside those of so many references.
+#: So many turns of a process in each state; in each that was calibrated beside those of so many references.
 _ROUNDS, _BESIDE = 24, 2
 _VALIDATED = "the process"
 
@@ -57,8 +57,8 @@ def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
         # New ones each time: processes of one condition differ by where their memory lies.
         with reference_processes(chance) as references:
             process, others = _fork_beside(references, random_mixture(chance), chance, empty_caches)
-        prediction = predict(process.features, calibration, scale=scale_by(others, calibration))
-        forks += validated_forks(prediction, process.calls_ns)
+        prediction = predict(process.features, calibration, scales=scales_by(others, calibration))
+        forks += validated_forks(prediction, process)
     return summarize_validation(forks)
 
 
@@ -68,13 +68,13 @@ def _fork_beside(
     chance: random.Random,
     empty_caches: Callable[[], None],
 ) -> tuple[ForkedProcess, list[ForkedProcess]]:
-    """Make one process and have it fork in turn with some of the references; with hot caches alone."""
+    """Make one process and have it fork in turn with some of the references."""
     with MadeProcess(wanted) as made:
         processes = {_VALIDATED: made, **references}
         forked = not_yet_forked(processes)
         for _ in range(_ROUNDS):
-            for state in STATES:
-                beside = chance.sample(list(references), min(_BESIDE, len(references))) if state in COLD_STATES else []
+            for state in HELD_OUT_STATES:
+                beside = chance.sample(list(references), min(_BESIDE, len(references))) if state in STATES else []
                 among = [_VALIDATED, *beside]
                 for name in chance.sample(among, len(among)):
                     forked[name].add(ask(processes[name], name, state, empty_caches))

@@ -9,18 +9,23 @@ from typing import Annotated
 from clonometer.model.types import CostRange, Ns
 from clonometer.records import Count, Least, version
 
-CALIBRATION_SCHEMA = 2
+CALIBRATION_SCHEMA = 3
 
-#: The models that a calibration must have: fork's call by state of the pages and of the caches, and the child's end.
+#: The models that a calibration must have: fork's call by state of the pages and of the caches, and how long a parent
+#: waits after it, for the child's end or for its execve.
 FORK_FIRST = "fork.first"
-FORK_LATER = "fork.later"
+FORK_UNWRITTEN = "fork.unwritten"
 FORK_FIRST_HOT = "fork.first_hot"
-FORK_LATER_HOT = "fork.later_hot"
+FORK_UNWRITTEN_HOT = "fork.unwritten_hot"
 EXIT = "exit"
+EXEC = "exec"
+#: Forks of a tight loop, and waits after a call: each kind of time has a scale of its own.
+HOT = (FORK_FIRST_HOT, FORK_UNWRITTEN_HOT)
+WAITS = (EXIT, EXEC)
 #: Those that it may lack.
 POSIX_SPAWN = "posix_spawn"
 VFORK = "vfork"
-NEEDED = (FORK_FIRST, FORK_LATER, FORK_FIRST_HOT, FORK_LATER_HOT, EXIT)
+NEEDED = (FORK_FIRST, FORK_UNWRITTEN, FORK_FIRST_HOT, FORK_UNWRITTEN_HOT, EXIT, EXEC)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from clonometer.stats.quantiles import Floats
 Indices = NDArray[np.intp]
 
 DRAWS = 60
+#: After so many the coefficients hardly move any more. No step begins further from what was measured.
+_STEPS, _LEAST_PART = 5, 0.1
+_HELD = 0.9
 #: Scattered pages have a time at each amount of memory that was measured with them, if so many times the one before.
 _KNOT_RATIO = 2.0
 #: In such processes pages are most of what is measured, and nearly all of them are scattered.
@@ -64,7 +67,8 @@ def fit_model(
     Notes
     -----
     Each process counts by the middle of its calls' logarithms. What is made least is the sum of the squares of the
-    fit's relative errors: a fork of 50 us counts as much as one of 50 ms. Coefficients are not negative. The draws are
+    errors' logarithms: a fork of 50 us counts as much as one of 50 ms, and twice as long as much as half as long.
+    (Errors as shares of what was measured pull a fit to short times.) Coefficients are not negative. The draws are
     the same fit to processes that were drawn again, condition by condition (Davison and Hinkley, "Bootstrap methods and
     their application", section 6.2: cases).
     """
@@ -79,11 +83,12 @@ def fit_model(
         for condition in dict.fromkeys(each.condition for each in observations)
     ]
     each_ns = _relative_fit(design, values)
+    expected = np.maximum(design @ each_ns, _LEAST_PART * values)
     random = np.random.default_rng(seed)
     drawn = []
     for _ in range(draws):
         chosen = np.concatenate([random.choice(group, group.size) for group in groups])
-        drawn.append(_relative_fit(design[chosen], values[chosen]))
+        drawn.append(_step(design[chosen], values[chosen], expected[chosen]))
     residuals = [_residual(observations, group, values, design @ each_ns) for group in groups]
     return CostModel(
         terms=tuple(terms),
@@ -98,7 +103,16 @@ def fit_model(
 
 
 def _relative_fit(design: Floats, values: Floats) -> Floats:
-    return nonnegative_least_squares(design / values[:, np.newaxis], np.ones_like(values))
+    """Make the squares of the errors' logarithms least, step by step from what the fit before expected."""
+    expected = values
+    for _ in range(_STEPS):
+        expected = np.maximum(design @ _step(design, values, expected), _LEAST_PART * values)
+    return _step(design, values, expected)
+
+
+def _step(design: Floats, values: Floats, expected: Floats) -> Floats:
+    # Near what is expected a logarithm is a straight line (Gauss and Newton).
+    return nonnegative_least_squares(design / expected[:, np.newaxis], 1 + np.log(values / expected))
 
 
 def _varying_terms(observations: Sequence[Observation]) -> list[str]:
@@ -137,10 +151,14 @@ def _misfit(residuals: Sequence[Residual], coefficients: int) -> float:
 def _scatter(observations: Sequence[Observation], groups: Sequence[Indices], fitted: Floats) -> float:
     """How far single calls lie from what their condition takes: a normal spread that holds nine in ten as they do.
 
-    What the fit misses of a condition is no scatter. What counts is the middle one of the conditions.
+    What the fit misses of a condition is no scatter. Every condition counts alike, the steady and the unsteady ones: a
+    prediction is for any of them.
     """
-    spreads = []
+    apart, weights = [], []
     for group in groups:
         logs = np.concatenate([np.log(observations[place].calls / fitted[place]) for place in group])
-        spreads.append(float(np.quantile(np.abs(logs - middle(logs)), 0.9)) / NINE_IN_TEN)
-    return float(np.median(spreads))
+        apart.append(np.abs(logs - middle(logs)))
+        weights.append(np.full(logs.size, 1 / logs.size))
+    rising = np.argsort(distances := np.concatenate(apart))
+    reached = np.cumsum(np.concatenate(weights)[rising]) / len(groups)
+    return float(distances[rising][np.searchsorted(reached, _HELD)]) / NINE_IN_TEN

@@ -12,7 +12,7 @@ from clonometer.model.calibration import Calibration
 from clonometer.model.features import PAGES_OF_HUGE, Features
 from clonometer.model.fitting import Observation, fit_model
 from clonometer.model.measured import MeasuredCondition, read_conditions
-from clonometer.model.turns import COLD_STATES, STATES, Turn
+from clonometer.model.turns import Turn
 from clonometer.model.types import CostRange
 from clonometer.results.rows.source import RunSource
 from clonometer.stats.quantiles import Floats
@@ -21,21 +21,29 @@ _CALL = "call_returns_ns"
 _WRITE = "write_each_ns"
 #: Between these quantiles lie nine in ten.
 _TAILS = (0.05, 0.95)
+#: The state whose turns have such waits.
+_WAITED_IN = {names.EXIT: names.FORK_FIRST, names.EXEC: names.FORK_UNWRITTEN}
 
 
 @dataclass
 class ForkedProcess:
-    """A process that was made and forked: its condition, what it had, by state its calls and its children's ends."""
+    """A process that was made and forked: its condition, what it had, by state its calls and its waits after them."""
 
     condition: str
     features: Features
     calls_ns: dict[str, list[int]] = field(default_factory=dict)
-    ends_ns: dict[str, list[int]] = field(default_factory=dict)
+    waits_ns: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, turn: Turn) -> None:
         """Add what its forks of a turn took."""
         self.calls_ns.setdefault(turn.state, []).extend(turn.calls_ns)
-        self.ends_ns.setdefault(turn.state, []).extend(turn.ends_ns)
+        self.waits_ns.setdefault(turn.state, []).extend(turn.waits_ns)
+
+    def times_ns(self, model: str) -> Sequence[int]:
+        """What a model is of: the calls of a state, or the waits after those of the state that has such waits."""
+        if model in _WAITED_IN:
+            return self.waits_ns.get(_WAITED_IN[model], ())
+        return self.calls_ns.get(model, ())
 
 
 def make_calibration(
@@ -59,10 +67,8 @@ def make_calibration(
         If conditions without which nothing can be predicted were not measured.
     """
     models = {
-        name: fit_model(_of_state(forked, name), caches_are_hot=state.is_hot, seed=seed)
-        for name, state in STATES.items()
+        name: fit_model(_observed(forked, name), caches_are_hot=name in names.HOT, seed=seed) for name in names.NEEDED
     }
-    models[names.EXIT] = fit_model(_of_ends(forked), seed=seed)
     conditions = [] if run is None else read_conditions(run)
     for name in (names.POSIX_SPAWN, names.VFORK):
         calls = list(_of_launches(conditions, f"launch.{name}"))
@@ -81,21 +87,12 @@ def make_calibration(
     )
 
 
-def _of_state(forked: Iterable[ForkedProcess], state: str) -> list[Observation]:
+def _observed(forked: Iterable[ForkedProcess], model: str) -> list[Observation]:
     return [
-        Observation(each.condition, each.features, np.array(each.calls_ns[state], dtype=np.float64))
+        Observation(each.condition, each.features, np.array(times, dtype=np.float64))
         for each in forked
-        if each.calls_ns.get(state)
+        if (times := each.times_ns(model))
     ]
-
-
-def _of_ends(forked: Iterable[ForkedProcess]) -> list[Observation]:
-    made = []
-    for each in forked:
-        ends = [end for state in COLD_STATES for end in each.ends_ns.get(state, ())]
-        if ends:
-            made.append(Observation(each.condition, each.features, np.array(ends, dtype=np.float64)))
-    return made
 
 
 def _of_launches(conditions: Iterable[MeasuredCondition], workload: str) -> Iterable[Observation]:

@@ -22,11 +22,13 @@ from clonometer.model.terms import (
 from clonometer.model.types import (
     NINE_IN_TEN,
     SAME_MOMENT,
+    UNSCALED,
     Contributor,
     CostRange,
     ForkCost,
     Prediction,
     Scale,
+    Scales,
 )
 from clonometer.stats.quantiles import Floats
 
@@ -36,26 +38,37 @@ FAR_BEYOND = 2.0
 _UPPER_TABLES = 2
 
 
-def predict(features: Features, calibration: Calibration, *, scale: Scale = SAME_MOMENT) -> Prediction:
+def predict(features: Features, calibration: Calibration, *, scales: Scales = UNSCALED) -> Prediction:
     """Predict what fork and its kin cost a process, at the machine's state of the moment."""
     models = calibration.models
 
     def cost(name: str) -> CostRange:
-        return cost_of(features, models[name], scale)
+        return cost_of(features, models[name], scale_for(name, scales))
 
     return Prediction(
         fork=ForkCost(
-            cost(names.FORK_FIRST), cost(names.FORK_LATER), cost(names.FORK_FIRST_HOT), cost(names.FORK_LATER_HOT)
+            cost(names.FORK_FIRST),
+            cost(names.FORK_UNWRITTEN),
+            cost(names.FORK_FIRST_HOT),
+            cost(names.FORK_UNWRITTEN_HOT),
         ),
         exit=cost(names.EXIT),
+        exec=cost(names.EXEC),
         posix_spawn=cost(names.POSIX_SPAWN) if names.POSIX_SPAWN in models else None,
         vfork=cost(names.VFORK) if names.VFORK in models else None,
         page_tables_bytes=page_tables_bytes(features),
-        cow={name: write.times(scale.factor) for name, write in calibration.first_writes.items()},
-        contributors=_contributors(features, calibration, scale),
+        cow={name: write.times(scales.cold.factor) for name, write in calibration.first_writes.items()},
+        contributors=_contributors(features, calibration, scales.cold),
         beyond=_beyond(features, models[names.FORK_FIRST]),
-        scale=scale,
+        scales=scales,
     )
+
+
+def scale_for(model: str, scales: Scales) -> Scale:
+    """Choose the scale of the times that a model is of."""
+    if model in names.WAITS:
+        return scales.waits
+    return scales.hot if model in names.HOT else scales.cold
 
 
 def cost_of(features: Features, model: CostModel, scale: Scale = SAME_MOMENT) -> CostRange:
@@ -116,10 +129,10 @@ def term_costs(features: Features, model: CostModel, scale: Scale = SAME_MOMENT)
 def _contributors(features: Features, calibration: Calibration, scale: Scale) -> Sequence[Contributor]:
     counts = term_counts(features)
     first = term_costs(features, calibration.models[names.FORK_FIRST], scale)
-    later = term_costs(features, calibration.models[names.FORK_LATER], scale)
+    unwritten = term_costs(features, calibration.models[names.FORK_UNWRITTEN], scale)
     parts = [
-        Contributor(term, counts[term], first.get(term, 0.0), later.get(term, 0.0))
-        for term in dict.fromkeys((*first, *later))
+        Contributor(term, counts[term], first.get(term, 0.0), unwritten.get(term, 0.0))
+        for term in dict.fromkeys((*first, *unwritten))
         if counts[term] > 0
     ]
     return tuple(sorted(parts, key=lambda part: -part.first_ns))
@@ -130,13 +143,14 @@ def shares(
 ) -> list[tuple[float, float]]:
     """Divide the cost of a fork among the mappings of a process.
 
-    Gives for each what it adds to the medians of fork.first and fork.later, in ns. The base, files and threads belong
-    to none; the time of a scattered page is that of all that the ``whole`` process touches.
+    Gives for each what it adds to the medians of fork.first and fork.unwritten, in ns. The base, files and threads
+    belong to none; the time of a scattered page is that of all that the ``whole`` process touches.
     """
-    first, later = (
-        _part_costs(mappings, whole, calibration.models[name], scale) for name in (names.FORK_FIRST, names.FORK_LATER)
+    first, unwritten = (
+        _part_costs(mappings, whole, calibration.models[name], scale)
+        for name in (names.FORK_FIRST, names.FORK_UNWRITTEN)
     )
-    return list(zip(first, later, strict=True))
+    return list(zip(first, unwritten, strict=True))
 
 
 def _part_costs(mappings: Sequence[Features], whole: Features, model: CostModel, scale: Scale) -> list[float]:

@@ -8,19 +8,24 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from clonometer.errors import InputError
+from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration, CostModel
 from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess
 from clonometer.model.predictor import cost_of
-from clonometer.model.types import Scale
+from clonometer.model.types import NINE_IN_TEN, Scale, Scales
+from clonometer.stats.multiplicity import student_quantile
 from clonometer.stats.quantiles import Floats
 
 #: How far two moments of a shared host lie apart: 1.7 times, the most that was seen, is twice that.
 MOMENTS = 0.27
+#: Nine in ten lie between these quantiles' ends.
+_UPPER_TAIL = 0.95
+_COLD = (names.FORK_FIRST, names.FORK_UNWRITTEN)
 
 
-def scale_by(forked: Iterable[ForkedProcess], calibration: Calibration) -> Scale:
-    """Compare forks of now with what the calibration measured for such processes.
+def scales_by(forked: Sequence[ForkedProcess], calibration: Calibration) -> Scales:
+    """Compare forks of now with what the calibration measured for such processes: calls, cold and hot, and waits.
 
     Their memory lies elsewhere now. So each is predicted, and the prediction is put right by how far the fit missed its
     condition when it was calibrated.
@@ -28,16 +33,21 @@ def scale_by(forked: Iterable[ForkedProcess], calibration: Calibration) -> Scale
     Raises
     ------
     InputError
-        If there is none.
+        If there is none for one of the scales.
     """
-    return scale_of(
-        [
-            np.log(np.array(calls, dtype=np.float64) / _expected_ns(each, calibration.models[state]))
-            for each in forked
-            for state, calls in each.calls_ns.items()
-            if calls
-        ]
-    )
+    return Scales(*(_scale(forked, calibration, models) for models in (_COLD, names.HOT, names.WAITS)))
+
+
+def _scale(forked: Iterable[ForkedProcess], calibration: Calibration, models: Sequence[str]) -> Scale:
+    apart = [_apart(each, calibration, models) for each in forked]
+    return scale_of([each for each in apart if each is not None])
+
+
+def _apart(process: ForkedProcess, calibration: Calibration, models: Sequence[str]) -> float | None:
+    """How far a process lies from its prediction, on the logarithm: the mean of its states, each by its middle."""
+    timed = [(calibration.models[name], np.array(process.times_ns(name), dtype=np.float64)) for name in models]
+    middles = [middle(np.log(times / _expected_ns(process, model))) for model, times in timed if times.size]
+    return float(np.mean(middles)) if middles else None
 
 
 def _expected_ns(process: ForkedProcess, model: CostModel) -> float:
@@ -45,25 +55,32 @@ def _expected_ns(process: ForkedProcess, model: CostModel) -> float:
     return cost_of(process.features, model).median_ns / (1 + missed)
 
 
-def scale_of(groups: Sequence[Floats]) -> Scale:
-    """Make a scale of the logarithms of measured over predicted times, of each process and state.
+def scale_of(processes: Sequence[float] | Floats) -> Scale:
+    """Make a scale of the logarithms of measured over predicted times, one of each process.
+
+    Raises
+    ------
+    InputError
+        If there is none.
 
     Notes
     -----
-    Moments differ by `MOMENTS` (standard deviation of the logarithm). The scan has an error of its own, which the
-    spread within the groups gives. The factor is the mean of the posterior: that of the scan, drawn to 1 as far as it
-    is uncertain.
+    Processes are what is independent: each has other memory, and its calls share that. So the error of their mean is
+    that of so many processes, however many calls each made. Of a few processes the spread is uncertain itself, for
+    which Student's t stands. Moments differ by `MOMENTS` (standard deviation of the logarithm). The factor is the mean
+    of the posterior: that of the scan, drawn to 1 as far as it is uncertain.
 
     Examples
     --------
-    >>> round(scale_of([np.log([1.5, 1.5, 1.5, 1.5])]).factor, 6)
-    1.5
+    >>> scale = scale_of(np.log([1.5, 1.5, 1.5]))
+    >>> round(scale.factor, 6), scale.spread
+    (1.5, 0.0)
     """
-    if not groups:
+    logs = np.asarray(processes, dtype=np.float64)
+    if not logs.size:
         raise InputError("no fork was timed that tells how fast the machine is now")
-    moment = float(np.mean([middle(logs) for logs in groups]))
-    apart = np.concatenate([logs - middle(logs) for logs in groups])
-    # The middle half of the values, as far apart as they are, tells the mean as well as all of them would.
-    variance = float(np.sum(apart**2)) / max(1, apart.size - len(groups)) / apart.size
+    # One process tells nothing of how far processes lie apart: then it is taken for as far as moments do.
+    variance = float(np.var(logs, ddof=1)) / logs.size if logs.size > 1 else MOMENTS**2
     weight = MOMENTS**2 / (MOMENTS**2 + variance)
-    return Scale(math.exp(weight * moment), math.sqrt(weight * variance))
+    few = student_quantile(_UPPER_TAIL, logs.size - 1) / NINE_IN_TEN if logs.size > 1 else 1.0
+    return Scale(math.exp(weight * float(np.mean(logs))), math.sqrt(weight * variance) * few)

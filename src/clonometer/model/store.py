@@ -32,6 +32,10 @@ MACHINE_FACTS = (
 )
 
 
+class _EarlierError(InputError):
+    """A sound calibration of an earlier version."""
+
+
 def machine_of(facts: Mapping[str, object]) -> dict[str, str]:
     """Take from host facts those for which a calibration holds."""
     return {key: "unknown" if facts.get(key) is None else str(facts[key]) for key in MACHINE_FACTS}
@@ -76,7 +80,7 @@ def read_calibration(path: Path) -> Calibration | None:
     Raises
     ------
     InputError
-        If the file is damaged or is no calibration.
+        If the file is damaged, is no calibration, or was written by an earlier Clonometer.
     """
     try:
         with path.open("rb") as file:
@@ -88,15 +92,25 @@ def read_calibration(path: Path) -> Calibration | None:
     try:
         if len(content) > _MOST_BYTES:
             raise InputError("it is too large")
-        parsed = json.loads(content)
-        version = parsed.get("schema") if isinstance(parsed, dict) else CALIBRATION_SCHEMA
-        if version not in (None, CALIBRATION_SCHEMA):
-            raise InputError(f"its schema is {version}, and this Clonometer reads {CALIBRATION_SCHEMA}")
-        return from_json(Calibration, parsed)
+        return _calibration_of(json.loads(content), path)
+    except _EarlierError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no calibration: it is not JSON", f"remove it and {_AGAIN}") from error
     except InputError as error:
         raise InputError(f"{path} is no calibration: {error.message}", f"remove it and {_AGAIN}") from error
+
+
+def _calibration_of(parsed: object, path: Path) -> Calibration:
+    version = parsed.get("schema") if isinstance(parsed, dict) else None
+    if type(version) is int and 0 < version < CALIBRATION_SCHEMA:
+        raise _EarlierError(
+            f"{path} was written by an earlier Clonometer: it lacks what predictions now rest on",
+            f"{_AGAIN} (two minutes; --quick: 20 s), which replaces it",
+        )
+    if version not in (None, CALIBRATION_SCHEMA):
+        raise InputError(f"its schema is {version}, and this Clonometer reads {CALIBRATION_SCHEMA}")
+    return from_json(Calibration, parsed)
 
 
 def check_machine(calibration: Calibration, machine: Mapping[str, str]) -> None:

@@ -19,13 +19,14 @@ _DRAWN_PART = 5
 
 @dataclass(frozen=True)
 class ForkState:
-    """In which state a process forks: whether its pages were written since the last fork, and in a tight loop or not.
+    """In which state a process forks: how many of its pages it wrote to since the last fork; in a tight loop or not.
 
-    In a tight loop caches are hot.
+    In a tight loop caches are hot. ``executes``: the child executes a program, and its parent waits for that.
     """
 
-    writes: bool
+    written_percent: int
     is_hot: bool
+    executes: bool = False
 
     @property
     def share(self) -> float:
@@ -33,21 +34,28 @@ class ForkState:
         return 1.0 if self.is_hot else 3.0
 
 
+#: The children of the first end, those of the second execute a program: one turn times the call and either wait.
 STATES = {
-    names.FORK_FIRST: ForkState(writes=True, is_hot=False),
-    names.FORK_LATER: ForkState(writes=False, is_hot=False),
-    names.FORK_FIRST_HOT: ForkState(writes=True, is_hot=True),
-    names.FORK_LATER_HOT: ForkState(writes=False, is_hot=True),
+    names.FORK_FIRST: ForkState(100, is_hot=False),
+    names.FORK_UNWRITTEN: ForkState(0, is_hot=False, executes=True),
+    names.FORK_FIRST_HOT: ForkState(100, is_hot=True),
+    names.FORK_UNWRITTEN_HOT: ForkState(0, is_hot=True),
 }
-#: What a server does that forks now and then.
-COLD_STATES = {name: state for name, state in STATES.items() if not state.is_hot}
+#: By those a prediction is judged: half of the pages was written to as well, and no price was fitted to that.
+HELD_OUT_STATES = {
+    **STATES,
+    "fork.half_written": ForkState(50, is_hot=False),
+    "fork.half_written_hot": ForkState(50, is_hot=True),
+}
 
 
 class ForkingProcess(Protocol):
     """A process that forks when it is asked to (`clonometer.runner.made.MadeProcess`)."""
 
-    def fork(self, *, writes: bool, idle_ms: int, forks: int) -> Sequence[tuple[int, int]]:
-        """Have it fork, or only write where ``forks`` is 0; give for each fork the call and the child's end, in ns."""
+    def fork(
+        self, *, written_percent: int, idle_ms: int, forks: int, executes: bool = False
+    ) -> Sequence[tuple[int, int]]:
+        """Have it fork, or only write where ``forks`` is 0; give for each the call and the wait, in ns."""
 
 
 @dataclass(frozen=True)
@@ -57,24 +65,24 @@ class Turn:
     process: str
     state: str
     calls_ns: Sequence[int]
-    ends_ns: Sequence[int]
+    waits_ns: Sequence[int]
 
 
 def ask(process: ForkingProcess, name: str, state: str, empty_caches: Callable[[], None]) -> Turn:
-    """Have a process fork in a state.
+    """Have a process fork in a state of `STATES` or of `HELD_OUT_STATES`.
 
     Caches are emptied before each fork with cold ones, as other programs empty them between the forks of a server.
     """
-    asked = STATES[state]
+    asked = HELD_OUT_STATES[state]
     if asked.is_hot:
         # The first of a loop meets caches that are not hot yet.
-        times = process.fork(writes=asked.writes, idle_ms=0, forks=1 + _HOT_FORKS)[1:]
+        times = process.fork(written_percent=asked.written_percent, idle_ms=0, forks=1 + _HOT_FORKS)[1:]
     else:
-        if asked.writes:
-            process.fork(writes=True, idle_ms=0, forks=0)
+        if asked.written_percent:
+            process.fork(written_percent=asked.written_percent, idle_ms=0, forks=0)
         empty_caches()
-        times = process.fork(writes=False, idle_ms=_IDLE_MS, forks=1)
-    return Turn(name, state, [call for call, _ in times], [end for _, end in times])
+        times = process.fork(written_percent=0, idle_ms=_IDLE_MS, forks=1, executes=asked.executes)
+    return Turn(name, state, [call for call, _ in times], [wait for _, wait in times])
 
 
 def take_turns(

@@ -25,6 +25,10 @@ class CostRange:
         """The cost of so many."""
         return CostRange(self.low_ns * count, self.median_ns * count, self.high_ns * count)
 
+    def plus(self, after: CostRange) -> CostRange:
+        """The cost of both in turn; what makes one of them slow makes the other slow too, so that ends add up."""
+        return CostRange(self.low_ns + after.low_ns, self.median_ns + after.median_ns, self.high_ns + after.high_ns)
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -44,8 +48,26 @@ class Scale:
             raise ValueError(f"a scale needs a factor above 0 and a spread from 0, not {self}")
 
 
-#: Where no reference scan was made: calibrated and predicted at one moment.
+#: Calibrated and predicted at one moment.
 SAME_MOMENT = Scale(1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The machine's state of the moment for each kind of time: cold caches meet other memory than hot ones."""
+
+    cold: Annotated[Scale, "Of calls with cold caches."]
+    hot: Annotated[Scale, "Of forks in a tight loop, whose caches are hot."]
+    waits: Annotated[Scale, "Of the waits after a call: for the child's end, or for its execve."]
+
+    @classmethod
+    def alike(cls, scale: Scale) -> Scales:
+        """Take one for all."""
+        return cls(scale, scale, scale)
+
+
+#: Where no reference scan was made.
+UNSCALED = Scales.alike(SAME_MOMENT)
 
 
 @dataclass(frozen=True)
@@ -53,9 +75,9 @@ class ForkCost:
     """What fork's call costs, by what cannot be seen from outside."""
 
     first: Annotated[CostRange, "Pages written since the last fork, cold caches: a first fork, or a busy server's."]
-    later: Annotated[CostRange, "Pages not written since the last fork, cold caches."]
+    unwritten: Annotated[CostRange, "Pages not written since the last fork, cold caches."]
     first_hot: Annotated[CostRange, "As first, with hot caches: forks in a tight loop."]
-    later_hot: Annotated[CostRange, "As later, with hot caches."]
+    unwritten_hot: Annotated[CostRange, "As unwritten, with hot caches."]
 
 
 @dataclass(frozen=True)
@@ -65,7 +87,7 @@ class Contributor:
     term: Annotated[str, "Its name."]
     count: Annotated[float, Least(0), "How many the process has."]
     first_ns: Annotated[Ns, "Its part of fork.first's median."]
-    later_ns: Annotated[Ns, "Its part of fork.later's median."]
+    unwritten_ns: Annotated[Ns, "Its part of fork.unwritten's median."]
 
 
 @dataclass(frozen=True)
@@ -73,7 +95,8 @@ class Prediction:
     """What fork and its kin cost one process; ranges hold nine in ten."""
 
     fork: ForkCost
-    exit: Annotated[CostRange, "The child's end without an exec, and the parent's wait for it."]
+    exit: Annotated[CostRange, "After the call, the parent's wait for a child that ends without an exec."]
+    exec: Annotated[CostRange, "After the call, the parent's wait until its child has executed a program."]
     posix_spawn: Annotated[CostRange | None, "posix_spawn's call instead of fork's; None where not calibrated."]
     vfork: Annotated[CostRange | None, "vfork's call, with a child that ends at once; None where not calibrated."]
     page_tables_bytes: Annotated[Count, "Page tables that the child needs."]
@@ -82,4 +105,4 @@ class Prediction:
     beyond: Annotated[
         Sequence[str], "Terms of which the process has more than was measured, or that were not measured."
     ]
-    scale: Scale = SAME_MOMENT
+    scales: Scales = UNSCALED

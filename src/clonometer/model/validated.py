@@ -9,7 +9,7 @@ from typing import Annotated
 from clonometer.model.types import CostRange, Ns
 from clonometer.records import Count, Least, Most, version
 
-VALIDATION_SCHEMA = 2
+VALIDATION_SCHEMA = 3
 #: What is aimed at.
 MEDIAN_ERROR = 0.08
 NINE_IN_TEN_ERROR = 0.15
@@ -20,7 +20,12 @@ COVERAGE = (0.85, 0.95)
 class ValidatedFork:
     """One process in one state: what was predicted, and what its forks took."""
 
-    state: Annotated[str, "first, later, first_hot or later_hot."]
+    state: Annotated[
+        str,
+        "first: all was rewritten since the last fork; half_written, unwritten: half of it, nothing; later: any of "
+        "these, and the prediction does not know which; _hot: the same in a tight loop; until_exit, until_exec: the "
+        "call and the wait after it.",
+    ]
     predicted: CostRange
     calls_ns: Sequence[Ns]
     middle_ns: Annotated[Ns, "Of the forks (`clonometer.model.fitting.middle` of the logarithms)."]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from clonometer.model.calibration import FORK_FIRST, FORK_UNWRITTEN
 from clonometer.model.fitting import middle
-from clonometer.model.types import Contributor, Prediction
+from clonometer.model.later import UNKNOWN_SHARE, RewrittenShare, later_cost
+from clonometer.model.making import ForkedProcess
+from clonometer.model.types import Contributor, CostRange, Prediction
 from clonometer.model.validated import ErrorSummary, ValidatedFork, Validation
 
 _LEAST_PAGES, _MOST_PAGES = 256, 160_000
+_HALF = RewrittenShare(0.5, 0.5, 0.5, "given")
 
 
 def random_mixture(chance: random.Random) -> dict[str, int]:
@@ -42,17 +46,38 @@ def random_mixture(chance: random.Random) -> dict[str, int]:
     }
 
 
-def validated_forks(prediction: Prediction, times: Mapping[str, Sequence[float]]) -> list[ValidatedFork]:
-    """Set a prediction beside the forks of its process, state by state (`clonometer.model.turns.STATES`)."""
-    largest: Contributor = prediction.contributors[0]
-    validated = []
-    for state, calls in times.items():
-        name = state.removeprefix("fork.")
-        usual_ns = float(np.exp(middle(np.log(calls))))
-        validated.append(
-            ValidatedFork(name, getattr(prediction.fork, name), tuple(map(float, calls)), usual_ns, largest.term)
+def validated_forks(prediction: Prediction, process: ForkedProcess) -> list[ValidatedFork]:
+    """Set a prediction beside the forks of its process, state by state (`clonometer.model.turns.HELD_OUT_STATES`).
+
+    Later forks are those of all shares that were rewritten, of which the prediction does not know.
+    """
+    fork, calls = prediction.fork, process.calls_ns
+    pairs: list[tuple[str, CostRange, Sequence[float]]] = []
+    for heat, first, unwritten in (("", fork.first, fork.unwritten), ("_hot", fork.first_hot, fork.unwritten_hot)):
+        half = later_cost(first, unwritten, _HALF)
+        pairs += [
+            (f"{state}{heat}", cost, calls.get(f"fork.{state}{heat}", ()))
+            for state, cost in (("first", first), ("half_written", half), ("unwritten", unwritten))
+        ]
+        span = later_cost(first, unwritten, UNKNOWN_SHARE)
+        pairs += [(f"later{heat}", span, times) for _, _, times in pairs[-3:]]
+    pairs += [
+        (f"until_{end}", called.plus(wait), _sums(calls.get(state, ()), process.waits_ns.get(state, ())))
+        for end, called, wait, state in (
+            ("exit", fork.first, prediction.exit, FORK_FIRST),
+            ("exec", fork.unwritten, prediction.exec, FORK_UNWRITTEN),
         )
-    return validated
+    ]
+    largest: Contributor = prediction.contributors[0]
+    return [
+        ValidatedFork(state, cost, tuple(map(float, times)), float(np.exp(middle(np.log(times)))), largest.term)
+        for state, cost, times in pairs
+        if times
+    ]
+
+
+def _sums(calls: Sequence[float], waits: Sequence[float]) -> list[float]:
+    return [call + wait for call, wait in zip(calls, waits, strict=True)]
 
 
 def summarize_validation(forks: Sequence[ValidatedFork]) -> Validation:

@@ -8,14 +8,15 @@ from typing import Annotated
 
 from clonometer.host.target.locked import LockTime
 from clonometer.model.features import Features
-from clonometer.model.types import Contributor, Ns
+from clonometer.model.later import RewrittenShare
+from clonometer.model.types import Contributor, Ns, Scales
 from clonometer.predict.copying import Copying
 from clonometer.predict.refusals import Refusal
 from clonometer.predict.spans import PredictedTime
 from clonometer.predict.what_ifs import WhatIf
 from clonometer.records import Count, Known, Least, Mark, Positive, version
 
-PREDICT_SCHEMA = 1
+PREDICT_SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,28 @@ class ForkSpans:
     first_ns: Annotated[
         PredictedTime, "All pages written to since the last fork, cold caches: a first fork, or a busy writer's."
     ]
-    later_ns: Annotated[PredictedTime, "No page written to since the last fork, cold caches."]
+    later_ns: Annotated[
+        PredictedTime,
+        "A later fork, cold caches: from no page written to since the last fork to all of them, narrowed by what is "
+        "known of it (rewritten). Nine in ten forks at least lie in it, wherever in that span the process is.",
+    ]
+    unwritten_ns: Annotated[PredictedTime, "No page written to since the last fork, cold caches."]
     first_hot_ns: Annotated[PredictedTime, "As first_ns, with hot caches: forks in a tight loop."]
     later_hot_ns: Annotated[PredictedTime, "As later_ns, with hot caches."]
+    unwritten_hot_ns: Annotated[PredictedTime, "As unwritten_ns, with hot caches."]
 
 
 @dataclass(frozen=True)
-class Stall:
-    """Who waits while fork copies."""
+class Waits:
+    """Who waits, and how long, at a first fork."""
 
-    caller_ns: Annotated[
-        PredictedTime, "The thread that forks, and any that maps memory or faults meanwhile: fork's whole call."
+    call_ns: Annotated[
+        PredictedTime,
+        "A caller that only forks, and any thread that maps memory or faults meanwhile: fork's whole call.",
+    ]
+    until_exit_ns: Annotated[PredictedTime, "A caller that waits until its child has ended: the call and exit_ns."]
+    until_exec_ns: Annotated[
+        PredictedTime, "A caller that waits until its child has executed a program: the call and exec_ns."
     ]
     threads: Annotated[Count, "Threads of the process."]
     sentence: str
@@ -51,7 +63,7 @@ class MappingPart:
     size_bytes: Count
     rss_bytes: Count
     first_ns: Ns
-    later_ns: Ns
+    unwritten_ns: Ns
     share: Annotated[float, Least(0), "Of fork's first median."]
 
 
@@ -64,10 +76,8 @@ class Basis:
     lock: Annotated[LockTime | None, "Null for a saved profile."]
     model: Annotated[str, Known(("calibration", "quick calibration", "rough")), "Where the times come from."]
     age_days: Annotated[float | None, Least(0), "Age of the calibration."]
-    scale: Annotated[float, Least(0), "Times of now over those of the calibration, by the reference scan."]
-    scale_spread: Annotated[
-        float | None, Least(0), "Its uncertainty, on the logarithm; null where it was not measured."
-    ]
+    scales: Annotated[Scales, "Times of now over those of the calibration, by the reference scan."]
+    is_scaled: Annotated[bool, "Whether that scan was made; without it the scales are 1, and taken to be uncertain."]
     beyond: Annotated[Sequence[str], "Terms of which the process has more than was calibrated, or that were not."]
     wrote_to_it: Annotated[bool, "Whether its clear_refs was written to, as --measure-writes does."]
     notes: Annotated[Sequence[str], "What to know about the process or the reading."]
@@ -83,11 +93,18 @@ class Predicted:
     process: Annotated[str | None, "Its name; null where the profile has none."]
     rss_bytes: Count
     fork: ForkSpans
-    exit_ns: Annotated[PredictedTime, "The child's end without an exec, until its parent has waited for it."]
+    waits: Waits
+    rewritten: Annotated[RewrittenShare, "The share of its pages that is written to between two forks."]
+    exit_ns: Annotated[
+        PredictedTime, "From the call's return until the parent has waited for a child that ends without an exec."
+    ]
+    exec_ns: Annotated[
+        PredictedTime,
+        "From the call's return until the child has executed a program, which first frees the memory that was copied.",
+    ]
     posix_spawn_ns: Annotated[PredictedTime | None, "posix_spawn's call instead; null where not calibrated."]
     vfork_ns: Annotated[PredictedTime | None, "vfork's call instead, with a child that ends at once."]
     page_tables_bytes: Annotated[Count, "Memory for the page tables of the child."]
-    stall: Stall
     cow: Copying
     would_fail: Annotated[Refusal | None, "Null for a saved profile."]
     contributors: Annotated[Sequence[MappingPart], "Groups of areas, those that cost most first."]

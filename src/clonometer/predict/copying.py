@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
+from clonometer.model.later import UNKNOWN_SHARE, RewrittenShare
 from clonometer.model.types import CostRange
 from clonometer.records import Count, Known, Least
 
@@ -18,6 +19,8 @@ class WriteRate:
 
     bytes_per_s: Annotated[float, Least(0)]
     source: Annotated[str, Known(("given", "measured", "touched"))] = "given"
+    #: For how long it was measured; None where it was given.
+    measured_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,30 @@ def judge_copying(
         copied_expected_bytes=None if share is None else round(share * worst_bytes),
         expected_ns=None if share is None or worst_ns is None else share * worst_ns,
     )
+
+
+def rewritten_share(features: Features, rate: WriteRate | None, forks_every_s: float | None) -> RewrittenShare:
+    """Say which share of the pages is written to between two forks, as far as it can be known.
+
+    Notes
+    -----
+    At a given rate writes are taken to fall on any page alike (`share_written`). Measured is the share within a time.
+    In twice that time at least as much is written to, and at most twice as much, whichever pages a process prefers: a
+    share that is expected rises ever more slowly. So the interval between forks gives a span, which is a point where
+    it was measured for just that time. Touched pages are an upper bound.
+    """
+    pages = features.anon_pages + features.huge_pages * PAGES_OF_HUGE
+    if rate is None or forks_every_s is None or not pages:
+        return UNKNOWN_SHARE
+    likely = share_written(rate.bytes_per_s, pages, forks_every_s)
+    if rate.measured_s is None:
+        return RewrittenShare(likely, likely, likely, rate.source)
+    seen = share_written(rate.bytes_per_s, pages, rate.measured_s)
+    in_proportion = min(1.0, seen * forks_every_s / rate.measured_s)
+    low, high = sorted((seen, in_proportion))
+    if rate.source == "touched":
+        return RewrittenShare(0.0, high, high, rate.source)
+    return RewrittenShare(low, min(max(likely, low), high), high, rate.source)
 
 
 def share_written(bytes_per_s: float, pages: int, seconds: float) -> float:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clonometer.host.target.reader import Reading
 from clonometer.host.target.room import Room
 from clonometer.model.calibration import Calibration
 from clonometer.model.features import Features
+from clonometer.model.later import RewrittenShare, later_cost
 from clonometer.model.predictor import predict, shares
 from clonometer.model.store import age_days, is_old
-from clonometer.model.types import SAME_MOMENT, Prediction, Scale
-from clonometer.predict.answer import Basis, ForkSpans, MappingPart, Predicted, Stall
-from clonometer.predict.copying import WriteRate, judge_copying
+from clonometer.model.types import UNSCALED, CostRange, ForkCost, Prediction, Scale, Scales
+from clonometer.predict.answer import Basis, ForkSpans, MappingPart, Predicted, Waits
+from clonometer.predict.copying import WriteRate, judge_copying, rewritten_share
 from clonometer.predict.profile import Profile
 from clonometer.predict.refusals import judge_room
 from clonometer.predict.spans import PredictedTime
@@ -21,26 +22,26 @@ from clonometer.predict.what_ifs import what_ifs
 
 _MOST_PARTS = 50
 #: Moments of a shared machine differ by a factor of up to 1.7: nine in ten are taken to lie within 1.5.
-_UNSCANNED = Scale(1.0, 0.25)
+_UNSCANNED = Scales.alike(Scale(1.0, 0.25))
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The calibration of the machine, or the rough one, and the scale of the moment.
+    """The calibration of the machine, or the rough one, and the scales of the moment.
 
-    ``scale`` is by the reference scan; None where that was not made: then every interval is wider.
+    ``scales`` are by the reference scan; None where that was not made: then every interval is wider.
     """
 
     calibration: Calibration
     is_rough: bool
-    scale: Scale | None = None
+    scales: Scales | None = None
 
     @property
-    def scale_now(self) -> Scale:
-        """The scale to predict with."""
-        if self.scale is not None:
-            return self.scale
-        return SAME_MOMENT if self.is_rough else _UNSCANNED
+    def scales_now(self) -> Scales:
+        """The scales to predict with."""
+        if self.scales is not None:
+            return self.scales
+        return UNSCALED if self.is_rough else _UNSCANNED
 
     @property
     def name(self) -> str:
@@ -50,8 +51,8 @@ class Machine:
         return "quick calibration" if self.calibration.quick else "calibration"
 
     def predict(self, features: Features) -> Prediction:
-        """Predict at the moment's scale."""
-        return predict(features, self.calibration, scale=self.scale_now)
+        """Predict at the moment's scales."""
+        return predict(features, self.calibration, scales=self.scales_now)
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Question:
 
     rate: WriteRate | None = None
     child_lives_s: float = 10.0
+    forks_every_s: float | None = None
 
 
 def judge(
@@ -69,18 +71,20 @@ def judge(
     now = machine.predict(profile.features)
     # What the process may have at least and at most.
     ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]
-    fork = _fork(now, ends)
+    share = rewritten_share(profile.features, question.rate, question.forks_every_s)
     cow = judge_copying(profile.features, now.cow, question.rate, question.child_lives_s)
     return Predicted(
         pid=None if reading is None else reading.standing.pid,
         process=profile.process,
         rss_bytes=profile.rss_bytes,
-        fork=fork,
+        fork=_fork(now, ends, share),
+        waits=_waits(now, ends, profile.features.threads),
+        rewritten=share,
         exit_ns=PredictedTime.of(now.exit, [each.exit for each in ends]),
+        exec_ns=PredictedTime.of(now.exec, [each.exec for each in ends]),
         posix_spawn_ns=None if now.posix_spawn is None else PredictedTime.of(now.posix_spawn),
         vfork_ns=None if now.vfork is None else PredictedTime.of(now.vfork),
         page_tables_bytes=now.page_tables_bytes,
-        stall=_stall(fork, profile.features.threads),
         cow=cow,
         would_fail=None
         if room is None
@@ -95,8 +99,8 @@ def judge(
             lock=None if reading is None else reading.lock,
             model=machine.name,
             age_days=None if machine.is_rough else age_days(machine.calibration),
-            scale=machine.scale_now.factor,
-            scale_spread=None if machine.scale is None else machine.scale.spread,
+            scales=machine.scales_now,
+            is_scaled=machine.scales is not None,
             beyond=[] if machine.is_rough else list(now.beyond),
             wrote_to_it=question.rate is not None and question.rate.source != "given",
             notes=[*_machine_notes(machine), *_notes(profile, reading)],
@@ -104,30 +108,44 @@ def judge(
     )
 
 
-def _fork(now: Prediction, ends: Sequence[Prediction]) -> ForkSpans:
-    fork = now.fork
+def _fork(now: Prediction, ends: Sequence[Prediction], share: RewrittenShare) -> ForkSpans:
+    def span(cost: Callable[[ForkCost], CostRange]) -> PredictedTime:
+        return PredictedTime.of(cost(now.fork), [cost(each.fork) for each in ends])
+
     return ForkSpans(
-        PredictedTime.of(fork.first, [each.fork.first for each in ends]),
-        PredictedTime.of(fork.later, [each.fork.later for each in ends]),
-        PredictedTime.of(fork.first_hot, [each.fork.first_hot for each in ends]),
-        PredictedTime.of(fork.later_hot, [each.fork.later_hot for each in ends]),
+        first_ns=span(lambda fork: fork.first),
+        later_ns=span(lambda fork: later_cost(fork.first, fork.unwritten, share)),
+        unwritten_ns=span(lambda fork: fork.unwritten),
+        first_hot_ns=span(lambda fork: fork.first_hot),
+        later_hot_ns=span(lambda fork: later_cost(fork.first_hot, fork.unwritten_hot, share)),
+        unwritten_hot_ns=span(lambda fork: fork.unwritten_hot),
     )
 
 
-def _stall(fork: ForkSpans, threads: int) -> Stall:
+def _waits(now: Prediction, ends: Sequence[Prediction], threads: int) -> Waits:
+    def span(cost: Callable[[Prediction], CostRange]) -> PredictedTime:
+        return PredictedTime.of(cost(now), [cost(each) for each in ends])
+
     if threads <= 1:
-        sentence = "It has one thread, which waits for all of fork's call."
+        sentence = "Single-threaded: it is blocked for the whole fork() call."
     else:
         others = "the other thread" if threads == 2 else f"any of the other {threads - 1:,} threads"
         sentence = (
-            f"The thread that forks waits for all of it. So does {others} that maps memory or touches a new page."
+            f"The thread that forks is blocked for the whole fork() call. So is {others} that maps memory or touches a "
+            "new page."
         )
-    return Stall(fork.first_ns, threads, sentence)
+    return Waits(
+        call_ns=span(lambda each: each.fork.first),
+        until_exit_ns=span(lambda each: each.fork.first.plus(each.exit)),
+        until_exec_ns=span(lambda each: each.fork.first.plus(each.exec)),
+        threads=threads,
+        sentence=sentence,
+    )
 
 
 def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingPart]:
     features = [group.features for group in profile.groups]
-    divided = shares(features, profile.features, machine.calibration, scale=machine.scale_now)
+    divided = shares(features, profile.features, machine.calibration, scale=machine.scales_now.cold)
     whole = now.fork.first.median_ns
     parts = [
         MappingPart(
@@ -137,10 +155,10 @@ def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingP
             group.size_bytes,
             group.rss_bytes,
             first_ns,
-            later_ns,
+            unwritten_ns,
             first_ns / whole if whole else 0.0,
         )
-        for group, (first_ns, later_ns) in zip(profile.groups, divided, strict=True)
+        for group, (first_ns, unwritten_ns) in zip(profile.groups, divided, strict=True)
     ]
     return sorted(parts, key=lambda part: -part.first_ns)[:_MOST_PARTS]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clonometer.model.calibration import EXIT, NEEDED, POSIX_SPAWN, VFORK, Calibration, CostModel
+from clonometer.model.calibration import EXEC, EXIT, NEEDED, POSIX_SPAWN, VFORK, Calibration, CostModel
 from clonometer.model.terms import LINEAR, PAGES
 from clonometer.model.types import CostRange
 
@@ -28,7 +28,16 @@ _EACH_NS = {
     "further threads": 500.0,
     "userfaultfd areas": 300.0,
 }
-_PAGE_NS = {"fork.first": 62.0, "fork.later": 50.0, "fork.first_hot": 50.0, "fork.later_hot": 32.0, EXIT: 25.0}
+_PAGE_NS = {
+    "fork.first": 62.0,
+    "fork.unwritten": 50.0,
+    "fork.first_hot": 50.0,
+    "fork.unwritten_hot": 32.0,
+    EXIT: 25.0,
+    EXEC: 25.0,
+}
+#: An execve takes that, whatever memory it frees.
+_BASE_NS = {EXEC: 150_000.0}
 _SCATTERED_NS = 40.0
 _WHOLE_NS = {POSIX_SPAWN: 120_000.0, VFORK: 45_000.0}
 _COPY_NS = 1_200.0
@@ -37,7 +46,10 @@ _MOST_PAGES = float(1 << 28)
 
 def rough_calibration() -> Calibration:
     """Make the rough model."""
-    models = {name: _model({**_EACH_NS, PAGES: _PAGE_NS[name]}, _SCATTERED_NS) for name in NEEDED}
+    models = {
+        name: _model({**_EACH_NS, "base": _BASE_NS.get(name, _EACH_NS["base"]), PAGES: _PAGE_NS[name]}, _SCATTERED_NS)
+        for name in NEEDED
+    }
     models |= {name: _model({"base": whole_ns}) for name, whole_ns in _WHOLE_NS.items()}
     copy = CostRange(_COPY_NS / 2.7, _COPY_NS, _COPY_NS * 2.7)
     return Calibration(

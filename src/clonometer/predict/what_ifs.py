@@ -42,7 +42,7 @@ class WhatIf:
     ]
     sentence: Annotated[str, "What to do, and what to mind."]
     first_ns: Annotated[PredictedTime, "Fork's call, or what takes its place, the first time."]
-    later_ns: Annotated[PredictedTime, "A later time."]
+    unwritten_ns: Annotated[PredictedTime, "A later time, if no page was written to since."]
     how: Annotated[
         str,
         Known(("measured", "modelled")),
@@ -59,10 +59,9 @@ def what_ifs(profile: Profile, predict: Predict, *, is_measured: bool) -> list[W
     now = predict(profile.features)
     changes = []
     for change, sentence, features in _changed(profile):
-        then = predict(features)
-        changes.append(
-            WhatIf(change, sentence, PredictedTime.of(then.fork.first), PredictedTime.of(then.fork.later), "modelled")
-        )
+        fork = predict(features).fork
+        first, unwritten = PredictedTime.of(fork.first), PredictedTime.of(fork.unwritten)
+        changes.append(WhatIf(change, sentence, first, unwritten, "modelled"))
     if now.posix_spawn is not None:
         span = PredictedTime.of(now.posix_spawn)
         how = "measured" if is_measured else "modelled"

@@ -77,11 +77,14 @@ class MadeProcess:
         """Its process id."""
         return self._child.pid
 
-    def fork(self, *, writes: bool, idle_ms: int, forks: int) -> Sequence[tuple[int, int]]:
+    def fork(
+        self, *, written_percent: int, idle_ms: int, forks: int, executes: bool = False
+    ) -> Sequence[tuple[int, int]]:
         """Have it fork so often, idle for so long before each.
 
-        ``writes``: whether it writes to all its written memory before each fork; with no forks, once. Gives for each
-        fork, in ns, the call, and from there the child's end until it was waited for.
+        ``written_percent``: of its written pages, to which it writes before each fork; with no forks, once. Gives for
+        each fork, in ns, the call, and how long the parent waited from there: for the child's end, or until it has
+        executed a program where it ``executes``.
 
         Raises
         ------
@@ -90,7 +93,7 @@ class MadeProcess:
         """
         assert self._child.stdin is not None  # It was asked for above.
         try:
-            self._child.stdin.write(f"{writes:d} {idle_ms} {forks}\n".encode())
+            self._child.stdin.write(f"{written_percent} {idle_ms} {forks} {executes:d}\n".encode())
         except BrokenPipeError:
             raise self._ended() from None
         return [(int(call), int(end)) for call, _, end in (word.partition(":") for word in self._line().split())]

@@ -19,14 +19,23 @@ def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
     forks = [
         ({**_labels(each), "pages": pages, "bound": bound}, each["fork"][f"{key}_ns"][bound] / _NS)
         for each in documents
-        for key, pages in (("first", "written"), ("later", "unwritten"))
+        for key, pages in (("first", "written"), ("later", "later"), ("unwritten", "unwritten"))
         for bound in ("low", "median", "high")
     ]
     yield from metric_family(
         "fork_predicted", "seconds", "What a fork would take, nine in ten from low to high.", forks
     )
+    waits = [
+        ({**_labels(each), "until": until}, each["waits"][f"{key}_ns"]["median"] / _NS)
+        for each in documents
+        for key, until in (("call", "call"), ("until_exit", "exit"), ("until_exec", "exec"))
+    ]
+    yield from metric_family(
+        "fork_wait_predicted", "seconds", "How long a caller waits: for the call, the child's exit or its exec.", waits
+    )
     for key, text in (
-        ("exit", "The end of a forked child."),
+        ("exit", "The end of a forked child, after the call."),
+        ("exec", "A forked child's exec, after the call."),
         ("posix_spawn", "What posix_spawn would take instead."),
         ("vfork", "What vfork would take instead."),
     ):

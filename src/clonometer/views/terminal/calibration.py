@@ -13,10 +13,11 @@ from clonometer.views.terminal.text import rendered, wrap, wrap_each
 
 _COLUMNS = (
     ("first fork", names.FORK_FIRST, 0),
-    ("later fork", names.FORK_LATER, 0),
+    ("unwritten", names.FORK_UNWRITTEN, 0),
     ("first, hot", names.FORK_FIRST_HOT, 3),
-    ("later, hot", names.FORK_LATER_HOT, 4),
+    ("unwritten, hot", names.FORK_UNWRITTEN_HOT, 4),
     ("exit", names.EXIT, 1),
+    ("exec", names.EXEC, 1),
     ("posix_spawn", names.POSIX_SPAWN, 2),
     ("vfork", names.VFORK, 2),
 )
@@ -35,7 +36,7 @@ def render_calibration(calibration: Calibration, *, width: int, colour: bool) ->
     """Write a calibration."""
     drawn = ["Each adds to a call", "", *draw_table(_table(calibration), width, colour), ""]
     drawn += wrap(
-        "first: pages written since the last fork; later: pages not written since; hot: forks in a tight loop; "
+        "first: pages written since the last fork; unwritten: pages not written since; hot: forks in a tight loop; "
         "scattered: more for a page that does not lie near the one before, where a fork touches so much memory.",
         width,
     )

@@ -22,7 +22,7 @@ JsonObject = Mapping[str, Any]
 
 @rendered(least_width=40)
 def render_predicted(document: JsonObject, *, width: int, colour: bool) -> Iterator[str]:
-    """Write an answer: two sentences, what costs, what follows, what would change it, what it rests on."""
+    """Write an answer: who waits how long, what costs, what follows, what would change it, what it rests on."""
     yield from answer_lines(document, width, colour)
     yield ""
     yield from _contributors(document, width, colour)
@@ -35,14 +35,10 @@ def render_predicted(document: JsonObject, *, width: int, colour: bool) -> Itera
 
 
 def answer_lines(document: JsonObject, width: int, colour: bool) -> list[str]:
-    """The answer in two sentences, and a warning where the times are rough."""
-    fork = document["fork"]
+    """How long a caller waits, what a later fork takes, whether it would fail; a warning where the times are rough."""
     failing = _failing(document)
-    lines = wrap(
-        f"A fork of {_name(document)} would take {span(fork['first_ns'])} the first time, and "
-        f"{span(fork['later_ns'])} if no memory was written to since the last one.",
-        width,
-    )
+    lines = painted(wrap(_headline(document), width), "bold", colour)
+    lines += wrap_each([*_longer_waits(document), _later(document)], width, bullet="- ")
     lines += painted(wrap(failing or _allowed(document), width), "bad" if failing else "bold", colour)
     doubts = []
     if document["basis"]["model"] == "rough":
@@ -56,13 +52,48 @@ def answer_lines(document: JsonObject, width: int, colour: bool) -> list[str]:
 def render_beside(documents: Sequence[JsonObject], *, width: int, colour: bool) -> Iterator[str]:
     """Write a sentence for each process that a command saw beside other things."""
     for document in documents:
-        fork = document["fork"]
+        waits = document["waits"]
         yield from wrap(
-            f"{_name(document)}: a fork would take {span(fork['first_ns'])} the first time, "
-            f"{span(fork['later_ns'])} if no memory was written to since ('clonometer predict').",
+            f"{_name(document)}: fork() would block its caller for {span(waits['call_ns'])}, and until the child's "
+            f"exec for {span(waits['until_exec_ns'])} ('clonometer predict').",
             width,
             bullet="- ",
         )
+
+
+def _headline(document: JsonObject) -> str:
+    """What every caller waits for."""
+    return f"fork() in {_name(document)} would block its caller for {span(document['waits']['call_ns'])}."
+
+
+def _longer_waits(document: JsonObject) -> Iterator[str]:
+    """What a caller waits for that wants more than a child: its exit, or its exec."""
+    waits = document["waits"]
+    yield f"A caller that waits for the child's exit waits {span(waits['until_exit_ns'])}."
+    yield (
+        f"One that waits for the child's exec waits {span(waits['until_exec_ns'])}, since exec first frees the copied "
+        "memory (Node's spawn, Python's preexec_fn)."
+    )
+
+
+def _later(document: JsonObject) -> str:
+    """What a later fork takes, by how much is rewritten in between."""
+    rewritten, later = document["rewritten"], document["fork"]["later_ns"]
+    if rewritten["source"] != "unknown":
+        return f"A later fork takes {span(later)}, with {_rewritten(rewritten)} of the memory rewritten since the last."
+    unwritten, first = (format_duration(document["fork"][f"{key}_ns"]["median"]) for key in ("unwritten", "first"))
+    low, high = format_duration(later["low"]), format_duration(later["high"])
+    return (
+        f"A later fork takes {low} to {high}: about {unwritten} if nothing was rewritten since the last one, {first} "
+        "if everything was."
+    )
+
+
+def _rewritten(share: JsonObject) -> str:
+    low, high = format_share(share["low"]), format_share(share["high"])
+    if share["source"] == "touched":
+        return f"at most {high}"
+    return high if low == high else f"{low} to {high}"
 
 
 def span(value: JsonObject) -> str:
@@ -105,7 +136,7 @@ def _contributors(document: JsonObject, width: int, colour: bool) -> list[str]:
                     Column("memory", [approximate_bytes(part["rss_bytes"]) for part in shown], "right"),
                     Column("areas", [f"{part['areas']:,}" for part in shown], "right", drop=2),
                     Column("first fork", [format_duration(part["first_ns"]) for part in shown], "right"),
-                    Column("later", [format_duration(part["later_ns"]) for part in shown], "right", drop=1),
+                    Column("unwritten", [format_duration(part["unwritten_ns"]) for part in shown], "right", drop=1),
                     Column("share", [format_share(part["share"]) for part in shown], "right"),
                 ]
             ),
@@ -128,11 +159,14 @@ def _counted(term: JsonObject) -> str:
 
 
 def _consequences(document: JsonObject) -> Iterator[str]:
-    yield str(document["stall"]["sentence"])
+    yield str(document["waits"]["sentence"])
     yield from _copies(document["cow"])
     spawn = document["posix_spawn_ns"]
-    instead = "" if spawn is None else f" posix_spawn would take {span(spawn)} instead, whatever the memory."
-    yield f"The child's end, without another program, would take {span(document['exit_ns'])}.{instead}"
+    instead = "" if spawn is None else f" posix_spawn would take {span(spawn)} instead of both, whatever the memory."
+    yield (
+        f"After the call, the child's exit would take {span(document['exit_ns'])}, or its exec "
+        f"{span(document['exec_ns'])}.{instead}"
+    )
     refusal = document["would_fail"]
     if refusal is not None:
         worst = _failing(document) or ""
@@ -158,10 +192,10 @@ def _copies(cow: JsonObject) -> Iterator[str]:
 
 def _what_ifs(document: JsonObject, width: int, colour: bool) -> list[str]:
     changes = document["what_ifs"]
-    lines = painted(wrap("What would change it (first fork, later ones)", width), "bold", colour)
+    lines = painted(wrap("What would change it (first fork; one with nothing rewritten)", width), "bold", colour)
     for change in changes:
-        first, later = (format_duration(change[key]["median"]) for key in ("first_ns", "later_ns"))
-        times = first if first == later else f"{first}, {later}"
+        first, unwritten = (format_duration(change[key]["median"]) for key in ("first_ns", "unwritten_ns"))
+        times = first if first == unwritten else f"{first}; {unwritten}"
         lines += wrap(f"{times} ({change['how']}): {change['sentence']}", width, bullet="- ")
     return lines
 
@@ -172,7 +206,7 @@ def _basis(document: JsonObject) -> Iterator[str]:
         age = basis["age_days"]
         old = "today" if age < 1 else f"{age:.0f} days ago"
         quick = "quick " if basis["model"] == "quick calibration" else ""
-        yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; nine forks in ten lie in each."
+        yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; each interval covers 90% of forks."
     if basis["beyond"]:
         yield f"Beyond what was calibrated, and so less sure: {', '.join(basis['beyond'])}."
     yield from map(str, basis["notes"])
@@ -180,19 +214,20 @@ def _basis(document: JsonObject) -> Iterator[str]:
     if lock is not None:
         written = "Only its clear_refs was written to" if basis["wrote_to_it"] else "Nothing was written to it"
         yield (
-            f"Reading it kept its memory lock for {format_duration(lock['longest_ns'])} at a time at most "
+            f"Reading /proc held its mmap lock for at most {format_duration(lock['longest_ns'])} at a time "
             f"({format_duration(lock['total_ns'])} in all). {written}, and it was not stopped."
         )
 
 
 def _scaled(basis: JsonObject) -> str:
     """How fast the machine is now."""
-    if basis["scale_spread"] is None:
+    cold = basis["scales"]["cold"]
+    if not basis["is_scaled"]:
         return ", without a scan of now"
-    if basis["scale_spread"] == 0:
+    if cold["spread"] == 0:
         # It was calibrated for this very answer.
         return ""
-    return f", times {basis['scale']:.2f} by a scan just now"
+    return f", times {cold['factor']:.2f} by a scan just now"
 
 
 @rendered(least_width=40)
@@ -202,8 +237,8 @@ def render_ranking(ranking: JsonObject, *, width: int, colour: bool) -> Iterator
     if processes:
         first = processes[0]
         yield from wrap(
-            f"Of {ranking['seen']:,} processes a fork of {_name(first)} would cost most: "
-            f"{span(first['fork']['first_ns'])} the first time.",
+            f"Of {ranking['seen']:,} processes, fork() in {_name(first)} would block its caller longest: "
+            f"{span(first['waits']['call_ns'])}.",
             width,
         )
         yield ""
@@ -230,10 +265,10 @@ def _ranked(processes: Sequence[JsonObject]) -> Table:
             Column("process", names, least=10, most=30),
             Column("pid", [str(process["pid"]) for process in processes], "right"),
             Column("memory", [approximate_bytes(process["rss_bytes"]) for process in processes], "right"),
-            Column("first fork", [span(process["fork"]["first_ns"]) for process in processes], "right"),
+            Column("fork() call", [span(process["waits"]["call_ns"]) for process in processes], "right"),
             Column(
-                "later",
-                [format_duration(process["fork"]["later_ns"]["median"]) for process in processes],
+                "until exec",
+                [format_duration(process["waits"]["until_exec_ns"]["median"]) for process in processes],
                 "right",
                 drop=2,
             ),
@@ -267,8 +302,8 @@ def watched_line(document: JsonObject) -> str:
     """What `--watch` writes at each turn where the output is no terminal."""
     fork = document["fork"]
     return (
-        f"{document['watched_s']:.0f} s: {approximate_bytes(document['rss_bytes'])}, first fork "
-        f"{span(fork['first_ns'])}, later {span(fork['later_ns'])}"
+        f"{document['watched_s']:.0f} s: {approximate_bytes(document['rss_bytes'])}, fork() "
+        f"{span(fork['first_ns'])}, until exec {span(document['waits']['until_exec_ns'])}"
     )
 
 

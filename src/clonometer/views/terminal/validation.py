@@ -10,9 +10,15 @@ from clonometer.views.terminal.text import rendered, wrap
 
 _STATES = {
     "first": "first fork",
+    "half_written": "half rewritten",
+    "unwritten": "nothing rewritten",
     "later": "later fork",
-    "first_hot": "first, hot caches",
-    "later_hot": "later, hot caches",
+    "first_hot": "first, hot",
+    "half_written_hot": "half, hot",
+    "unwritten_hot": "nothing, hot",
+    "later_hot": "later, hot",
+    "until_exit": "until exit",
+    "until_exec": "until exec",
 }
 
 
