@@ -32,7 +32,7 @@ from clonometer.predict.spans import PredictedTime
 
 #: Each is started so often at least, and at most; in between until so many seconds are over.
 LEAST_STARTS, MOST_STARTS, STARTS_S = 3, 9, 25.0
-SHAPES = 20
+SHAPES = 12
 LATER_FORKS = 5
 IDLE_S = 0.15
 MOST_ERROR = 0.15

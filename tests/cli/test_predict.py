@@ -170,6 +170,10 @@ def test_watching_ends_with_the_process(made: MadeMachine, capsys: Captured, mon
     written = Path("fork.prom").read_text(encoding="utf-8")
     gauges = set(re.findall(r"^# TYPE (\S+) gauge$", written, re.MULTILINE))
     assert len(gauges) == written.count("# TYPE") >= 6
+    waits = dict(
+        re.findall(r'^clonometer_fork_wait_predicted_seconds\{.*until="(\w+)".*\} (\S+)$', written, re.MULTILINE)
+    )
+    assert float(waits["call"]) < float(waits["exit"]) < float(waits["exec"])
     dashboard = (DOCS / "predict-dashboard.json").read_text(encoding="utf-8")
     assert (
         set(re.findall(r"clonometer_\w+", json.dumps([panel["targets"] for panel in json.loads(dashboard)["panels"]])))
@@ -220,6 +224,11 @@ def test_a_census_names_what_forks_of_the_largest_would_cost(made: MadeMachine) 
     assert (largest["process"], largest["basis"]["how"]) == ("server", "counters")
     [watched] = foreseen.documents(4712)
     assert (watched["process"], watched["basis"]["how"]) == ("small", "smaps")
+    predicted = json.loads((DOCS / "schemas/census.schema.json").read_text(encoding="utf-8"))["properties"][
+        "predictions"
+    ]
+    assert set(predicted["items"]["required"]) <= set(watched)
+    assert watched["schema"] == predicted["items"]["properties"]["schema"]["const"]
     # Whoever was asked for and has gone is not there to be read any more.
     assert foreseen.documents(4799) == [largest]
     default_path().unlink()

@@ -162,16 +162,6 @@ def test_each_kind_of_time_has_a_scale_of_its_own() -> None:
         scales_by([ForkedProcess("nothing", BASE)], made(None))
 
 
-def test_what_the_fit_misses_of_a_condition_is_no_speed_of_the_machine() -> None:
-    calibration = made(None)
-    models = {
-        name: replace(model, residuals=[replace(each, fitted_ns=0.5 * each.measured_ns) for each in model.residuals])
-        for name, model in calibration.models.items()
-    }
-    scales = scales_by(forked(1.4), replace(calibration, models=models))
-    assert scales.cold.factor == pytest.approx(0.7, rel=0.02)
-
-
 def test_an_uncertain_scan_is_drawn_to_1() -> None:
     apart = np.linspace(-1, 1, 6)
     exact, rough = (scale_of(math.log(2) + noise * apart) for noise in (0.001, 0.9))

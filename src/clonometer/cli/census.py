@@ -180,7 +180,7 @@ def _answer(
 
     written = census_to_json(census, words, pid, worth)
     if predictions:
-        keys = ("pid", "process", "rss_bytes", "fork")
+        keys = ("schema", "pid", "process", "rss_bytes", "fork", "waits")
         written["predictions"] = [{key: each[key] for key in keys} for each in predictions]
     whole = json.dumps(written, indent=2, allow_nan=False)
     if out is not None:

@@ -23,7 +23,7 @@ from clonometer.views.terminal.validation import render_validation
 
 _SAY_EVERY = 5
 #: So many turns of a process in each state; in each that was calibrated beside those of so many references.
-_ROUNDS, _BESIDE = 24, 2
+_ROUNDS, _BESIDE = 18, 2
 _VALIDATED = "the process"
 
 

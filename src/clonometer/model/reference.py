@@ -9,7 +9,7 @@ import numpy as np
 
 from clonometer.errors import InputError
 from clonometer.model import calibration as names
-from clonometer.model.calibration import Calibration, CostModel
+from clonometer.model.calibration import Calibration
 from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess
 from clonometer.model.predictor import cost_of
@@ -25,10 +25,10 @@ _COLD = (names.FORK_FIRST, names.FORK_UNWRITTEN)
 
 
 def scales_by(forked: Sequence[ForkedProcess], calibration: Calibration) -> Scales:
-    """Compare forks of now with what the calibration measured for such processes: calls, cold and hot, and waits.
+    """Compare forks of now with what the calibration predicts for such processes: calls, cold and hot, and waits.
 
-    Their memory lies elsewhere now. So each is predicted, and the prediction is put right by how far the fit missed its
-    condition when it was calibrated.
+    How far the fit missed a condition is part of how far processes lie apart. To put it right by the few forks of the
+    calibration would add their noise: held out, errors grew.
 
     Raises
     ------
@@ -46,13 +46,10 @@ def _scale(forked: Iterable[ForkedProcess], calibration: Calibration, models: Se
 def _apart(process: ForkedProcess, calibration: Calibration, models: Sequence[str]) -> float | None:
     """How far a process lies from its prediction, on the logarithm: the mean of its states, each by its middle."""
     timed = [(calibration.models[name], np.array(process.times_ns(name), dtype=np.float64)) for name in models]
-    middles = [middle(np.log(times / _expected_ns(process, model))) for model, times in timed if times.size]
+    middles = [
+        middle(np.log(times / cost_of(process.features, model).median_ns)) for model, times in timed if times.size
+    ]
     return float(np.mean(middles)) if middles else None
-
-
-def _expected_ns(process: ForkedProcess, model: CostModel) -> float:
-    missed = next((each.share for each in model.residuals if each.condition == process.condition), 0.0)
-    return cost_of(process.features, model).median_ns / (1 + missed)
 
 
 def scale_of(processes: Sequence[float] | Floats) -> Scale:

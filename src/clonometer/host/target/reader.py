@@ -110,7 +110,7 @@ def _refusal(source: Source, standing: Standing, lack: Lack) -> str:
     mine = source.fields("/proc/self/status")
     user = mine.get("Uid", "").split()[1:2]
     if int(mine.get("CapEff", "0"), 16) & _CAP_SYS_PTRACE:
-        return f"a security module or a user namespace closes it to us ({lack})"
+        return f"blocked by a security module or user namespace ({lack})"
     if user == [str(standing.user_id)]:
         return "it is closed even to its user, as a program with rights of its own is: CAP_SYS_PTRACE is missing (sudo)"
     return f"it belongs to user {standing.user_id}: be that user, or have CAP_SYS_PTRACE (sudo)"
