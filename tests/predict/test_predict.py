@@ -273,6 +273,7 @@ def test_a_known_share_narrows_a_later_fork(tmp_path):
     assert all_of_it.later_ns.median == pytest.approx(all_of_it.first_ns.median)
     # With hot caches too.
     assert none.later_hot_ns.median == pytest.approx(none.unwritten_hot_ns.median)
+    assert all_of_it.later_hot_ns.median == pytest.approx(all_of_it.first_hot_ns.median)
     assert unknown.later_ns.high - unknown.later_ns.low > all_of_it.later_ns.high - all_of_it.later_ns.low
 
 
