@@ -43,7 +43,7 @@ _EXAMPLES = examples(
     "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",
     "clonometer ab fork --set linkage=dynamic_lazy --b env:LD_PRELOAD=./mine.so",
     "clonometer ab fork --a driver=old/probe-static --b driver=new/probe-static",
-    "clonometer ab fork --b do='sysctl -w vm.overcommit_memory=1' --b undo='sysctl -w vm.overcommit_memory=0'",
+    "clonometer ab fork --b do='sysctl -qw KEY=1' --b undo='sysctl -qw KEY=0'",
     "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
 )
 
@@ -88,9 +88,8 @@ class _Wish:
     "b",
     metavar="KEY=VALUE",
     multiple=True,
-    help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: shell commands "
-    "that sh -c runs before and after each process of B, to switch a setting and put it back. Files that do writes are "
-    "read back; a setting that do did not change is an error.",
+    help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: commands that "
+    "sh -c runs before and after each process of B. A setting that do does not change is an error.",
 )
 @click.option("--set", "settings", metavar="AXIS=V1,V2", multiple=True, help="Conditions of both sides; repeatable.")
 @click.option("--plan", metavar="NAME|FILE", help="Compare the cells of a plan.")
@@ -103,7 +102,7 @@ class _Wish:
     "--max-regression",
     metavar="SHARE",
     type=SHARE,
-    help="Be a gate: exit with 1 if B is surely slower by more than this, with 3 if that is unclear.",
+    help="Be a gate: exit with 1 if B is surely slower by more, with 3 if unclear.",
 )
 @out_option(f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.")
 @drawn_seed_option("Fixes the order; by default drawn and kept.")
