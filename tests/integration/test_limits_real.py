@@ -236,6 +236,14 @@ def test_what_is_only_mapped_needs_no_memory() -> None:
     assert answer.done.status == "ok", answer.done.reason
 
 
+def test_what_is_only_mapped_may_be_larger_than_memory_and_swap() -> None:
+    """A fork commits it once more, or would if it were accounted for."""
+    strict = Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "2"
+    answer = probe.ask("workload=launch.fork", f"parent_bytes={1 << 40}", "page_kind=untouched", *SMALL)
+    assert answer.done.status == ("skipped" if strict else "ok"), answer.done.reason
+    assert strict or answer.blocks[0].outcomes == {"ok": 3}
+
+
 def limited(what: int, value: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(what, (value, value))
 

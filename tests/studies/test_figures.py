@@ -1,4 +1,4 @@
-"""Published numbers beside ours: units, extrapolation, reasons, curves."""
+"""Published numbers beside ours: units, sizes, reasons, curves."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import pytest
 from made import measured, series
 
 from clonometer.studies.answer import answer
-from clonometer.studies.cells import LOOP_FORK, heap, sysel_fork, sysel_thread
+from clonometer.studies.cells import FOUR_GB, LOOP_FORK, heap, sysel_fork, sysel_thread
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.judge import CALL, RUNS
 from clonometer.studies.measured import Measurements, merge
 from clonometer.studies.published import load_published
-
-GIB = 1 << 30
 
 
 def rows(id_, results):
@@ -30,26 +28,29 @@ def test_ours_has_the_unit_of_the_study_and_a_ratio_to_the_middle():
     assert "it was not measured" in threads.note
 
 
-def test_four_gigabytes_are_extrapolated_and_marked_where_less_was_measured():
+def test_four_gigabytes_have_no_number_where_less_was_measured():
     results = measured(
         {
-            (sysel_fork("cold"), CALL): 100_000.0,
-            (sysel_fork("cold", parent_bytes="1GiB"), CALL): 5_100_000.0,
-            (sysel_thread("cold"), CALL): 50_000.0,
-            (sysel_thread("cold", parent_bytes="1GiB"), CALL): 40_000.0,
+            (sysel_thread("cold"), RUNS): 50_000.0,
+            (sysel_thread("cold", parent_bytes="512MiB"), RUNS): 161_000.0,
+            (sysel_thread("cold", parent_bytes=FOUR_GB, page_kind="untouched"), RUNS): 51_000.0,
         }
     )
-    row = rows("S3", results)[0]
-    assert row.value == pytest.approx(100 + 5000 * 4e9 / GIB)
-    assert row.note == "extrapolated from 1 GiB"
-    assert sysel_fork("cold", parent_bytes="1GiB") in row.cells
-    [flat] = rows("S8", results)
-    assert flat.value == pytest.approx(40.0)
+    row, control = rows("S7", results)
+    assert (row.value, row.low, row.high, row.ratio) == (None, None, None, None)
+    assert row.note.startswith("not measured here: needs 3.73 GiB; with 512 MiB 161 (160 to 162) µs")
+    assert control.value == pytest.approx(51.0)
+    # None with less, and none with more, is not what is asked for.
+    bare = rows("S7", measured({(sysel_thread("cold"), RUNS): 50_000.0}))[0]
+    more = rows("S7", measured({(sysel_thread("cold", parent_bytes="8GiB"), RUNS): 50_000.0}))[0]
+    assert "it was not measured" in bare.note
+    assert "it was not measured" in more.note
+    assert figure_verdict([row, control]).reason.startswith("Not measured here: needs 3.73 GiB; with 512 MiB")
 
 
-def test_what_was_measured_at_full_size_is_not_extrapolated():
-    full = sysel_fork("cold", parent_bytes="3906250KiB")
-    row = rows("S3", measured({(full, CALL): 2e7, (sysel_fork("cold"), CALL): 1e5}))[0]
+def test_what_was_measured_at_full_size_stands_there():
+    full = sysel_fork("cold", parent_bytes=FOUR_GB)
+    row = rows("S3", measured({(full, CALL): 2e7, (sysel_fork("cold", parent_bytes="512MiB"), CALL): 1e5}))[0]
     assert (row.value, row.note) == (pytest.approx(20_000.0), "")
 
 

@@ -7,7 +7,7 @@ from made import judged, measured
 
 from clonometer.records import to_json
 from clonometer.studies.answer import answer
-from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
+from clonometer.studies.cells import FOUR_GB, LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
 from clonometer.studies.judge import CALL, IMAGE, REAPED, RUNS
 from clonometer.studies.published import load_published
@@ -130,3 +130,18 @@ def test_an_answer_has_every_item_once_and_only_known_statuses():
     assert [entry["id"] for entry in to_json(answer(measured({}), ["loop-10000"]))["items"]] == [
         f"L{number}" for number in range(1, 10)
     ]
+
+
+@pytest.mark.parametrize(("untouched", "words"), [(51e3, "memory just written counts"), (160e3, "the control")])
+def test_untouched_memory_stands_beside_what_was_written(untouched, words):
+    values = {}
+    for make, written in ((sysel_fork, 2e7), (sysel_thread, 160e3)):
+        for stage in ("call_returns_ns", "task_runs_ns"):
+            values[make("cold"), stage] = 50e3
+            values[make("cold", parent_bytes="512MiB"), stage] = written
+            values[make("cold", parent_bytes=FOUR_GB, page_kind="untouched"), stage] = untouched
+    verdict = judged(measured(values))["S12"]
+    # The control decides nothing: the thread's growth does.
+    assert verdict.status == "does_not_hold"
+    assert f"With 3.73 GiB allocated and untouched ({words}" in verdict.reason
+    assert any("untouched" in cell for cell in verdict.evidence)

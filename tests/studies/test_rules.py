@@ -304,7 +304,7 @@ def test_what_was_published_in_words_alone_has_no_number_and_no_ratio():
     items = json.loads(json.dumps(to_json(answer(measured(values), []))))["items"]
     rows = [value | {"id": entry["id"]} for entry in items for value in entry.get("values", [])]
     in_words = [row for row in rows if row["said"] is not None]
-    assert [row["id"] for row in in_words] == ["B5", "U1", "U3", "U3", "U4", "U4", "U5", "U5", "U6"]
+    assert [row["id"] for row in in_words] == ["S3", "S7", "S8", "B5", "U1", "U3", "U3", "U4", "U4", "U5", "U5", "U6"]
     for row in in_words:
         assert [row[key] for key in ("published", "published_low", "published_high", "ratio")] == [None] * 4
     assert {row["id"] for row in in_words if row["value"] is not None} >= {"B5", "U3", "U5", "U6"}

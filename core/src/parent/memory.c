@@ -34,19 +34,21 @@ enum {
     READ_WRITE = PROT_READ | PROT_WRITE,
 };
 
-/* In the order of enum page_kind. Small pages are asked for wherever huge ones are not. */
+/* In the order of enum page_kind. Small pages are asked for wherever huge ones are not. What is never touched
+ * is not accounted for either, so that it may be larger than memory and swap unless vm.overcommit_memory
+ * is 2. */
 static const struct kind KINDS[] = {
-    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                  /* 4k */
-    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_HUGEPAGE},                    /* thp */
-    {ANONYMOUS | MAP_HUGETLB, READ_WRITE, TOUCH_WRITE, false, 0},                  /* hugetlb */
-    {MAP_SHARED | MAP_ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE}, /* shared */
-    {MAP_PRIVATE, READ_WRITE, TOUCH_WRITE, true, MADV_NOHUGEPAGE},                 /* file_private */
-    {MAP_PRIVATE, PROT_READ, TOUCH_READ, true, MADV_NOHUGEPAGE},                   /* file_private_read */
-    {MAP_SHARED, READ_WRITE, TOUCH_WRITE, true, MADV_NOHUGEPAGE},                  /* file_shared */
-    {MAP_SHARED, PROT_READ, TOUCH_READ, true, MADV_NOHUGEPAGE},                    /* file_shared_read */
-    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                  /* dontfork */
-    {ANONYMOUS, READ_WRITE, TOUCH_NOTHING, false, MADV_NOHUGEPAGE},                /* untouched */
-    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                  /* sparse */
+    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                   /* 4k */
+    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_HUGEPAGE},                     /* thp */
+    {ANONYMOUS | MAP_HUGETLB, READ_WRITE, TOUCH_WRITE, false, 0},                   /* hugetlb */
+    {MAP_SHARED | MAP_ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},  /* shared */
+    {MAP_PRIVATE, READ_WRITE, TOUCH_WRITE, true, MADV_NOHUGEPAGE},                  /* file_private */
+    {MAP_PRIVATE, PROT_READ, TOUCH_READ, true, MADV_NOHUGEPAGE},                    /* file_private_read */
+    {MAP_SHARED, READ_WRITE, TOUCH_WRITE, true, MADV_NOHUGEPAGE},                   /* file_shared */
+    {MAP_SHARED, PROT_READ, TOUCH_READ, true, MADV_NOHUGEPAGE},                     /* file_shared_read */
+    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                   /* dontfork */
+    {ANONYMOUS | MAP_NORESERVE, READ_WRITE, TOUCH_NOTHING, false, MADV_NOHUGEPAGE}, /* untouched */
+    {ANONYMOUS, READ_WRITE, TOUCH_WRITE, false, MADV_NOHUGEPAGE},                   /* sparse */
 };
 
 int64_t parent_small_page_bytes(void) {

@@ -100,8 +100,9 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
 
 def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> Reproduction:
     from clonometer.cli.measuring import find_catalogue
+    from clonometer.cli.predicting import live
     from clonometer.cli.reproducing import Kept, observe_demos
-    from clonometer.host.facts import collect
+    from clonometer.host.memory import free_bytes
     from clonometer.studies.answer import answer
     from clonometer.studies.explained import EXPLANATIONS
     from clonometer.studies.measured import merge
@@ -109,13 +110,11 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
 
     drivers, catalogue = find_catalogue()
     kept = Kept(out, force=force)
-    available = collect().get("memory.available_bytes")
+    available = free_bytes(live())
     parts: list[Measurements] = []
     notes: list[str] = []
     for name in plans_for(studies):
-        plan, shrunk = load_part(
-            name, catalogue, quick=quick, available_bytes=available if isinstance(available, int) else None
-        )
+        plan, shrunk = load_part(name, catalogue, quick=quick, available_bytes=available)
         notes += [note for note in say_shrunk(shrunk) if note not in notes]
         parts.append(kept.measure(plan, catalogue, drivers, seed))
     explained = {

@@ -45,7 +45,21 @@ def without_memory(text: str) -> str:
     return cell(workload, **axes)
 
 
+def with_axes(text: str, **axes: str) -> str:
+    """The same cell with further axes.
+
+    Examples
+    --------
+    >>> with_axes("launch.fork[temperature=cold]", page_kind="untouched")
+    'launch.fork[page_kind=untouched,temperature=cold]'
+    """
+    workload, present = axes_of(text)
+    return cell(workload, **{**present, **axes})
+
+
 # The studies' own conditions.
+#: malloc of 1e9 ints.
+FOUR_GB = "3906250KiB"
 SYSEL = {"linkage": "dynamic_now", "placement": "free"}
 LAZY = {"linkage": "dynamic_lazy", "placement": "free"}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,12 +11,12 @@ from clonometer.results.noise.noise import rate_interval
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.quantiles import Floats
-from clonometer.studies.cells import SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread
+from clonometer.studies.cells import FOUR_GB, SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread, with_axes
 from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
-from clonometer.studies.types import DOES_NOT_HOLD, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, verdict
-from clonometer.units import approximate_bytes, format_share
+from clonometer.units import approximate_bytes, format_share, parse_bytes
 
 RARE = 0.10
 _THREAD_OVER_FORK = "thread over fork"
@@ -49,16 +50,39 @@ def s11(judge: Judge) -> Verdict:
 
 @claim("S12", "fork twice as long, threads within 25%")
 def s12(judge: Judge) -> Verdict:
-    """Fork with much memory against fork with none, and the same of threads, at both of the study's stages."""
-    fork, thread = (judge.measured.largest(base) for base in (sysel_fork("cold"), sysel_thread("cold")))
-    if fork is None or thread is None:
+    """Fork with much memory against fork with none, and the same of threads, at both of the study's stages.
+
+    The control decides nothing: the same addresses, of which nothing was written.
+    """
+    bare = {"fork ": sysel_fork("cold"), "pthread_create ": sysel_thread("cold")}
+    largest = {words: judge.measured.largest(text) for words, text in bare.items()}
+    written = {words: text for words, text in largest.items() if text is not None}
+    if len(written) < len(bare):
         raise MissingEvidenceError("no launch with memory in the parent was measured")
     parts = [
-        *judge.stages("fork ", fork, sysel_fork("cold"), "above", 1.0),
-        *judge.stages("pthread_create ", thread, sysel_thread("cold"), "alike", 0.25),
+        part
+        for (words, text), (expected, least) in zip(bare.items(), (("above", 1.0), ("alike", 0.25)), strict=True)
+        for part in judge.stages(words, written[words], text, expected, least)
     ]
-    words = f"Cold, with {approximate_bytes(parent_bytes(fork))} in the parent over none"
-    return verdict(over_demands, parts, words, "with memory over without")
+    size = approximate_bytes(parent_bytes(written["fork "]))
+    words = f"Cold, with {size} just written in the parent over none"
+    judged = verdict(over_demands, parts, words, "with memory over without")
+    control, cells = _untouched(judge, bare, written)
+    return replace(judged, reason=judged.reason + control, evidence=(*judged.evidence, *cells))
+
+
+def _untouched(judge: Judge, bare: Mapping[str, str], written: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    """Say what 4 GB do that were allocated and never touched; nothing where that was not measured."""
+    untouched = {words: with_axes(text, page_kind="untouched", parent_bytes=FOUR_GB) for words, text in bare.items()}
+    try:
+        parts = [part for words, text in bare.items() for part in judge.stages(words, untouched[words], text)]
+        dearer = [part for words, text in untouched.items() for part in judge.stages(words, written[words], text)]
+    except MissingEvidenceError:
+        return "", ()
+    ratios = "; ".join(part.text for part in parts)
+    size = approximate_bytes(parse_bytes(FOUR_GB))
+    counts = "memory just written counts, not the address space" if over_demands(dearer) == HOLDS else "the control"
+    return f" With {size} allocated and untouched ({counts}): {ratios}.", tuple(untouched.values())
 
 
 @claim("S13", "half of memcpy; shared pages 20% cheaper")

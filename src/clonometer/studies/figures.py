@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.serial import median_in_time
-from clonometer.studies.cells import parent_bytes, without_memory
+from clonometer.studies.cells import parent_bytes
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import UNITS, Item, PublishedValue
 from clonometer.studies.types import MEASURED, NOT_MEASURABLE, FigureRow, Verdict
 from clonometer.studies.workers import computed
-from clonometer.units import approximate_bytes, format_duration
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.words import PLACEMENT_NAMES
 
 
@@ -41,12 +41,13 @@ def _computed(item: Item, judge: Judge) -> list[FigureRow]:
 
 
 def figure_verdict(rows: Iterable[FigureRow]) -> Verdict:
-    """A figure is measured if one of its numbers is."""
-    rows = list(rows)
+    """A figure is measured if one of its numbers is; a control is none of them."""
+    rows = [row for row in rows if not row.published.control]
     measured = [row for row in rows if row.value is not None]
     cells = tuple(dict.fromkeys(cell for row in rows for cell in row.cells))
     if not measured:
-        return Verdict(NOT_MEASURABLE, f"Not measured here: {rows[0].note}.", evidence=cells)
+        why = rows[0].note.removeprefix("not measured here: ")
+        return Verdict(NOT_MEASURABLE, f"Not measured here: {why}.", evidence=cells)
     first = measured[0]
     interval = None if first.low is None or first.high is None else (first.low, first.high)
     notes = "; ".join(dict.fromkeys(row.note for row in rows if row.note))
@@ -58,10 +59,8 @@ def _row(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:
     assert value.cell is not None
     assert value.quantity is not None
     row = measured.find(value.cell, value.quantity)
-    if row is None and value.scales is not None:
-        return _extrapolated(id_, value, measured)
     if row is None:
-        return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
+        return FigureRow(id_, value, None, None, None, _missing(value, measured), (value.cell,))
     ours, low, high = _scaled(row, value)
     notes = [note for note in (_place(row, measured), _inside(value, measured)) if note]
     return FigureRow(id_, value, ours, low, high, ", ".join(notes), (value.cell,))
@@ -93,18 +92,18 @@ def _place(row: Evidence, measured: Measurements) -> str:
     return PLACEMENT_NAMES[row.estimate.placement] + ("" if share > 0.995 else f" ({share:.0%})")
 
 
-def _extrapolated(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:
-    """A straight line through no memory and as much as was measured, on to what the study had."""
+def _missing(value: PublishedValue, measured: Measurements) -> str:
+    """Why there is no number, and what the same launch takes with the most memory that was measured.
+
+    Nothing is inferred from that: thread creation beside 4 GB is as dear as beside 512 MB, and fork is not.
+    """
     assert value.cell is not None
     assert value.quantity is not None
-    bare = without_memory(value.cell)
     most = measured.largest(value.cell)
-    small, large = (measured.find(text, value.quantity) if text else None for text in (bare, most))
-    if small is None or large is None or most is None:
-        return FigureRow(id_, value, None, None, None, f"{value.cell}: {measured.why(value.cell)}", (value.cell,))
-    reach = parent_bytes(value.cell) / parent_bytes(most)
-    begin, _, _ = _scaled(small, value)
-    # What does not grow goes on as it is: noise between two medians must not be multiplied.
-    ends = [None if end is None else end + max(end - begin, 0.0) * (reach - 1) for end in _scaled(large, value)]
-    note = f"extrapolated from {approximate_bytes(parent_bytes(most))}"
-    return FigureRow(id_, value, ends[0], ends[1], ends[2], note, (bare, most))
+    row = measured.find(most, value.quantity) if most else None
+    needed = parent_bytes(value.cell)
+    if row is None or most is None or not needed or parent_bytes(most) >= needed:
+        return f"{value.cell}: {measured.why(value.cell)}"
+    median, low, high = _scaled(row, value)
+    ends = format_duration_interval(*(end * UNITS[value.unit] for end in (median, low or median, high or median)))
+    return f"not measured here: needs {approximate_bytes(needed)}; with {approximate_bytes(parent_bytes(most))} {ends}"

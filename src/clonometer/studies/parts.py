@@ -67,7 +67,7 @@ def say_shrunk(shrunk: Iterable[Shrunk]) -> list[str]:
     """Say what was made smaller, in sentences."""
     return [
         f"{approximate_bytes(change.planned_bytes)} in the parent was made {approximate_bytes(change.bytes)} "
-        f"({change.reason}); figures for the larger are extrapolated and marked."
+        f"({change.reason}); figures of the larger are not given."
         for change in shrunk
     ]
 
@@ -77,8 +77,8 @@ def load_part(
 ) -> tuple[Plan, tuple[Shrunk, ...]]:
     """Load a plan and fit it to this machine.
 
-    ``quick``: fewer processes and samples, and no parent of more than 512 MiB. ``available_bytes`` of memory may be
-    used; None where it is not known.
+    ``quick``: fewer processes and samples, and no parent that has written more than 512 MiB. ``available_bytes`` of
+    memory may be used; None where it is not known.
 
     Gives the plan, and what was made smaller.
     """
@@ -105,8 +105,8 @@ def load_part(
 
 
 def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> tuple[Target, Shrunk | None]:
-    planned = target.condition.get("parent_bytes")
-    if not isinstance(planned, int) or planned <= most:
+    planned = _written_bytes(target)
+    if planned <= most:
         return target, None
     size = 1 << 20
     while size * 2 <= most:
@@ -117,14 +117,19 @@ def _fit_memory(target: Target, most: float, why: str, catalogue: Catalogue) -> 
     return fitted, Shrunk(planned, size, why)
 
 
+def _written_bytes(target: Target) -> int:
+    """What the parent has written: memory that is never touched takes addresses alone."""
+    memory = target.condition.get("parent_bytes")
+    return memory if isinstance(memory, int) and target.condition.get("page_kind") != "untouched" else 0
+
+
 def _quick_processes(target: Target) -> int:
     cold = any(cell.temperature == "cold" for cell in target.cells)
     return _QUICK_COLD_FREE if cold and target.condition.get("placement") == "free" else _QUICK_PROCESSES
 
 
 def _quick_limits(target: Target) -> Limits:
-    limits, memory = target.limits, target.condition.get("parent_bytes", 0)
-    dear = isinstance(memory, int) and memory >= _DEAR_BYTES
+    limits, dear = target.limits, _written_bytes(target) >= _DEAR_BYTES
     return replace(
         limits,
         processes=min(limits.processes, _DEAR_PROCESSES if dear else _quick_processes(target)),

@@ -48,11 +48,11 @@ class PublishedValue:
     #: Whether the study says about.
     approximate: bool = False
     wording: Annotated[str | None, Key("said"), "The study's words, where it gives no number."] = None
+    #: Whether it is ours alone, measured beside the study's so that the difference shows what that rests on.
+    control: bool = False
     #: What is measured beside it; None where it is computed from several cells.
     cell: str | None = None
     quantity: str | None = None
-    #: An axis of the cell that may be made smaller where the machine has too little, the result being extrapolated.
-    scales: str | None = None
     #: Ours is for one launch and is multiplied by this.
     times: int = 1
     #: Which of the two loops it is of whose launching call, taken to pieces, is told beside ours; None: of neither.
