@@ -105,8 +105,12 @@ def test_a_lopsided_interval_does_not_round_its_value_away() -> None:
         ("64M", 64 << 20),
         ("1.5GiB", 3 << 29),
         ("2TiB", 2 << 40),
+        ("1GB", 10**9),
+        ("1.1GB", 11 * 10**8),
+        ("64 kB", 64_000),
+        ("1g", 1 << 30),
     ],
 )
-def test_sizes_are_binary_and_written_as_they_are_read(text: str, size_bytes: int) -> None:
+def test_sizes_are_read_as_coreutils_does_and_written_as_they_are_read(text: str, size_bytes: int) -> None:
     assert parse_bytes(text) == size_bytes
     assert parse_bytes(format_bytes(size_bytes)) == size_bytes

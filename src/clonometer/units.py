@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 
 from clonometer.errors import UsageError
 
@@ -15,15 +16,14 @@ from clonometer.errors import UsageError
 MOST_MAGNITUDE = 2.0**63
 
 _BYTE_UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
-_BYTE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?", re.IGNORECASE)
-_SHIFT = {"K": 10, "M": 20, "G": 30, "T": 40}
+_BYTE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(i?B)?|B)?", re.IGNORECASE)
 _TABLE_UNITS = {"ns": 0, "µs": 3, "ms": 6, "s": 9}
 
 
 def parse_bytes(text: str) -> int:
-    """Read a size such as ``64MiB``, ``64M``, ``2GB`` or ``4096`` as bytes.
+    """Read a size such as ``64MiB``, ``64M``, ``2GB`` or ``4096`` as bytes, exactly.
 
-    All prefixes are binary, as everywhere in the project: ``64M``, ``64MB`` and ``64MiB`` are the same.
+    As in GNU coreutils ``64MiB`` and ``64M`` are binary, and ``64MB`` is 64,000,000 bytes.
 
     Raises
     ------
@@ -32,18 +32,18 @@ def parse_bytes(text: str) -> int:
 
     Examples
     --------
-    >>> parse_bytes("64MiB")
-    67108864
+    >>> parse_bytes("64MiB"), parse_bytes("64MB")
+    (67108864, 64000000)
     """
     match = _BYTE_PATTERN.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"{text!r} is not a size", "sizes look like 4096, 64KiB, 2MiB or 1GiB")
-    number, unit = match.groups()
-    shift = _SHIFT.get((unit or "B")[0].upper(), 0)
-    value = float(number) * (1 << shift) if "." in number else int(number) << shift
-    if value != int(value):
+        raise UsageError(f"{text!r} is not a size", "sizes look like 4096, 64KiB, 2MiB or 1GiB (1GB is 10^9 bytes)")
+    number, prefix, suffix = match.groups(default="")
+    base = 1000 if suffix.upper() == "B" else 1024
+    size = Fraction(number) * base ** " KMGT".index(prefix.upper() or " ")
+    if size.denominator != 1:
         raise UsageError(f"{text!r} is not a whole number of bytes")
-    return int(value)
+    return size.numerator
 
 
 def format_bytes(size_bytes: int) -> str:
