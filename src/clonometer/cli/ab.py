@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.completing import (
+    complete_plans,
+    complete_settings,
+    complete_sides,
+    complete_stages,
+    complete_workloads,
+)
 from clonometer.cli.console import print_record
 from clonometer.cli.options import (
     SHARE,
@@ -79,22 +86,42 @@ class _Wish:
 
 
 @click.command(name="ab", epilog=_EXAMPLES)
-@click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1)
+@click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1, shell_complete=complete_workloads)
 @click.option(
-    "--a", "a", metavar="KEY=VALUE", multiple=True, help="What side A has; repeatable. Without it: the defaults."
+    "--a",
+    "a",
+    metavar="KEY=VALUE",
+    multiple=True,
+    shell_complete=complete_sides,
+    help="What side A has; repeatable. Without it: the defaults.",
 )
 @click.option(
     "--b",
     "b",
     metavar="KEY=VALUE",
     multiple=True,
+    shell_complete=complete_sides,
     help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: commands that "
     "sh -c runs before and after each process of B. A setting that do does not change is an error.",
 )
-@click.option("--set", "settings", metavar="AXIS=V1,V2", multiple=True, help="Conditions of both sides; repeatable.")
-@click.option("--plan", metavar="NAME|FILE", help="Compare the cells of a plan.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="AXIS=V1,V2",
+    multiple=True,
+    shell_complete=complete_settings,
+    help="Conditions of both sides; repeatable.",
+)
+@click.option("--plan", metavar="NAME|FILE", shell_complete=complete_plans, help="Compare the cells of a plan.")
 @only_option
-@click.option("--stage", "stages", metavar="STAGE", multiple=True, help="Compare these stages only; repeatable.")
+@click.option(
+    "--stage",
+    "stages",
+    metavar="STAGE",
+    multiple=True,
+    shell_complete=complete_stages,
+    help="Compare these stages only; repeatable.",
+)
 @click.option("--pairs", "most_pairs", metavar="N", type=int, default=200, show_default=True, help="The most pairs.")
 @budget_option("How long to measure, at most: 30s or 2m.", default="60s")
 @minimum_effect_option

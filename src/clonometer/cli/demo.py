@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.completing import complete_demos
 from clonometer.cli.console import print_drawn, print_json
 from clonometer.cli.options import examples, json_option
 from clonometer.errors import UsageError
@@ -22,7 +23,7 @@ _EXAMPLES = examples(
 
 
 @click.command(name="demo", epilog=_EXAMPLES)
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_demos)
 @click.option("--source", is_flag=True, help="Print the whole C program, which compiles on its own, and run nothing.")
 @json_option
 def command(name: str | None, source: bool, as_json: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
+from clonometer.cli.completing import complete_settings, complete_workloads, names_of
 from clonometer.cli.options import FILE, examples, json_option, number_option, out_option
 from clonometer.errors import UsageError
 
@@ -17,15 +18,25 @@ _EXAMPLES = examples(
 
 
 @click.command(name="explain", epilog=_EXAMPLES)
-@click.argument("mechanism", metavar="MECHANISM")
-@click.option("--set", "settings", metavar="AXIS=VALUE", multiple=True, help="Under this condition; repeatable.")
-@click.option("--vs", "other", metavar="OTHER", help="Compare with another mechanism.")
+@click.argument("mechanism", metavar="MECHANISM", shell_complete=complete_workloads)
+@click.option(
+    "--set",
+    "settings",
+    metavar="AXIS=VALUE",
+    multiple=True,
+    shell_complete=complete_settings,
+    help="Under this condition; repeatable.",
+)
+@click.option(
+    "--vs", "other", metavar="OTHER", shell_complete=complete_workloads, help="Compare with another mechanism."
+)
 @number_option(
     "--processes", "processes", "How many processes launch. Default: 6; work.factor: 12 of each kind.", most=1000
 )
 @click.option(
     "--tier",
     metavar="NAME",
+    shell_complete=names_of("tracepoints", "own", "stamps", "proc"),
     help="Trace no closer than tracepoints, own or stamps (work.factor: proc). Default: as close as is allowed.",
 )
 @click.option("--ablation", is_flag=True, help="With work.factor: also take shared things away, one after the other.")
@@ -35,6 +46,7 @@ _EXAMPLES = examples(
 @click.option(
     "--counters",
     metavar="SET",
+    shell_complete=names_of("hardware", "software", "none"),
     default="hardware",
     show_default=True,
     help="Count in each part: hardware (cycles, misses), software (faults, switches) or none.",

@@ -8,6 +8,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.answers import keep_cells, read_results
+from clonometer.cli.completing import names_of
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_pieces
 from clonometer.plan.names import chosen_cells
@@ -23,7 +24,14 @@ _EXAMPLES = examples(
 
 @click.command(name="export", epilog=_EXAMPLES)
 @run_argument
-@click.option("--format", "name", required=True, metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")
+@click.option(
+    "--format",
+    "name",
+    required=True,
+    metavar="FORMAT",
+    shell_complete=names_of(*FORMATS),
+    help=f"One of {', '.join(FORMATS)}.",
+)
 @out_option("The file; by default standard output.")
 @force_option
 @click.option("--samples", is_flag=True, help="Write every sample instead of the estimates: csv and jsonl only.")

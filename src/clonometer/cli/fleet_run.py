@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.completing import complete_plans
 from clonometer.cli.console import print_json
 from clonometer.cli.measuring import find_catalogue
 from clonometer.cli.options import (
@@ -89,7 +90,14 @@ class _Way:
 
 
 @click.command(name="run", epilog=_EXAMPLES)
-@click.option("--plan", metavar="NAME|FILE", default=DEFAULT_PLAN, show_default=True, help="A plan, or a TOML file.")
+@click.option(
+    "--plan",
+    metavar="NAME|FILE",
+    default=DEFAULT_PLAN,
+    show_default=True,
+    shell_complete=complete_plans,
+    help="A plan, or a TOML file.",
+)
 @only_option
 @click.option("-o", "--out", metavar="FOLDER", required=True, help="Where run files go: a folder, or a URL of fsspec.")
 @click.option("--hosts", metavar="FILE", type=FILE, help="Machines to reach by ssh, one a line.")

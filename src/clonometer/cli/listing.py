@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from clonometer.cli.completing import complete_names
 from clonometer.cli.console import plain_width, print_json
 from clonometer.cli.measuring import drivers_to_json, find_catalogue
 from clonometer.cli.options import examples, json_option
@@ -30,7 +31,7 @@ _EXAMPLES = examples(
 
 
 @click.command(name="list", epilog=_EXAMPLES)
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_names)
 @click.option("--wide", is_flag=True, help="Show every name with its summary, and what this machine lacks.")
 @json_option
 def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:

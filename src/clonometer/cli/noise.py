@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.completing import complete_plans
 from clonometer.cli.console import print_record
 from clonometer.cli.options import drawn_seed_option, examples, json_option, number_option, only_option, share_option
 from clonometer.errors import EXIT_INTERRUPTED
@@ -28,7 +29,14 @@ _EXAMPLES = examples(
 
 
 @click.command(name="noise", epilog=_EXAMPLES)
-@click.option("--plan", metavar="NAME|FILE", default="quick", show_default=True, help="What to measure.")
+@click.option(
+    "--plan",
+    metavar="NAME|FILE",
+    default="quick",
+    show_default=True,
+    shell_complete=complete_plans,
+    help="What to measure.",
+)
 @only_option
 @number_option("--rounds", "rounds", "Number of rounds; each takes twice the plan's time.", 3)
 @share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed, as in 'clonometer check'.")

@@ -10,6 +10,7 @@ from typing import Any
 import rich_click as click
 from rich.text import Text
 
+from clonometer.cli.completing import complete_workloads
 from clonometer.cli.measuring import draw_seed
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
@@ -93,7 +94,14 @@ FILE = click.Path(path_type=Path)
 run_argument = click.argument("run_file", metavar="RUN", type=FILE)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
-only_option = click.option("--only", "globs", metavar="GLOB", multiple=True, help="Only cells that match; repeatable.")
+only_option = click.option(
+    "--only",
+    "globs",
+    metavar="GLOB",
+    multiple=True,
+    shell_complete=complete_workloads,
+    help="Only cells that match; repeatable.",
+)
 
 
 def _valued_option(

@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.answers import read_results
+from clonometer.cli.completing import complete_pictures
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import picture_format, write_and_say
 
@@ -39,7 +40,7 @@ class _KindOption(click.Option):
 
 @click.command(name="plot", epilog=_EXAMPLES)
 @run_argument
-@click.option("--kind", metavar="KIND", cls=_KindOption)
+@click.option("--kind", metavar="KIND", shell_complete=complete_pictures, cls=_KindOption)
 @out_option(
     "The picture: NAME.png or NAME.svg; by default RUN-KIND.png, and an existing one becomes RUN-KIND.previous.png."
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.completing import complete_studies
 from clonometer.cli.console import print_record
 from clonometer.cli.options import FILE, examples, json_option, seed_option
 from clonometer.cli.outputs import write_and_say
@@ -28,7 +29,7 @@ _EXAMPLES = examples(
 
 
 @click.command(name="reproduce", epilog=_EXAMPLES)
-@click.argument("studies", metavar="[STUDY]...", nargs=-1)
+@click.argument("studies", metavar="[STUDY]...", nargs=-1, shell_complete=complete_studies)
 @click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
 @click.option("--wide", is_flag=True, help="Show the evidence of every line.")
 @json_option

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
+from clonometer.cli.completing import complete_plans, complete_settings, complete_workloads
 from clonometer.cli.console import plain_width
 from clonometer.cli.measuring import find_catalogue
 from clonometer.cli.options import (
@@ -75,16 +76,20 @@ class _Wish:
 
 
 @click.command(name="run", epilog=_EXAMPLES)
-@click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1)
+@click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1, shell_complete=complete_workloads)
 @click.option(
     "--set",
     "settings",
     metavar="AXIS=V1,V2",
     multiple=True,
+    shell_complete=complete_settings,
     help="Measure with these values of an axis; repeatable. See 'clonometer list AXIS'.",
 )
 @click.option(
-    "--plan", metavar="NAME|FILE", help="A plan by name, or a TOML file. Without workloads and plan: default."
+    "--plan",
+    metavar="NAME|FILE",
+    shell_complete=complete_plans,
+    help="A plan by name, or a TOML file. Without workloads and plan: default.",
 )
 @only_option
 @budget_option("How long to measure, at most: 30s or 2m. Cells without a turn get 5 s more.")

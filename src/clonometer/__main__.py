@@ -1,0 +1,8 @@
+"""``python -m clonometer``: the command."""
+
+from __future__ import annotations
+
+from clonometer.cli.start import main
+
+if __name__ == "__main__":
+    main()
