@@ -35,6 +35,7 @@ def completed(clonometer: CommandLine, *words: str) -> list[str]:
         (["list", "reap"], ["reaped"]),
         (["run", "nosuch"], []),
         (["run", "nosuch", "--set", "parent_b"], []),
+        (["run", "launch.fork", "--set", "stack_b"], []),
     ],
 )
 def test_names_are_completed(clonometer: CommandLine, words: list[str], names: list[str]) -> None:

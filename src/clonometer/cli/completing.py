@@ -52,9 +52,8 @@ def _workloads(known: Collection[str], incomplete: str) -> list[str]:
 
 
 def _named(ctx: click.Context) -> list[str]:
-    """The workloads that the line names before."""
-    words = ctx.params.get("workloads") or ctx.params.get("mechanism") or ()
-    return [words] if isinstance(words, str) else list(words)
+    """The workloads that the line names before: click leaves them in ``args`` where an option's value is missing."""
+    return list(ctx.args)
 
 
 def _settings(ctx: click.Context, incomplete: str) -> list[str]:
