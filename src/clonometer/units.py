@@ -40,7 +40,7 @@ def parse_bytes(text: str) -> int:
         raise UsageError(f"{text!r} is not a size", "sizes look like 4096, 64KiB, 2MiB or 1GiB (1GB is 10^9 bytes)")
     number, prefix, suffix = match.groups(default="")
     base = 1000 if suffix.upper() == "B" else 1024
-    size = Fraction(number) * base ** " KMGT".index(prefix.upper() or " ")
+    size = Fraction(number) * Fraction(base) ** " KMGT".index(prefix.upper() or " ")
     if size.denominator != 1:
         raise UsageError(f"{text!r} is not a whole number of bytes")
     return size.numerator
