@@ -13,7 +13,7 @@ import pytest
 
 from clonometer.errors import DriverError
 from clonometer.runner import leftovers
-from clonometer.runner.process import ANSWER_FD, STDERR_KEPT_CHARACTERS, Ending, supervise
+from clonometer.runner.process import ANSWER_FD, STDERR_KEPT_CHARACTERS, Ending, answer_of, supervise
 
 
 def python(code: str, *words: str) -> list[str]:
@@ -27,13 +27,16 @@ def alive(pid: int) -> bool:
         return False
 
 
-def run(code: str, *, timeout_s: float = 20.0, interrupt_fd: int | None = None) -> tuple[bytes, Ending]:
+def run(
+    code: str, *, timeout_s: float = 20.0, interrupt_fd: int | None = None, folders: tuple[str, ...] = ()
+) -> tuple[bytes, Ending]:
     pieces: list[bytes] = []
     ending = supervise(
         python(code, "--fd", ANSWER_FD),
         lambda data: pieces.append(data) is None,
         timeout_s=timeout_s,
         interrupt_fd=interrupt_fd,
+        folders=folders,
     )
     return b"".join(pieces), ending
 
@@ -67,7 +70,9 @@ def test_what_a_driver_keeps_is_removed_whatever_ends_it(tmp_path: Path, end: st
     for folder in (kept, foreign):
         folder.mkdir()
         (folder / "file").touch()
-    _, ending = run(f"os.write(2, b'one\\nkeeps: {kept}\\nkeeps: {foreign}\\ntwo')\n{end}", timeout_s=1.0)
+    _, ending = run(
+        f"os.write(2, b'one\\nkeeps: {kept}\\nkeeps: {foreign}\\ntwo')\n{end}", timeout_s=1.0, folders=(f"{tmp_path}/",)
+    )
     assert not kept.exists()
     assert (foreign / "file").exists()
     assert (ending.stderr, ending.left) == ("one\ntwo", ())
@@ -75,9 +80,39 @@ def test_what_a_driver_keeps_is_removed_whatever_ends_it(tmp_path: Path, end: st
 
 def test_what_nobody_can_remove_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "_PATIENCE_S", 0.0)
-    kept = tmp_path / "clonometer.123"
+    kept = tmp_path / "clonometer-a1B2c3"
     (kept / "a folder").mkdir(parents=True)
-    assert run(f"os.write(2, b'keeps: {kept}')")[1].left == (str(kept),)
+    assert run(f"os.write(2, b'keeps: {kept}')", folders=(str(tmp_path),))[1].left == (str(kept),)
+
+
+@pytest.mark.parametrize("parents", [(), ("/elsewhere",), ("{0}/deeper",)])
+def test_nothing_is_removed_where_the_driver_was_not_told_to_make_it(tmp_path: Path, parents: tuple[str, ...]) -> None:
+    folders = tuple(each.format(tmp_path) for each in parents)
+    precious = [tmp_path / "clonometer-master", tmp_path / "clonometer.7"]
+    for folder in precious:
+        folder.mkdir()
+        (folder / "file").touch()
+    lines = "".join(f"keeps: {folder}\\n" for folder in precious)
+    _, ending = run(f"os.write(2, b'{lines}')", folders=folders)
+    assert all((folder / "file").exists() for folder in precious)
+    assert ending.left == ()
+
+
+def test_a_folder_of_another_user_or_behind_a_link_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs, link = tmp_path / "clonometer-theirs", tmp_path / "clonometer-linked"
+    theirs.mkdir()
+    (theirs / "file").touch()
+    link.symlink_to(theirs)
+    run(f"os.write(2, b'keeps: {link}')", folders=(str(tmp_path),))
+    monkeypatch.setattr(os, "geteuid", lambda: theirs.stat().st_uid + 1)
+    run(f"os.write(2, b'keeps: {theirs}')", folders=(str(tmp_path),))
+    assert (theirs / "file").exists()
+
+
+def test_what_a_program_is_given_is_its_input_whether_it_reads_it_or_not() -> None:
+    given = b"x" * 300_000
+    assert answer_of(python("print(len(sys.stdin.read()))"), timeout_s=20.0, given=given)[0] == b"300000\n"
+    assert answer_of(python("print('no')"), timeout_s=20.0, given=given)[0] == b"no\n"
 
 
 ANSWER = "out = int(sys.argv[2])\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import signal
 import sys
 import threading
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 STRETCH = 1.5
 # In the folder that the agent works in: a whole path may be too long for a socket.
 _SOCKET = "ssh"
+_MOST_MEMORY_BYTES = 2 << 30
+_MOST_FILE_BYTES = 1 << 30
 _WORDS = {"status": "failed", "reason": None}
 
 
@@ -114,6 +117,7 @@ def _far_host(asked: Mapping[str, Any]) -> AbstractContextManager[FarHost | None
         config=over["config"],
         label=asked["label"],
         most_s=over["most_s"],
+        patience_s=over["patience_s"],
         drivers={arch: Path(folder) for arch, folder in over["drivers"].items()},
     )
 
@@ -129,6 +133,32 @@ def _end_with_the_input() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+class AskedToEndError(BaseException):
+    """Whoever asked wants no more; what was begun on a host is ended on the way out."""
+
+
+def _stop(number: int, frame: object) -> None:
+    raise AskedToEndError
+
+
+def _limit_memory() -> None:
+    """Limit what a host's answers may make of this process, and of the files that it writes.
+
+    Only where a host is measured over SSH: limits are inherited, and drivers of this machine build parents of any size.
+    """
+    for limit, most_bytes in ((resource.RLIMIT_DATA, _MOST_MEMORY_BYTES), (resource.RLIMIT_FSIZE, _MOST_FILE_BYTES)):
+        hard = resource.getrlimit(limit)[1]
+        most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
+        resource.setrlimit(limit, (most, hard))
+
+
+def _end_with_who_asked() -> None:
+    """Be killed when whoever started this has gone: then nobody is left to take an answer, or to ask for the end."""
+    from clonometer.runner.process import end_with_starter
+
+    end_with_starter()
+
+
 def main(words: list[str]) -> int:
     """Answer the one request on standard input."""
     # What any library prints goes to standard error, and not into the answer.
@@ -138,6 +168,7 @@ def main(words: list[str]) -> int:
         out.write(json.dumps(look()).encode() + b"\n")
         out.close()
         return 0
+    _end_with_who_asked()
     line = b""
     while not line.endswith(b"\n"):
         # Byte by byte nothing is lost that the thread should see; a request is a few kilobytes.
@@ -145,9 +176,17 @@ def main(words: list[str]) -> int:
         if not piece:
             return 1
         line += piece
-    signal.signal(signal.SIGTERM, lambda number, frame: os._exit(1))
+    request = json.loads(line)
+    if request["over"] is not None:
+        _limit_memory()
+    signal.signal(signal.SIGTERM, _stop)
     _end_with_the_input()
-    ending, content = answer(json.loads(line))
+    try:
+        ending, content = answer(request)
+    except AskedToEndError:
+        ending, content = {"status": "lost", "reason": "it was asked to end, and had nothing to give by then"}, b""
+    except MemoryError:
+        ending, content = {"status": "failed", "reason": "what the host answered does not fit into memory"}, b""
     # From here on the answer is whole, whoever wants to stop.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     out.write(json.dumps(ending).encode() + b"\n" + content)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
-from clonometer.errors import RunFileError
+from clonometer.errors import OutputError, RunFileError
 from clonometer.fleet.arriving import Folder, check_run
 from clonometer.fleet.dispatch import AGAIN, ARRIVED, BUSY, FAILED, LOST, PARTIAL, REFUSED, Dispatch, HostAccount
 from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Hosts, Remark
@@ -17,6 +17,7 @@ from clonometer.fleet.types import FleetHost, FleetRun
 from clonometer.plan.metadata import to_metadata
 from clonometer.plan.types import Plan
 from clonometer.records import to_json
+from clonometer.runner.far import cut
 from clonometer.runner.interrupts import Interruption
 
 # Longer than any agent takes to write what it has.
@@ -180,10 +181,14 @@ class Conductor:
         try:
             header = json.loads(line)
             verdict, reason = self._verdict(event, header, content)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            verdict, reason = FAILED, f"its answer cannot be understood: {error}"
         except RunFileError as error:
             verdict, reason = FAILED, f"what it sent is no run file: {error.message}"
+        except OutputError:
+            # That is this machine's disk, and no fault of the host's.
+            raise
+        except Exception as error:
+            # Whatever a host may send: the others go on.
+            verdict, reason = FAILED, f"its answer cannot be understood: {error}"
         self._judge(event.host, event.round, verdict, reason)
 
     def _verdict(self, event: Answered, header: Mapping[str, Any], content: bytes) -> tuple[str, str | None]:
@@ -203,6 +208,7 @@ class Conductor:
         return (ARRIVED, None) if status == "complete" else (PARTIAL, reason)
 
     def _judge(self, host: str, round_: int, verdict: str, reason: str | None) -> None:
+        reason = None if reason is None else cut(reason)
         self.dispatch.ended(host, round_, verdict, reason, self.clock())
         account = self.dispatch.hosts[host]
         why = f": {reason}" if reason else ""

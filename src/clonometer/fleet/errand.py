@@ -18,6 +18,7 @@ import socket
 import subprocess  # noqa: TID251 (starts the agent, where the runner may not be installed)
 import sys
 import tempfile
+import threading
 import time
 import types
 import zipfile
@@ -34,6 +35,12 @@ NEEDED = ("numpy", "pyarrow")
 _LOOK_TIMEOUT_S = 60
 _INSTALL_TIMEOUT_S = 600
 _ATTEMPTS = 10
+MOST_ANSWER_BYTES = 256 << 20
+"""An agent that answers more is ended: whoever asked keeps answers in memory."""
+_PIECE_BYTES = 1 << 20
+_MOST_COMPLAINT_BYTES = 4096
+# From the wish to stop until the agent is killed: as long as it needs to write what it has, and to leave its host.
+_LAST_S = 45.0
 _BEAT_MS = 20_000.0
 _LONGEST_REST_S = 86_400.0
 _BEAT, _RESTS = "clonometer-beat", "_clonometer_rests"
@@ -147,65 +154,97 @@ def measure(request: str, place: str = "") -> bytes:
         if asked["over"] is None:
             lock_fd, holder = lock_host(asked["label"])
             if lock_fd is None:
-                return _answer("busy", holder)
+                return no_answer("busy", holder)
         # It may have come back to life, or woken, since it was met.
         rest()
         return _ask_agent(request, asked["id"], place, lock_fd)
     except OSError as error:
-        return _answer("failed", f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        return no_answer("failed", f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     finally:
         if lock_fd is not None:
             unlock_host(lock_fd)
 
 
-def _answer(status: str, reason: str) -> bytes:
+def no_answer(status: str, reason: str) -> bytes:
+    """Write an answer without a run file."""
     return json.dumps({"status": status, "reason": reason}).encode() + b"\n"
 
 
 def _ask_agent(request: str, shard: str, place: str, lock_fd: int | None) -> bytes:
     command = [sys.executable, "-P", "-m", "clonometer.fleet.agent"]
     pipe = subprocess.PIPE
-    agent = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment(place), start_new_session=True, cwd="/",
-        # It holds the lock too: should this worker die, the host is locked for as long as something measures.
-        pass_fds=() if lock_fd is None else (lock_fd,),
-    )  # fmt: skip
-    assert agent.stdin is not None
-    assert agent.stdout is not None
-    assert agent.stderr is not None
-    agents()[shard] = agent
-    try:
-        if shard in _asked_to_end():
-            agent.stdin.close()
-        # A pipe that is closed has nobody left to write to.
-        with contextlib.suppress(BrokenPipeError, ValueError):
-            agent.stdin.write(request.encode() + b"\n")
-            agent.stdin.flush()
-        # What it says on standard error is little: only why it could not go on.
-        answer = agent.stdout.read()
-        complaint = agent.stderr.read().decode("utf-8", "replace").strip().splitlines()
-        status = agent.wait()
-    finally:
-        agents().pop(shard, None)
-        with contextlib.suppress(OSError):
-            agent.stdin.close()
-        if agent.poll() is None:
-            agent.kill()
-            agent.wait()
-        agent.stdout.close()
-        agent.stderr.close()
+    # What it says on standard error is why it could not go on; a file never makes it wait for a reader.
+    with tempfile.TemporaryFile() as complaints:
+        agent = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=complaints, env=_environment(place), cwd="/",
+            start_new_session=True,
+            # It holds the lock too: should this worker die, the host is locked for as long as something measures.
+            pass_fds=() if lock_fd is None else (lock_fd,),
+        )  # fmt: skip
+        agents()[shard] = agent
+        try:
+            if shard in _asked_to_end():
+                _end(agent)
+            answer = _dialogue(agent, request)
+            status = agent.wait()
+        finally:
+            agents().pop(shard, None)
+            if agent.poll() is None:
+                agent.kill()
+                agent.wait()
+            for stream in (agent.stdin, agent.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+        complaints.seek(max(0, complaints.seek(0, os.SEEK_END) - _MOST_COMPLAINT_BYTES))
+        complaint = complaints.read().decode("utf-8", "replace").strip().splitlines()
+    if answer is None:
+        return no_answer("failed", f"its answer has more than {MOST_ANSWER_BYTES >> 20} MiB")
     if status == 0 and answer:
         return answer
-    return _answer("failed", complaint[-1] if complaint else f"the agent ended with status {status}")
+    if shard in _asked_to_end():
+        return no_answer("lost", "it was asked to end, and had nothing to give by then")
+    return no_answer("failed", complaint[-1] if complaint else _how_it_ended(status))
+
+
+def _how_it_ended(status: int) -> str:
+    return f"the agent was killed by signal {-status}" if status < 0 else f"the agent ended with status {status}"
+
+
+def _dialogue(agent: subprocess.Popen[bytes], request: str) -> bytes | None:
+    """Hand the request to the agent and take its answer; None where that has no bounds, and the agent is killed."""
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    # A pipe that is closed has nobody left to write to.
+    with contextlib.suppress(BrokenPipeError, ValueError):
+        agent.stdin.write(request.encode() + b"\n")
+        agent.stdin.flush()
+    answer = bytearray()
+    while piece := agent.stdout.read(_PIECE_BYTES):
+        answer += piece
+        if len(answer) > MOST_ANSWER_BYTES:
+            agent.kill()
+            return None
+    return bytes(answer)
+
+
+def _end(agent: subprocess.Popen[bytes]) -> None:
+    """Let the agent hear the end of its input, and kill it should it not have ended some time later."""
+    with contextlib.suppress(OSError, ValueError):
+        if agent.stdin is not None:
+            agent.stdin.close()
+    # It does nothing to an agent that has ended.
+    late = threading.Timer(_LAST_S, agent.kill)
+    late.daemon = True
+    late.start()
 
 
 def stop(shard: str) -> str:
     """Ask the agent of a shard to end with what it has; it hears the end of its input."""
     _asked_to_end().add(shard)
     agent = agents().get(shard)
-    if agent is not None and agent.stdin is not None:
-        with contextlib.suppress(OSError, ValueError):
-            agent.stdin.close()
+    if agent is not None:
+        _end(agent)
     return json.dumps({})
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from clonometer.runner.far import cut
+
 
 @dataclass(frozen=True)
 class HostCame:
@@ -25,6 +27,9 @@ class HostGone:
     host: str
     reason: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", cut(self.reason))
+
 
 @dataclass(frozen=True)
 class HostRefused:
@@ -33,6 +38,9 @@ class HostRefused:
     host: str
     reason: str
     same_as: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", cut(self.reason))
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,9 @@ class Remark:
     """Something that the user should know of."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", cut(self.text))
 
 
 HostEvent = HostCame | HostGone | HostRefused | Answered | Remark

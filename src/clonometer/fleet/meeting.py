@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,8 @@ def clock_of(known: Mapping[str, Any], before_s: float, after_s: float) -> dict[
     {'apart_s': 103.5, 'apart_within_s': 0.5}
     """
     began_s, ended_s = float(known["began"]), float(known["ended"])
+    if not (math.isfinite(began_s) and math.isfinite(ended_s)):
+        raise ValueError(f"its clock says {began_s}")
     return {
         "apart_s": ((began_s - before_s) + (ended_s - after_s)) / 2,
         "apart_within_s": ((after_s - before_s) - (ended_s - began_s)) / 2,

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from clonometer.plan.metadata import to_metadata
 from clonometer.plan.types import Plan, Target
 
+# A file's name has 255 bytes, of which the fleet, the round and a temporary name want some.
+_LONGEST_HOST = 100
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -75,7 +77,7 @@ def safe_name(host: str, taken: set[str]) -> str:
     >>> safe_name("alice@web1:22", set()), safe_name("web1", {"web1"})
     ('alice_web1_22', 'web1-2')
     """
-    name = _UNSAFE.sub("_", host).strip("._-") or "host"
+    name = _UNSAFE.sub("_", host[:_LONGEST_HOST]).strip("._-") or "host"
     return next(text for text in (name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))) if text not in taken)
 
 

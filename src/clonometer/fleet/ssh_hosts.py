@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from clonometer.errors import InputError
+from clonometer.errors import ClonometerError, InputError
 from clonometer.fleet import errand
 from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Mailbox
 from clonometer.fleet.shards import safe_name
-from clonometer.runner.far import FarError, ask_identity, check_destination
+from clonometer.runner.far import ask_identity, check_destination
 
 _ASKING_AT_ONCE = 32
 _ATTEMPTS = 3
@@ -69,6 +69,8 @@ class SshHosts:
         self._destinations = {host.name: host.destination for host in destinations}
         self._config = config
         self._most_s = shard_s + _BESIDE_S
+        # Nobody waits for one answer longer than for all that a round takes.
+        self._patience_s = shard_s
         self._drivers = dict(drivers)
         self._mail = Mailbox()
         self._machines: dict[str, str] = {}
@@ -88,7 +90,7 @@ class SshHosts:
         """Let an agent here measure the host."""
         over = {
             "destination": self._destinations[host], "config": self._config, "most_s": self._most_s,
-            "drivers": self._drivers,
+            "patience_s": self._patience_s, "drivers": self._drivers,
         }  # fmt: skip
         text = json.dumps({**request, "over": over})
         described = request["fleet"]
@@ -96,7 +98,10 @@ class SshHosts:
         self._shards.add(request["id"])
 
         def measure() -> None:
-            answer = errand.measure(text)
+            try:
+                answer = errand.measure(text)
+            except Exception as error:
+                answer = errand.no_answer("failed", f"its agent cannot be asked: {error}")
             self._shards.discard(request["id"])
             self._mail.post(Answered(host, described["round"], described["attempt"], answer))
 
@@ -136,10 +141,13 @@ class SshHosts:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with self._few:
-                    identity = ask_identity(self._destinations[name], self._config)
+                    identity = ask_identity(self._destinations[name], self._config, self._patience_s)
                 break
-            except FarError as error:
+            except ClonometerError as error:
                 reason = f"cannot be reached: {error.message}"
+            except Exception as error:
+                # Nobody would ever hear of this host again, and the others would wait for it.
+                reason = f"cannot be asked: {error}"
             if attempt == 1:
                 self._mail.post(HostGone(name, reason))
             if attempt == _ATTEMPTS or self._ended.wait(_PAUSE_S):

@@ -10,6 +10,7 @@ from pathlib import Path
 from clonometer.errors import InputError, OutputError
 from clonometer.files import writing
 from clonometer.model.calibration import CALIBRATION_SCHEMA, Calibration
+from clonometer.model.terms import LINEAR
 from clonometer.records import from_json, to_json
 from clonometer.user_cache import user_folder
 
@@ -110,7 +111,11 @@ def _calibration_of(parsed: object, path: Path) -> Calibration:
         )
     if version not in (None, CALIBRATION_SCHEMA):
         raise InputError(f"its schema is {version}, and this Clonometer reads {CALIBRATION_SCHEMA}")
-    return from_json(Calibration, parsed)
+    calibration = from_json(Calibration, parsed)
+    for name, model in calibration.models.items():
+        if unknown := [term for term in model.terms if term not in LINEAR]:
+            raise InputError(f"models.{name[:60]} has an unknown term {unknown[0][:60]!r}")
+    return calibration
 
 
 def check_machine(calibration: Calibration, machine: Mapping[str, str]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.families import axis
@@ -20,6 +21,8 @@ BIN_VARIABLE = "CLONOMETER_BIN"
 GUARDIAN = "clonometer-guardian"
 #: The axis by whose value a driver is chosen.
 LINKAGE = "linkage"
+#: The axis that names a folder in which the driver makes one.
+OUTPUT_FOLDER = "output_folder"
 _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 #: Begin the names of all that measuring needs: drivers, and the programs that those start.
@@ -35,6 +38,8 @@ class Driver:
     name: str
     argv: tuple[str, ...]
     description: Mapping[str, Any]
+    #: What it may answer at most, in bytes.
+    most_answer_bytes: ClassVar[float] = math.inf
 
     @property
     def family(self) -> str:
@@ -97,6 +102,11 @@ class Driver:
     def command(self, *words: str) -> list[str]:
         """Write the command that hands it these words."""
         return [*self.argv, *words]
+
+    def folders(self, target: Target) -> tuple[str, ...]:
+        """Where it makes directories on this machine, as it was told: in $TMPDIR, and where output goes."""
+        output = target.condition.get(OUTPUT_FOLDER) or target.options.get(OUTPUT_FOLDER)
+        return (os.environ.get("TMPDIR") or "/tmp", *([str(output)] if output else []))
 
 
 @dataclass(frozen=True)

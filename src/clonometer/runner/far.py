@@ -7,24 +7,27 @@ lock and the folder, and removes both when its input ends: when we are done, whe
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import platform
+import re
 import secrets
+import select
 import shlex
 import subprocess  # noqa: TID251 (ssh starts what is measured)
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from clonometer.errors import DriverError, SettingError, UsageError
 from clonometer.host.facts import collect_from
+from clonometer.plan.types import Target
 from clonometer.runner.drivers import MEASURING, Driver, Drivers, bin_folder, describe_drivers, executables
 from clonometer.runner.far_source import FarSource
 from clonometer.runner.interfaces import Start, Starts
-from clonometer.runner.process import ANSWER_FD
+from clonometer.runner.process import ANSWER_FD, Ending, answer_of, end_with_starter
 
 # A packet each half minute, and none for two minutes is a lost host: less than any answer costs.
 _OPTIONS = (
@@ -33,6 +36,16 @@ _OPTIONS = (
 )  # fmt: skip
 _FAR_FD = "3"
 _PATIENCE_S = 60.0
+# After its input has ended a host removes a folder, and ends.
+_FAREWELL_S = 10.0
+# What a host may answer: who it is, that it is ready, what its facts are, and one driver's samples.
+_MOST_WORDS_BYTES = 4096
+_MOST_FACTS_BYTES = 32 << 20
+_MOST_SAMPLES_BYTES = 256 << 20
+_MOST_REASON = 300
+# Boot id, instruction set, seconds since 1970: no more letters than each has, and ASCII alone.
+_IDENTITY = re.compile(rb"([0-9a-f-]{36})\s+([A-Za-z0-9_.-]{1,32})\s+([0-9]{1,11})\s*")
+_READY = re.compile(r"([A-Za-z0-9_.-]{1,32}) (/[A-Za-z0-9_./+@-]{1,200}) ([ -~]{1,100})")
 # Each asks for what the answers before named.
 _MOST_ROUNDS = 40
 _COPY_TIMEOUT_S = 300.0
@@ -103,13 +116,19 @@ class FarError(DriverError):
     """A host over SSH that cannot be used; ``status`` is ``lost``, ``busy``, ``refused`` or ``failed``."""
 
     def __init__(self, message: str, status: str) -> None:
-        super().__init__(message)
+        super().__init__(cut(message))
         self.status = status
 
 
 @dataclass(frozen=True)
 class FarDriver(Driver):
     """A driver that is started over SSH."""
+
+    most_answer_bytes: ClassVar[float] = _MOST_SAMPLES_BYTES
+
+    def folders(self, target: Target) -> tuple[str, ...]:
+        """None: what it makes is on that host, and nothing that a host says is removed here."""
+        return ()
 
     def command(self, *words: str) -> list[str]:
         """Write the ``ssh`` command: the shell there reads its words once more."""
@@ -129,7 +148,7 @@ def check_destination(destination: str) -> str:
     return destination
 
 
-def ask_identity(destination: str, config: str | None) -> dict[str, Any]:
+def ask_identity(destination: str, config: str | None, patience_s: float = _PATIENCE_S) -> dict[str, Any]:
     """Ask a host for its machine, instruction set and clock, by one short command.
 
     Gives ``machine`` (the kernel's boot id), ``arch``, ``apart_s`` (its clock minus ours) and ``apart_within_s``.
@@ -140,16 +159,18 @@ def ask_identity(destination: str, config: str | None) -> dict[str, Any]:
         If it cannot be reached, or answers otherwise.
     """
     script = "cat /proc/sys/kernel/random/boot_id; uname -m; date +%s"
+    command = [*_ssh(config), "--", check_destination(destination), "exec sh -s"]
     began_s = time.time()
-    ended = _run([*_ssh(config), "--", check_destination(destination), "exec sh -s"], script.encode(), _PATIENCE_S)
+    answer, ending = _run(command, script.encode(), min(patience_s, _PATIENCE_S), _MOST_WORDS_BYTES)
     after_s = time.time()
-    lines = ended.stdout.decode("utf-8", "replace").split()
-    if ended.returncode != 0 or len(lines) != 3 or not lines[2].isdigit():
-        raise FarError(_last_line(ended.stderr) or f"ssh ended with status {ended.returncode}", "lost")
+    identity = _IDENTITY.fullmatch(answer)
+    if ending.exit_status != 0 or identity is None:
+        raise FarError(_why(ending) or "what it says of itself cannot be understood", "lost")
     half_s = (after_s - began_s) / 2
     # The answer is a whole second, cut off.
-    apart_s = int(lines[2]) + 0.5 - (began_s + half_s)
-    return {"machine": lines[0], "arch": lines[1], "apart_s": apart_s, "apart_within_s": half_s + 0.5}
+    apart_s = int(identity[3]) + 0.5 - (began_s + half_s)
+    machine, arch = identity[1].decode(), identity[2].decode()
+    return {"machine": machine, "arch": arch, "apart_s": apart_s, "apart_within_s": half_s + 0.5}
 
 
 class FarHost(Starts):
@@ -167,6 +188,8 @@ class FarHost(Starts):
         Who measures, for others who find the host locked.
     most_s
         After so long the host gives up waiting for us, should the line have broken without a word.
+    patience_s
+        How long one answer of the host is waited for; a minute at most.
     drivers
         Folders of drivers for other instruction sets, by what ``uname -m`` calls them.
     """
@@ -179,6 +202,7 @@ class FarHost(Starts):
         config: str | None,
         label: str,
         most_s: float,
+        patience_s: float | None = None,
         drivers: Mapping[str, Path] | None = None,
     ) -> None:
         self._destination = check_destination(destination)
@@ -186,6 +210,7 @@ class FarHost(Starts):
         self._control = control
         if len(str(control)) > _LONGEST_SOCKET:
             raise UsageError(f"{control} is too long a name for the socket of ssh")
+        self._patience_s = min(_PATIENCE_S, most_s) if patience_s is None else min(_PATIENCE_S, patience_s)
         self._values = {"suffix": secrets.token_hex(6), "label": _plain(label), "most": str(round(most_s))}
         self._keeper: subprocess.Popen[bytes] | None = None
         self._place = ""
@@ -197,8 +222,9 @@ class FarHost(Starts):
         command = [*_ssh(self._config), "-M", "-S", str(self._control), "--", self._destination, "exec sh -s"]
         pipe = subprocess.PIPE
         self._keeper = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=os.environ
-        )
+            command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=os.environ, bufsize=0,
+            preexec_fn=end_with_starter,  # noqa: PLW1509 (one call into the kernel, no more)
+        )  # fmt: skip
         try:
             self._begin(self._keeper)
             self._copy()
@@ -254,14 +280,14 @@ class FarHost(Starts):
             keeper.stdin.flush()
         except BrokenPipeError:
             pass
-        word, _, rest = keeper.stdout.readline().decode("utf-8", "replace").strip().partition(" ")
+        line = _first_line(keeper, self._patience_s)
+        word, _, rest = line.decode("utf-8", "replace").strip().partition(" ")
         if word in ("busy", "refused"):
             raise FarError(rest, word)
-        if word != "ready":
-            assert keeper.stderr is not None
-            keeper.wait()
-            raise FarError(_last_line(keeper.stderr.read()) or "the connection gave no answer", "lost")
-        arch, self._place, self.locked = rest.split(" ", 2)
+        ready = _READY.fullmatch(rest)
+        if word != "ready" or ready is None:
+            raise FarError(_last_line(_available(keeper)) or "the connection gave no answer that is understood", "lost")
+        arch, self._place, self.locked = ready.groups()
         if arch not in self._folders:
             known = ", ".join(self._folders)
             raise FarError(f"it is {arch}; the drivers here are for {known}: add --drivers {arch}=FOLDER", "refused")
@@ -277,13 +303,16 @@ class FarHost(Starts):
     def _put(self, name: str, content: bytes) -> None:
         path = shlex.quote(f"{self._place}/{name}")
         command = [*self._session(), f"cat >{path} && chmod 700 {path}"]
-        ended = _run(command, content, _COPY_TIMEOUT_S)
-        if ended.returncode != 0:
+        _, ending = _run(command, content, min(_COPY_TIMEOUT_S, 5 * self._patience_s), _MOST_WORDS_BYTES)
+        if ending.exit_status != 0:
             status = "failed" if self.is_there else "lost"
-            raise FarError(f"cannot copy {name} there: {_last_line(ended.stderr)}", status)
+            raise FarError(f"cannot copy {name} there: {_why(ending)}", status)
 
     def _read_there(self, script: bytes) -> bytes:
-        return _run([*self._session(), "exec sh -s"], script, _PATIENCE_S).stdout
+        answer, ending = _run([*self._session(), "exec sh -s"], script, self._patience_s, _MOST_FACTS_BYTES)
+        if ending.stopped is not None:
+            raise FarError(f"its facts cannot be read: {_why(ending)}", "lost")
+        return answer
 
     def _session(self) -> tuple[str, ...]:
         # No new connection where the first is lost: it would have no folder there.
@@ -294,12 +323,14 @@ class FarHost(Starts):
         keeper, self._keeper = self._keeper, None
         if keeper is None:
             return
+        for stream in (keeper.stdin, keeper.stdout, keeper.stderr):
+            if stream is not None:
+                # What it may still say has no reader: it cannot be waited for, nor take memory.
+                with contextlib.suppress(OSError):
+                    stream.close()
         try:
-            keeper.communicate(timeout=_PATIENCE_S)
+            keeper.wait(timeout=min(_FAREWELL_S, self._patience_s))
         except subprocess.TimeoutExpired:
-            keeper.kill()
-            keeper.communicate()
-        except (OSError, ValueError):
             keeper.kill()
             keeper.wait()
 
@@ -308,16 +339,59 @@ def _ssh(config: str | None) -> tuple[str, ...]:
     return ("ssh", *(("-F", config) if config is not None else ()), *_OPTIONS)
 
 
-def _run(command: Sequence[str], given: bytes, timeout_s: float) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(
-            command, input=given, check=False, capture_output=True, timeout=timeout_s, start_new_session=True,
-            env=os.environ,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise FarError(f"no answer within {timeout_s:.0f} s", "lost") from error
-    except OSError as error:
-        raise FarError(f"cannot start ssh: {error.strerror}", "refused") from error
+def _run(command: Sequence[str], given: bytes, timeout_s: float, most_bytes: int) -> tuple[bytes, Ending]:
+    """Let ssh run a command to its end; what it answers is bounded, in bytes and in time."""
+    answer, ending = answer_of(command, timeout_s=timeout_s, most_bytes=most_bytes, given=given)
+    if ending.stopped == "timeout":
+        raise FarError(f"no answer within {timeout_s:.0f} s", "lost")
+    return answer, ending
+
+
+def _why(ending: Ending) -> str:
+    """Why ssh gave no answer that can be used; empty where it ended well."""
+    if ending.stopped == "refused":
+        return "it answers more than it was asked for"
+    words = _last_line(ending.stderr.encode("utf-8", "replace"))
+    return words or ("" if ending.exit_status == 0 else f"ssh ended with status {ending.exit_status}")
+
+
+def _first_line(keeper: subprocess.Popen[bytes], patience_s: float) -> bytes:
+    """The first line that the shell there writes, or what there is of it: so many bytes, and so long."""
+    assert keeper.stdout is not None
+    until_s = time.monotonic() + patience_s
+    line = b""
+    while b"\n" not in line and len(line) < _MOST_WORDS_BYTES:
+        left_s = until_s - time.monotonic()
+        if left_s <= 0 or not select.select([keeper.stdout], [], [], left_s)[0]:
+            raise FarError(f"no answer within {patience_s:.0f} s", "lost")
+        piece = os.read(keeper.stdout.fileno(), _MOST_WORDS_BYTES)
+        if not piece:
+            break
+        line += piece
+    return line.partition(b"\n")[0]
+
+
+def _available(keeper: subprocess.Popen[bytes]) -> bytes:
+    """What it has said on standard error; it is waited for a moment, and no longer."""
+    assert keeper.stderr is not None
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        keeper.wait(timeout=1.0)
+    if not select.select([keeper.stderr], [], [], 0)[0]:
+        return b""
+    return os.read(keeper.stderr.fileno(), 1 << 16)
+
+
+def cut(text: str) -> str:
+    r"""Make one short printable line of what a host says.
+
+    Examples
+    --------
+    >>> cut("a\x1b[31m\nb")
+    'a\\x1b[31m\\nb'
+    """
+    short = text if len(text) <= _MOST_REASON else text[: _MOST_REASON - 3] + "..."
+    escaped = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in short)
+    return escaped if len(escaped) <= _MOST_REASON else escaped[: _MOST_REASON - 3] + "..."
 
 
 def _plain(label: str) -> str:
@@ -327,4 +401,4 @@ def _plain(label: str) -> str:
 
 def _last_line(stderr: bytes) -> str:
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return json.dumps(lines[-1][:300])[1:-1] if lines else ""
+    return cut(lines[-1]) if lines else ""

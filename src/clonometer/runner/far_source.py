@@ -10,6 +10,8 @@ from pathlib import Path
 from clonometer.host.source import Lack, Source
 
 _Request = tuple[str, str]
+# Bytes come as three characters each; more than a megabyte no fact has.
+_MOST_CHARACTERS = 4 << 20
 
 # Each answer is a line with a mark that nobody can guess, the status, and then what was asked for.
 _ASK = r"""LC_ALL=C; export LC_ALL
@@ -78,7 +80,10 @@ class FarSource(Source):
     def bytes(self, path: str) -> bytes:
         """Content of a file as bytes; Lack if it cannot be read."""
         # As hexadecimal digits: a shell's variables hold no zero bytes.
-        return bytes.fromhex(self._ask("bytes", path))
+        try:
+            return bytes.fromhex(self._ask("bytes", path))
+        except ValueError:
+            raise Lack(f"{path}: the host gave no bytes") from None
 
     def names(self, path: str, prefix: str = "") -> list[str]:
         """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
@@ -105,8 +110,10 @@ class FarSource(Source):
 
 
 def _understood(request: _Request, is_there: bool, content: str) -> str | Lack:
+    if len(content) > _MOST_CHARACTERS:
+        return Lack(f"{request[1]}: the host gave too much")
     if is_there:
         # The dot kept the shell from dropping the last lines' ends.
         return content.removesuffix("\n").removesuffix(".")
     why = content.strip().splitlines()
-    return Lack(f"{request[1]}: {why[-1].rpartition(': ')[2] if why else 'No such file or directory'}")
+    return Lack(f"{request[1]}: {why[-1].rpartition(': ')[2][:200] if why else 'No such file or directory'}")

@@ -6,13 +6,17 @@ import contextlib
 import os
 import re
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 KEEPS = b"keeps: "
 """Begins the line on stderr by which a driver names a directory that it has made (docs/protocol.md)."""
 
 # Only what bears our name and a process's number or six random characters is ever removed.
-_NAME = re.compile(r"clonometer(-[A-Za-z0-9]{6}|\.[0-9]+)")
+_FOLDER = re.compile(r"clonometer-[A-Za-z0-9]{6}", re.ASCII)
+_GROUP = re.compile(r"clonometer\.[0-9]{1,10}", re.ASCII)
+# Every control group has it.
+_MARK_OF_A_GROUP = "cgroup.procs"
 _MOST_KEPT = 16
 _MOST_LINE_BYTES = 4096
 # A remover begins as soon as its driver has gone, and a control group is busy until its last task has left.
@@ -57,34 +61,48 @@ class KeptPaths:
         return True
 
 
-def remove_left(paths: list[str]) -> tuple[str, ...]:
+def remove_left(paths: list[str], folders: Collection[str]) -> tuple[str, ...]:
     """Remove the directories that are still there, with the files in them; name those that cannot be removed.
 
-    They are a driver's, which has ended; its remover may be removing them at the same time.
+    They are a driver's, which has ended; its remover may be removing them at the same time. A program is not believed
+    further than that: a folder must be ours, and lie in one of ``folders``, in which the program was told to make it. A
+    control group must be ours too, and goes only if it is empty. Without ``folders`` nothing is removed.
     """
-    ours = [path for path in paths if _NAME.fullmatch(Path(path).name)]
+    ours = [path for path in paths if _is_ours(path, folders)]
     end_s = time.monotonic() + _PATIENCE_S
     while (left := tuple(path for path in ours if not _removed(path))) and time.monotonic() < end_s:
         time.sleep(_STEP_S)
     return left
 
 
+def _is_ours(path: str, folders: Collection[str]) -> bool:
+    place = Path(path)
+    try:
+        if not folders or place.lstat().st_uid != os.geteuid():
+            return False
+    except (OSError, ValueError):
+        return False
+    if _GROUP.fullmatch(place.name):
+        return (place / _MARK_OF_A_GROUP).exists()
+    return _FOLDER.fullmatch(place.name) is not None and str(place.parent) in {str(Path(each)) for each in folders}
+
+
 def _removed(path: str) -> bool:
     """Remove a folder and the files in it, following no link; True where it is gone."""
-    try:
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    try:
-        # A control group's files cannot be unlinked, and need not be.
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):
-                    os.unlink(entry.name, dir_fd=folder)
-    finally:
-        os.close(folder)
+    if _FOLDER.fullmatch(Path(path).name):
+        try:
+            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    with contextlib.suppress(OSError):
+                        os.unlink(entry.name, dir_fd=folder)
+        finally:
+            os.close(folder)
     with contextlib.suppress(OSError):
         Path(path).rmdir()
     return not os.path.lexists(path)

@@ -112,7 +112,13 @@ def _measure(
     reader = AnswerReader()
     blocks: list[Block] = []
 
+    came = 0
+
     def receive(data: bytes) -> bool:
+        nonlocal came
+        came += len(data)
+        if came > driver.most_answer_bytes:
+            return False
         try:
             blocks.extend(reader.feed(data))
         except ProtocolError:
@@ -127,6 +133,7 @@ def _measure(
             timeout_s=limit_s,
             interrupt_fd=interrupt_fd,
             environment=environment,
+            folders=driver.folders(target),
         )
     except DriverError as error:
         return ProcessResult("failed", error.message)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
 import subprocess  # noqa: TID251 (this is the module that starts processes)
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import IO
 
 from clonometer.errors import DriverError
 from clonometer.runner.leftovers import KeptPaths, remove_left
@@ -23,6 +26,9 @@ MOST_ANSWER_BYTES = 1 << 20
 _LONGEST_POLL_MS = 3_600_000
 _CHUNK_BYTES = 1 << 18
 _STRAYS_LIMIT_S = 0.1
+# linux/prctl.h. Both are looked up here: between fork and exec as little as possible is done.
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
 
 ANSWER_FD = "{answer fd}"
 """Stands in an argument list for the number of the descriptor that takes the answer."""
@@ -69,6 +75,8 @@ def supervise(
     timeout_s: float,
     interrupt_fd: int | None = None,
     environment: Mapping[str, str] | None = None,
+    folders: Collection[str] = (),
+    given: bytes | None = None,
 ) -> Ending:
     """Start a program, hand its answer to ``receive`` as it comes, and wait for its end.
 
@@ -78,7 +86,9 @@ def supervise(
 
     The answer comes on the descriptor that ``ANSWER_FD`` stands for, or on standard output where it is not among the
     arguments. ``receive`` is called with each piece of it and returns whether it wants more; where it does not, the
-    program is stopped. ``interrupt_fd`` becomes readable when the user wants to stop.
+    program is stopped. ``interrupt_fd`` becomes readable when the user wants to stop. ``folders`` are those in which
+    the program was told to make directories (`remove_left`), ``given`` is its standard input. A program that is given
+    something talks to another machine: it is killed when the thread that started it ends.
 
     Raises
     ------
@@ -89,11 +99,11 @@ def supervise(
     began_s = time.monotonic()
     try:
         try:
-            child = _start(argv, write_fd, environment or {})
+            child = _start(argv, write_fd, environment or {}, given)
         finally:
             os.close(write_fd)
         assert child.stderr is not None  # It was asked for.
-        tail = _Tail()
+        tail = _Tail(folders)
         with _gone_at_the_end(child, tail):
             sinks = {read_fd: receive, child.stderr.fileno(): tail.add}
             stopped = _listen(child, sinks, began_s + timeout_s, interrupt_fd)
@@ -114,6 +124,8 @@ def answer_of(
     timeout_s: float,
     most_bytes: float = MOST_ANSWER_BYTES,
     interrupt_fd: int | None = None,
+    folders: Collection[str] = (),
+    given: bytes | None = None,
 ) -> tuple[bytes, Ending]:
     """Start a program as `supervise` does, and give its whole answer; one that answers more is stopped."""
     answer = bytearray()
@@ -122,7 +134,7 @@ def answer_of(
         answer.extend(data)
         return len(answer) < most_bytes
 
-    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd, folders=folders, given=given)
     return bytes(answer), ending
 
 
@@ -133,6 +145,7 @@ def sound_answer(
     timeout_s: float,
     most_bytes: float = MOST_ANSWER_BYTES,
     interrupt_fd: int | None = None,
+    folders: Collection[str] = (),
 ) -> bytes:
     """Give the answer of a program that must end well; ``name`` says which it is.
 
@@ -143,7 +156,9 @@ def sound_answer(
     KeyboardInterrupt
         If the user wants to stop.
     """
-    answer, ending = answer_of(argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd)
+    answer, ending = answer_of(
+        argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd, folders=folders
+    )
     if ending.stopped == "interrupt":
         raise KeyboardInterrupt
     if ending.exit_status != 0:
@@ -151,26 +166,55 @@ def sound_answer(
     return answer
 
 
-def _start(argv: Sequence[str], write_fd: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def end_with_starter() -> None:
+    """Called in a new process: be killed when the thread that started it ends, in whatever way."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
+def _start(
+    argv: Sequence[str], write_fd: int, environment: Mapping[str, str], given: bytes | None
+) -> subprocess.Popen[bytes]:
     """Start a driver that answers on ``write_fd``, or on standard output where its words name no descriptor."""
     command = [str(write_fd) if word == ANSWER_FD else word for word in argv]
     over_stdout = ANSWER_FD not in argv
     # LD_BIND_NOW would turn a lazily bound probe into the other kind: linkage is a condition, not an accident.
     inherited = {name: value for name, value in os.environ.items() if name != "LD_BIND_NOW"}
+    with contextlib.ExitStack() as stack:
+        # A file never makes the writer wait, as a pipe does whose other end reads nothing.
+        source = subprocess.DEVNULL if given is None else _filled(stack.enter_context(tempfile.TemporaryFile()), given)
+        return _popen(command, write_fd, over_stdout, source, {**inherited, **environment}, tied=given is not None)
+
+
+def _filled(file: IO[bytes], content: bytes) -> IO[bytes]:
+    file.write(content)
+    file.seek(0)
+    return file
+
+
+def _popen(
+    command: list[str],
+    write_fd: int,
+    over_stdout: bool,
+    source: IO[bytes] | int,
+    environment: Mapping[str, str],
+    *,
+    tied: bool,
+) -> subprocess.Popen[bytes]:
     try:
         # From the main thread only: the probe asks for PR_SET_PDEATHSIG, which fires when the thread that
         # started it ends, not when the process does.
         return subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=source,
             stdout=write_fd if over_stdout else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=() if over_stdout else (write_fd,),
             start_new_session=True,
-            env={**inherited, **environment},
+            env=environment,
+            preexec_fn=end_with_starter if tied else None,  # noqa: PLW1509 (one call into the kernel, no more)
         )
     except OSError as error:
-        raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
+        raise DriverError(f"cannot start {command[0]}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -245,8 +289,9 @@ def _drain(descriptor: int, sink: Callable[[bytes], bool]) -> None:
 class _Tail:
     """The end of a driver's stderr, bounded, and what the driver said there that it keeps."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: Collection[str]) -> None:
         self._data = b""
+        self._folders = folders
         self._kept = KeptPaths()
         self.left: tuple[str, ...] = ()
 
@@ -258,7 +303,7 @@ class _Tail:
     def end(self) -> None:
         """Take the driver's end: what it kept goes now."""
         self._data += self._kept.rest()
-        self.left = remove_left(self._kept.paths)
+        self.left = remove_left(self._kept.paths, self._folders)
 
     def text(self) -> str:
         return self._data.decode("utf-8", "replace")[-STDERR_KEPT_CHARACTERS:]

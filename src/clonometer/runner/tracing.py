@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,11 +46,13 @@ def refusals() -> dict[str, str | None]:
     return {str(name): None if why is None else str(why) for name, why in reasons.items()}
 
 
-def _answer(words: Sequence[str], timeout_s: float, interrupt_fd: int | None) -> bytes:
+def _answer(words: Sequence[str], timeout_s: float, interrupt_fd: int | None, folders: Collection[str] = ()) -> bytes:
     argv = [str(bin_folder() / "tracer"), "--fd", ANSWER_FD, *words]
     # A trace has as many events as there were.
     most_bytes = float("inf")
-    return sound_answer("the tracer", argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd)
+    return sound_answer(
+        "the tracer", argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd, folders=folders
+    )
 
 
 @dataclass
@@ -144,7 +146,7 @@ class ProbeTracer:
         keys = {"how": how, "ring_bytes": self._ring_bytes, "stamps": self.clock["clock"]}
         keys |= {"events": ",".join(events) or None, **more, **(self.marks if how == "fast" else {})}
         words = ["trace", *(f"{name}={value}" for name, value in keys.items() if value is not None), "--", *request]
-        answer = parse_trace(_answer(words, 3 * timeout_for(target), self.interrupt_fd))
+        answer = parse_trace(_answer(words, 3 * timeout_for(target), self.interrupt_fd, driver.folders(target)))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
             raise DriverError(f"the probe gave no launches of {target.workload}: {why}")

@@ -202,8 +202,12 @@ def _most_samples(rows: Iterable[Evidence]) -> Evidence | None:
 
 
 def facts_of(metadata: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What the catalogue says of every workload, by its id."""
-    return {entry["id"]: entry for entry in metadata["catalogue"]["workloads"]}
+    """What the catalogue says of every workload, by its id; what is no name of a workload is no ``step_from``."""
+    entries = metadata["catalogue"]["workloads"]
+    return {
+        entry["id"]: entry if isinstance(entry.get("step_from"), str | None) else {**entry, "step_from": None}
+        for entry in entries
+    }
 
 
 def once_per_book(
