@@ -179,7 +179,7 @@ def _check(wish: _Wish) -> None:
     if wish.most_pairs < FEWEST_PAIRS:
         raise UsageError(
             f"--pairs {wish.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
-            "leave --pairs out for up to 200: with 5, chance alone gives the same sign in 1 of 16 comparisons",
+            "leave --pairs out for up to 200: a change must be seen in 5 pairs that A began, and in 5 that B began",
         )
     if wish.most_pairs > MOST_PAIRS:
         raise UsageError(f"--pairs {wish.most_pairs}: the most is {MOST_PAIRS}")

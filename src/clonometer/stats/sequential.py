@@ -5,11 +5,19 @@ correction over all rows. Each look on the way may spend an equal part of half o
 then left. By Bonferroni's inequality the chances of erring at any look add up to the error rate at most, whatever the
 rows have in common and whenever measuring was broken off [1]_.
 
+Who of a pair comes first is drawn, which makes the test exact where the order does not matter. Where it does, because
+one side leaves something behind for the other, all differences have a mean that is neither side's. So a change counts
+only if the pairs that A began and those that B began each show it by themselves: a row in which only one order differs
+has no verdict, and none is the same where the orders differ from each other [2]_.
+
 References
 ----------
 .. [1] S. J. Pocock, "Group sequential methods in the design and analysis of clinical trials", Biometrika 64 (1977)
        191-199; K. K. G. Lan, D. L. DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983)
        659-663: a part of the error rate is spent at each look.
+.. [2] S. Senn, "Cross-over trials in clinical research", 2nd edition, Wiley 2002, chapters 3 and 10: carry-over, and
+       why a test of it beforehand does not protect the estimate. R. L. Berger, "Multiparameter hypothesis testing and
+       acceptance sampling", Technometrics 24 (1982) 295-300: intersection-union tests.
 """
 
 from __future__ import annotations
@@ -19,16 +27,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clonometer.stats.quantiles import Floats, Integers
+from clonometer.stats.rank_sum import two_sided_p
 from clonometer.stats.signed_rank import SignedRank, least_p
 
-#: With fewer pairs not even one row can be told at 5%.
-FEWEST_PAIRS = 6
+#: With fewer pairs not even one row can be told at 5%: 5 of each order.
+FEWEST_PAIRS = 10
 _FIRST_LOOK = 12
 _NEXT_LOOK = 1.5
 #: Of the error rate: what the looks on the way may spend together.
 _ON_THE_WAY = 0.5
+#: Two-sided, of one order's pairs against the other's: below, the order matters.
+ORDER_P = 0.01
 
 
 @dataclass(frozen=True)
@@ -86,16 +98,56 @@ class PairedRow:
         Shape (pairs,), rising: in which turn of its group each pair was measured, from 0. A turn may give no pair.
     differences
         Shape (pairs,), finite.
+    b_first
+        Shape (pairs,): whether B was started first; None where that is not known, and cannot be judged.
     """
 
     group: int
     turns: Integers
     differences: Floats
+    b_first: NDArray[np.bool_] | None = None
 
     def until(self, turn: int) -> PairedRow:
         """The pairs of the first turns."""
         kept = int(np.searchsorted(self.turns, turn))
-        return PairedRow(self.group, self.turns[:kept], self.differences[:kept])
+        order = None if self.b_first is None else self.b_first[:kept]
+        return PairedRow(self.group, self.turns[:kept], self.differences[:kept], order)
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The differences of the pairs that A began, and of those that B began, on the logarithm.
+
+    ``level`` is that at which each order must show a change, one-sided: the error rate over the number of rows. ``p``
+    is two-sided, by the rank-sum test: that the two orders differ by chance. ``first_a`` and ``first_b`` are None, and
+    ``p`` is 1, where no pair has that order.
+    """
+
+    first_a: SignedRank | None
+    first_b: SignedRank | None
+    level: float
+    p: float = 1.0
+
+    @classmethod
+    def of(cls, row: PairedRow, level: float) -> Orders | None:
+        """Divide the pairs of a row by their order; None where it is not known."""
+        if row.b_first is None:
+            return None
+        sides = [row.differences[~row.b_first], row.differences[row.b_first]]
+        first_a, first_b = (SignedRank(side) if side.size else None for side in sides)
+        return cls(first_a, first_b, level, two_sided_p(*sides) if all(side.size for side in sides) else 1.0)
+
+    @property
+    def matters(self) -> bool:
+        """Whether it matters which side comes first."""
+        return self.p < ORDER_P
+
+    def agree(self, direction: int, bound: float = 0.0) -> bool:
+        """Whether the pairs of each order show a change beyond ``bound`` by themselves: upwards for 1, else down."""
+        tests = [test for test in (self.first_a, self.first_b) if test is not None]
+        return len(tests) == 2 and all(
+            test.one_sided_p(bound)[0 if direction > 0 else 1] <= self.level for test in tests
+        )
 
 
 @dataclass(frozen=True)
@@ -114,26 +166,39 @@ class Decision:
     high: float | None = None
     p: float | None = None
     sure: bool = False
+    orders: Orders | None = None
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether it was seen to matter which side of a pair comes first."""
+        return self.orders is not None and self.orders.matters
 
     def is_within(self, share: float) -> bool:
-        """Whether the whole interval is a change by at most a share, up or down."""
+        """Whether the whole interval is a change by at most a share, up or down, whichever side comes first."""
         bound = math.log1p(share)
+        if self.order_matters:
+            return False
         return self.low is not None and self.high is not None and -bound <= self.low and self.high <= bound
 
     def is_above(self, share: float) -> bool:
-        """Whether the whole interval is a rise by more than a share."""
-        return self.low is not None and self.low > math.log1p(share)
+        """Whether the whole interval is a rise by more than a share, in either order."""
+        bound = math.log1p(share)
+        return self.low is not None and self.low > bound and self._agree(1, bound)
 
     def is_not_above(self, share: float) -> bool:
-        """Whether the whole interval is a rise by at most a share, or a fall."""
-        return self.high is not None and self.high <= math.log1p(share)
+        """Whether the whole interval is a rise by at most a share, or a fall, whichever side comes first."""
+        return self.high is not None and self.high <= math.log1p(share) and not self.order_matters
 
     def changed(self, least_effect: float) -> int:
-        """1 where it surely rose and the estimate is the least effect or more, -1 where it fell so, else 0."""
+        """1 where it surely rose in either order, by an estimate of the least effect or more; -1 where it fell."""
         if self.value is None or self.low is None or self.high is None:
             return 0
         bound = math.log1p(least_effect)
-        return int(self.low > 0 and self.value >= bound) - int(self.high < 0 and self.value <= -bound)
+        rose, fell = self.low > 0 and self.value >= bound, self.high < 0 and self.value <= -bound
+        return int(rose and self._agree(1)) - int(fell and self._agree(-1))
+
+    def _agree(self, direction: int, bound: float = 0.0) -> bool:
+        return self.orders is None or self.orders.agree(direction, bound)
 
 
 @dataclass(frozen=True)
@@ -196,7 +261,10 @@ def _look(
     stopped.
     """
     tests = {place: SignedRank(row.differences) for place, row in enumerate(rows) if row.differences.size}
-    decisions = [Decision(row.differences.size, int((row.differences > 0).sum())) for row in rows]
+    level = design.error_rate / max(1, family)
+    decisions = [
+        Decision(row.differences.size, int((row.differences > 0).sum()), orders=Orders.of(row, level)) for row in rows
+    ]
     step, stopped, highest = family, False, 0.0
     for place, test in sorted(tests.items(), key=lambda entry: entry[1].p_value):
         highest = max(highest, test.p_value * step)

@@ -76,6 +76,12 @@ class SignedRank:
         not_below = self._means.size - int(np.searchsorted(self._means, 0.0, side="left"))
         return min(1.0, 2 * float(_at_most(self.n)[min(not_above, not_below)]))
 
+    def one_sided_p(self, bound: float) -> tuple[float, float]:
+        """Exact p-values against a centre at ``bound``: that it lies above it, and that it lies below it."""
+        not_above = int(np.searchsorted(self._means, bound, side="right"))
+        not_below = self._means.size - int(np.searchsorted(self._means, bound, side="left"))
+        return float(_at_most(self.n)[not_above]), float(_at_most(self.n)[not_below])
+
     def interval(self, error_rate: float) -> tuple[float, float]:
         """The shifts that are not rejected at ``error_rate``; infinite on both sides where so few pairs reject none."""
         place = int(np.searchsorted(_at_most(self.n), error_rate / 2, side="right"))

@@ -138,7 +138,34 @@ def test_few_pairs_give_no_verdict_however_different_they_are() -> None:
     [row] = result.rows
     assert (row.verdict, row.interval, row.pairs) == ("not distinguishable", None, 5)
     assert not result.is_told
-    assert judged([0.5] * 6).rows[0].verdict == "slower"
+    assert judged([0.5] * 8).rows[0].verdict == "not distinguishable"
+    assert judged([0.5] * 10).rows[0].verdict == "slower"
+
+
+def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> None:
+    # A is slower where it comes after B, which has the odd pairs: all together B looks 4% faster.
+    left = [change - 0.08 * (pair % 2) for pair, change in enumerate(scattered(0.0, 60, 0.01))]
+    [row] = judged(left).rows
+    assert row.verdict == "not distinguishable"
+    assert row.interval is not None
+    assert row.interval[1] < 1
+    assert row.order_p is not None
+    assert row.order_p < 0.01
+    assert row.reason is not None
+    assert "the order matters: the change is 0% where A comes first and -8% where B does" in row.reason
+    # B's own 4% is hidden by what it leaves to A: the pairs together are the same, and it is not said.
+    hidden = [change + 0.015 * (-1) ** pair for pair, change in enumerate(scattered(0.0, 60, 0.003))]
+    [row] = judged(hidden).rows
+    assert row.interval is not None
+    assert 0.98 < row.interval[0] < row.interval[1] < 1.02
+    assert row.verdict == "not distinguishable"
+
+
+def test_the_ratio_of_medians_stands_beside_that_of_pairs() -> None:
+    changes = [0.2 * (pair % 5 in (0, 3)) + change for pair, change in enumerate(scattered(0.0, 100, 0.01))]
+    run = Pairs(changes, most_pairs=200)
+    [row] = judge_run(run, "").rows
+    assert row.ratio_of_medians == pytest.approx((row.b.median_ns or 0) / (row.a.median_ns or 1))
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from typing import Any
 from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
 from clonometer.results.ab.types import AbResult, AbRow, SwitchedSetting
-from clonometer.results.ab.wording import verdict_text
+from clonometer.results.ab.wording import order_text, verdict_text
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
-from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, LeftOut
+from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Estimate, LeftOut
 from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
@@ -126,16 +126,18 @@ class _Gathered:
 
     def _number_turns(self, processes: Sequence[Mapping[str, Any]]) -> dict[int, int]:
         """Number the pairs of each group by themselves; a pair of which only one was started is no turn."""
-        members: dict[tuple[int, int], list[int]] = {}
+        members: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for entry in processes:
             place = next((self._places[cell] for cell in entry["cells"] if cell in self._places), None)
             if place is not None and entry.get("pair") is not None:
-                members.setdefault((place[0], entry["pair"]), []).append(entry["process"])
+                members.setdefault((place[0], entry["pair"]), []).append((entry["process"], place[1]))
         turn_of: dict[int, int] = {}
         for (group, _), started in sorted(members.items()):
             turn = self.turns.turns.setdefault(group, 0)
             if len(started) == 2:
-                turn_of |= dict.fromkeys(started, turn)
+                turn_of |= {process: turn for process, _ in started}
+                # Processes are numbered as they are started.
+                self.turns.b_first[group, turn] = min(started)[1] == 1
                 self.turns.turns[group] += 1
         return turn_of
 
@@ -179,6 +181,8 @@ def _row(a: Evidence, b: Evidence, decision: Decision, design: PairedDesign) -> 
         b=b.estimate,
         ratio=ratio,
         interval=ends,
+        ratio_of_medians=_medians_ratio(a.estimate, b.estimate),
+        order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
         b_slower=decision.n_above,
         p=decision.p,
@@ -195,13 +199,26 @@ def _verdict(b: Evidence, decision: Decision, design: PairedDesign) -> tuple[str
         words = (SLOWER, FASTER) if b.is_time else (HIGHER, LOWER)
         return words[0] if changed > 0 else words[1], None
     if not decision.is_within(design.least_effect):
-        return UNDECIDED, None
+        return UNDECIDED, _order_reason(decision)
     estimate = b.estimate
     step = estimate.resolution_ns / estimate.median_ns if estimate.median_ns else 0.0
     if step > design.least_effect:
         # What the clock cannot tell apart is not known to be the same.
         return UNDECIDED, f"one step of the clock is {format_share(step)} of it"
     return SAME, None
+
+
+def _order_reason(decision: Decision) -> str | None:
+    """Why pairs of both orders together say nothing of the sides, where the order is seen to matter."""
+    orders = decision.orders
+    if orders is None or not orders.matters or orders.first_a is None or orders.first_b is None:
+        return None
+    return order_text(math.exp(orders.first_a.value), math.exp(orders.first_b.value))
+
+
+def _medians_ratio(a: Estimate, b: Estimate) -> float | None:
+    over, under = (estimate.median_ns if estimate.value is None else estimate.value for estimate in (b, a))
+    return over / under if over and under and over > 0 and under > 0 else None
 
 
 def common_cell(a: str, b: str) -> str:

@@ -17,8 +17,9 @@ from clonometer.stats.sequential import PairedDesign, judge
 class PairsScheduler:
     """Rounds in which every kind of process has its pair; the order is drawn anew, and so is who of a pair is first.
 
-    A coin for each pair makes the test exact, whatever drifts (`clonometer.stats.signed_rank`). Kinds of which all rows
-    were sure at a look get no more pairs. The first round always ends; later pairs are started if they fit the budget.
+    A coin for each two pairs makes the test exact, whatever drifts slowly (`clonometer.stats.signed_rank`). Kinds of
+    which all rows were sure at a look get no more pairs. The first round always ends; later pairs are started if they
+    fit the budget.
 
     The budget is in seconds of measuring; ``design`` says when is looked and what is sure, ``counted`` which
     quantities are compared.
@@ -44,6 +45,7 @@ class PairsScheduler:
         self._turns = PairedValues(turns=dict.fromkeys(range(len(workloads)), 0))
         self._open = set(range(len(workloads)))
         self._dropped: set[int] = set()
+        self._other_first: dict[int, int] = {}
         self._round: list[int] = []
         self._second: int | None = None
 
@@ -59,7 +61,11 @@ class PairsScheduler:
         group = self._next_group(elapsed_s)
         if group is None:
             return None
-        first = self._random.randrange(2)
+        # Each two pairs of a kind have both orders, since each must show a change by itself.
+        first = self._other_first.pop(group, None)
+        if first is None:
+            first = self._random.randrange(2)
+            self._other_first[group] = 1 - first
         self._second = 2 * group + 1 - first
         self.pair += 1
         return 2 * group + first
@@ -101,6 +107,8 @@ class PairsScheduler:
         group, side = divmod(target, 2)
         self._seconds[target].append(seconds)
         turn = self._turns.turns[group]
+        # The first of a pair ends while the second has still to be started.
+        self._turns.b_first.setdefault((group, turn), side == 1)
         for cell, rows in process_groups(samples, self._quantities[group]):
             if self._counted.has(rows.quantity):
                 placement = paired_placement(self._conditions[target], rows.placement)

@@ -41,11 +41,13 @@ def paired_placement(condition: Mapping[str, object], observed: str | None) -> s
 class PairedValues:
     """The values of both sides, by row and by turn of its group.
 
-    ``turns`` counts, for each group, how often both sides were started.
+    ``turns`` counts, for each group, how often both sides were started; ``b_first`` says by group and turn whether B
+    was started first.
     """
 
     values: dict[RowOfPairs, tuple[dict[int, float], dict[int, float]]] = field(default_factory=dict)
     turns: dict[int, int] = field(default_factory=dict)
+    b_first: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def add(self, row: RowOfPairs, side: int, turn: int, value: float) -> None:
         """Take the value of one process of side 0 or 1."""
@@ -69,7 +71,8 @@ class PairedValues:
             first, second = self.values[row]
             turns = self.both(row)
             logs = [math.log(second[turn] / first[turn]) for turn in turns]
-            paired.append(PairedRow(row.group, np.array(turns, np.int64), np.array(logs, np.float64)))
+            b_first = np.array([self.b_first[row.group, turn] for turn in turns], np.bool_)
+            paired.append(PairedRow(row.group, np.array(turns, np.int64), np.array(logs, np.float64), b_first))
         return paired
 
 

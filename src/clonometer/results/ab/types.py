@@ -36,10 +36,26 @@ class AbRow:
     cell: Annotated[str, "The canonical text, without that in which the sides differ."]
     a: Annotated[Estimate, _SIDE, "Side A: medians of all of its processes, with their 95% intervals."]
     b: Annotated[Estimate, _SIDE, "Side B."]
-    ratio: Annotated[ShareOrNone, "B over A within pairs: the middle of the means of each two pairs, on the logarithm."]
+    ratio: Annotated[
+        ShareOrNone,
+        "B over A within pairs: the pseudo-median of Hodges and Lehmann, the middle of the means of each two pairs, "
+        "on the logarithm. ratio_of_medians is another quantity.",
+    ]
     interval: Annotated[
         tuple[float, float] | None,
-        "The ends of the ratio's interval, at the level that decides; null where the pairs are too few for that.",
+        "The ends of the ratio's interval, at the level that decides, corrected for all rows and looks: all intervals "
+        "hold at once; null where the pairs are too few for that.",
+    ]
+    ratio_of_medians: Annotated[
+        ShareOrNone,
+        "Side B's median over side A's. Where only some of B's processes are slower it stays near 1; ratio does not.",
+    ]
+    order_p: Annotated[
+        float | None,
+        Least(0),
+        Most(1),
+        "That pairs which A began and pairs which B began differ by chance, by the rank-sum test of this row alone. "
+        "Below 0.01 the order matters, and the row is not called the same; null: the order is not known.",
     ]
     pairs: Annotated[Count, "Pairs in which both sides were measured, until this row was sure."]
     b_slower: Annotated[Count, "Pairs of these in which B took longer, or had more of what is no time."]

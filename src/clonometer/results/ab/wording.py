@@ -96,6 +96,34 @@ def verdict_text(
     return f"could not tell a difference: {in_pairs}; the change is between {low}% and {high}%"
 
 
+def order_text(first_a: float, first_b: float) -> str:
+    """Say that it matters which side of a pair comes first, by the ratio of B to A in either order.
+
+    Examples
+    --------
+    >>> order_text(1.001, 0.97)
+    'the order matters: the change is 0% where A comes first and -3% where B does; one side disturbs the next process'
+    """
+    shares = [
+        f"{round(100 * (ratio - 1)):+d}%".replace("+0%", "0%").replace("-0%", "0%") for ratio in (first_a, first_b)
+    ]
+    return (
+        f"the order matters: the change is {shares[0]} where A comes first and {shares[1]} where B does; one side "
+        "disturbs the next process"
+    )
+
+
+def medians_text(ratio: float) -> str:
+    """Say what the ratio of the medians is where the interval of the pairs does not hold it.
+
+    Examples
+    --------
+    >>> medians_text(1.019)
+    "B's median is 1.02 times A's: pairs and medians differ where only some processes do"
+    """
+    return f"B's median is {format_ratio(ratio)} times A's: pairs and medians differ where only some processes do"
+
+
 def switched_text(setting: SwitchedSetting) -> str:
     """Say what a setting was, became, and was again.
 

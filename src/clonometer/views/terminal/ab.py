@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
-from clonometer.results.ab.wording import percentages, switched_text
+from clonometer.results.ab.wording import medians_text, percentages, switched_text
 from clonometer.results.types import UNDECIDED
-from clonometer.units import format_share, ratio_figures, table_unit
+from clonometer.units import format_ratio, format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
@@ -41,10 +41,26 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
         sure_rows = sorted(sure_rows, key=lambda row: row.verdict not in VERDICT_STYLES)[:SHORT_SENTENCES]
     lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
     reasons = [f"{row.sentence}: {row.reason}" for row in result.rows if row.reason is not None]
+    reasons += [
+        f"{row.sentence}: {medians_text(row.ratio_of_medians)}"
+        for row in result.rows
+        if row.ratio_of_medians is not None and _medians_differ(row, row.ratio_of_medians)
+    ]
     reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
     lines += reason_lines(reasons, len(result.rows) - len(shown), width=width, wide=wide)
     lines += wrap(_summary(result, wide=wide), width) if result.rows else []
     return lines
+
+
+def _medians_differ(row: AbRow, ratio: float) -> bool:
+    """Whether a verdict's interval does not hold the ratio of medians, which readers may take it for."""
+    return (
+        row.verdict in VERDICT_STYLES and row.interval is not None and not row.interval[0] <= ratio <= row.interval[1]
+    )
+
+
+def _medians(row: AbRow) -> str:
+    return MISSING if row.ratio_of_medians is None else format_ratio(row.ratio_of_medians)
 
 
 def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
@@ -77,6 +93,7 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
             Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
             Column("change", [_change(row)[0] for row in rows], "right"),
             Column("interval", [_change(row)[1] for row in rows], "range", drop=3),
+            Column("of medians", [_medians(row) for row in rows], "point", drop=1, optional=True),
             Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
         ],
@@ -112,7 +129,9 @@ def _summary(result: AbResult, *, wide: bool) -> str:
     if wide:
         text += (
             f" If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
-            "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile."
+            "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile. "
+            "The change is the pseudo-median of the pairs (Hodges and Lehmann); 'of medians' is B's median over A's. "
+            "Each order of starting must show a change by itself."
         )
     if result.max_regression is None:
         return text
