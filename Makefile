@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations lint format bench coverage matrix torture variants docs gallery site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -31,6 +31,7 @@ help:
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
+	@echo 'make frozen  what users see of fixed inputs, now and at BASE=revision: names what differs (FROZEN_ARGS=--diff)'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -99,6 +100,11 @@ golden: $(VENV)/.built
 # Breaks a file of the package for a moment at a time, and puts it back: run nothing else meanwhile.
 mutations: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.mutations $(MUTATION)
+
+# Texts, JSON, pages, exports and messages of fixed inputs must be the same after a change that only moves code.
+BASE ?= HEAD
+frozen: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python -m tools.frozen compare $(BASE) $(FROZEN_ARGS)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built

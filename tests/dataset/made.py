@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from tests.results.memory_run import COLUMNS, MemoryRun, RunBuilder
 
 from clonometer.runfile import RunFileWriter
+
+if TYPE_CHECKING:
+    from clonometer.answers import Block
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TIMES = {"call_returns_ns": 50_000.0, "task_runs_ns": 60_000.0, "reaped_ns": 90_000.0}
@@ -73,21 +76,18 @@ def write_run(path: Path, run: MemoryRun) -> Path:
         data = run.data[entry["cell"]]
         chosen = (data["process"] == entry["process"]) & (data["block"] == entry["block"])
         names = [name for name in COLUMNS if name in data]
-        writer.add_block(
-            entry["cell"],
-            entry["process"],
-            _Block(
-                entry["block"],
-                int(chosen.sum()),
-                {name: np.ascontiguousarray(data[name][chosen]) for name in names},
-                {name: COLUMNS[name][0] for name in names},
-                {name: COLUMNS[name][1] for name in names},
-                "ok",
-                None,
-                entry["outcomes"],
-                entry["facts"],
-            ),
+        block = _Block(
+            entry["block"],
+            int(chosen.sum()),
+            {name: np.ascontiguousarray(data[name][chosen]) for name in names},
+            {name: COLUMNS[name][0] for name in names},
+            {name: COLUMNS[name][1] for name in names},
+            "ok",
+            None,
+            entry["outcomes"],
+            entry["facts"],
         )
+        writer.add_block(entry["cell"], entry["process"], cast("Block", block))
     path.parent.mkdir(parents=True, exist_ok=True)
     return writer.write(run.metadata)
 

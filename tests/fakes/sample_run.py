@@ -29,7 +29,7 @@ def launch_block(index: int, temperature: str, rows: int, seed: int) -> bytes:
     child = np.ones(rows, np.int32)
     if rows > 1:
         reaped[1], errno[1], child[1] = I64_NULL, 11, I32_NULL
-    columns = {
+    columns: dict[str, Any] = {
         "start_ns": np.arange(rows) * 250_000,
         "reaped_ns": reaped,
         "cpu_child": child,
