@@ -6,7 +6,7 @@ import pytest
 from made import measured, series
 
 from clonometer.studies.answer import answer
-from clonometer.studies.cells import FOUR_GB, LOOP_FORK, heap, sysel_fork, sysel_thread
+from clonometer.studies.cells import FOUR_GB, LOOP_FORK, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.judge import CALL, RUNS
 from clonometer.studies.measured import Measurements, merge
@@ -75,13 +75,48 @@ def test_runs_of_one_machine_join_their_processes():
 
 
 def test_the_heap_is_drawn_with_the_published_points():
-    values = {}
-    for workload, base in (("launch.fork", 30e3), ("launch.pthread", 5e3)):
-        for size in (1, 2, 4):
-            values[heap(workload, f"{size}MiB"), CALL] = base * (1 + size / 10)
+    theirs = load_published().item("B13").values
+    values = {(value.cell, CALL): 1e3 * value.value * 2 for value in theirs}
     [curve] = answer(measured(values), ["bendersky-2018"]).curves
-    assert [line.label for line in curve.lines] == ["process launch", "thread launch"]
-    assert curve.lines[0].x == [1.0, 2.0, 4.0]
-    assert curve.lines[0].y[0] == pytest.approx(33.0)
-    assert curve.lines[0].published == ((2.0, 35.0),)
+    assert [line.label for line in curve.lines] == ["processes", "threads"]
+    assert curve.lines[0].x == [0.0, 2.0, 4.0, 8.0]
+    assert curve.lines[0].y == pytest.approx([44.6, 69.0, 89.4, 133.6])
+    assert list(curve.lines[0].published) == [(0.0, 22.3), (2.0, 34.5), (4.0, 44.7), (8.0, 66.8)]
+    assert {y for _, y in curve.lines[1].published} == {5.5}
     assert answer(measured({}), ["bendersky-2018"]).curves == ()
+    large = {(heap("launch.fork", f"{size}MiB"), CALL): 30e3 * size for size in (1, 2, 64)}
+    [other] = answer(measured(large), ["bendersky-2018"]).curves
+    assert (other.name, other.lines[0].published) == ("bendersky-2018-large-heap", ())
+    assert other.lines[0].x[-1] == pytest.approx(67.1, abs=0.1)
+
+
+def test_the_study_of_workers_is_drawn_beside_ours():
+    """At N = 19,000 its polynomials give 0.78 s, its lines a slope 3% steeper."""
+    second, *_ = load_published().item("U2").values
+    values = {}
+    for kind in ("thread", "process"):
+        for n in (1000, 5000, 9000, 19000):
+            values[numbers_cell(kind, n), "whole_ns"] = n**2 + 1e6
+        for w in range(9, 31):
+            values[workers_cell(kind, w), "whole_ns"] = 2e6 * w + 1e6
+    drawn = {curve.name: curve for curve in answer(measured(values), ["burian-2015"]).curves}
+    threads = drawn["burian-2015-figure-2"].lines[0]
+    assert threads.published[-1] == (
+        19000.0,
+        pytest.approx(86400e3 * (second.value * 19000**2 + 1.65e-10 * 19000 + 1.3e-7)),
+    )
+    related, processes = drawn["burian-2015-figure-4"].lines
+    assert processes.published == ()
+    assert related.published[0] == (9.0, pytest.approx(1.03 * 2 * 9 + 3.36 * 1, rel=0.02))
+
+
+def numbers_cell(kind, n):
+    return worker_cell(kind, numbers=str(n), workers="4") if n != 1000 else worker_cell(kind, workers="4")
+
+
+def workers_cell(kind, w):
+    return worker_cell(kind, numbers="3000", workers=str(w))
+
+
+def worker_cell(kind, **axes):
+    return cell("work.factor", **axes, **({"task_kind": "process"} if kind == "process" else {}))

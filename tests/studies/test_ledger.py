@@ -145,3 +145,35 @@ def test_untouched_memory_stands_beside_what_was_written(untouched, words):
     assert verdict.status == "does_not_hold"
     assert f"With 3.73 GiB allocated and untouched ({words}" in verdict.reason
     assert any("untouched" in cell for cell in verdict.evidence)
+
+
+def test_a_launch_stands_beside_the_work_of_its_task():
+    values = {(heap("launch.fork", "2MiB"), REAPED): 100e3, (heap("launch.pthread", "2MiB"), REAPED): 10e3}
+    verdict = judged(measured(values))["B14"]
+    # A launch of 100 us is 5% of 2 ms.
+    assert verdict.status == "depends"
+    assert verdict.effect == pytest.approx(2e6)
+    assert "1.80" in verdict.reason
+    assert judged(measured({}))["B14"].status == "not_measurable"
+
+
+@pytest.mark.parametrize(
+    ("beyond", "in_all", "prefer"),
+    [(1.1, "does_not_hold", "holds"), (0.8, "does_not_hold", "does_not_hold"), (1.0, "does_not_hold", "holds")],
+)
+def test_processes_in_all_cases_means_at_every_point(beyond, in_all, prefer):
+    values = {}
+    for kind, times in (("thread", beyond), ("process", 1.0)):
+        axes = {"task_kind": "process"} if kind == "process" else {}
+        for number in (1, 2, 4, 8):
+            workers = {"workers": str(number)} if number > 1 else {}
+            values[cell("work.factor", numbers="3000", **workers, **axes), "whole_ns"] = (
+                1e6 * number * (times if number > 2 else 1.0)
+            )
+        for n in (2000, 4000, 6000):
+            values[cell("work.factor", numbers=str(n), workers="4", **axes), "whole_ns"] = 1e3 * n
+    verdicts = judged(measured(values))
+    assert (verdicts["U14"].status, verdicts["U15"].status) == (in_all, prefer)
+    everywhere = {key: value * (1.1 if "process" not in key[0] else 1.0) for key, value in values.items()}
+    if beyond > 1:
+        assert judged(measured(everywhere))["U14"].status == "holds"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.studies import claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel  # noqa: F401
+from clonometer.studies import claims_advice, claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel  # noqa: F401
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
 from clonometer.studies.flips import reconcile

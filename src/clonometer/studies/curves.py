@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.polynomial import Polynomial
 from clonometer.stats.serial import median_in_time
-from clonometer.studies.cells import heap
+from clonometer.studies.cells import heap, parent_bytes
 from clonometer.studies.judge import CALL, Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
+from clonometer.studies.published import UNITS, load_published
 from clonometer.studies.types import Curve, CurveLine
 from clonometer.studies.workers import LINE, PROCESS, THREAD, Experiment, by_numbers, by_workers, dense, fit
 
-MIB = 1 << 20
+MB = 1_000_000
 NS_PER_MS = 1e6
 _NAMES = {THREAD: "threads", PROCESS: "processes"}
 _CURVE_POINTS = 60
@@ -30,25 +31,36 @@ def curves(judge: Judge) -> list[Curve]:
 
 
 def _bendersky(measured: Measurements) -> Iterator[Curve]:
-    lines = []
-    for workload, label, then in (("launch.fork", "process launch", 35.0), ("launch.pthread", "thread launch", 5.0)):
+    """The study's own figure, with its points; and heaps far beyond it."""
+    values = load_published().item("B13").values
+    small, large = [], []
+    for kind, workload, label in (("fork", "launch.fork", "processes"), ("thread", "launch.pthread", "threads")):
+        theirs = [value for value in values if value.what.startswith(kind)]
         points = [
-            (size / MIB, row)
+            (parent_bytes(value.cell) / MB, row, value.value)
+            for value in theirs
+            if value.cell and value.value and (row := measured.find(value.cell, CALL)) is not None
+        ]
+        if len(points) > 1:
+            published = [(x, value) for x, _, value in points]
+            small.append(_line_of(label, [(x, row) for x, row, _ in points], 1e3, published=published))
+        heaps = [
+            (size / MB, row)
             for size, text in measured.scans(heap(workload, "2MiB"))
             if size and (row := measured.find(text, CALL)) is not None
         ]
-        if len(points) > 1:
-            lines.append(_line_of(label, points, 1e3, published=((2.0, then),)))
-    if lines:
-        yield Curve(
-            "bendersky-2018-heap",
-            "bendersky-2018",
-            "Launch time as a function of the memory image",
-            "Until the call returns, warm, against the heap that was written before; diamonds: published (2018, 2 MB).",
-            "heap (MB)",
-            "launch time (µs)",
-            lines,
-        )
+        # The study's own sizes are cells of threads that differ from these in nothing but the size.
+        if heaps and heaps[-1][0] > max(parent_bytes(value.cell or "") for value in theirs) / MB:
+            large.append(_line_of(label, heaps, 1e3))
+    until = "Until the call returns, warm, against the heap that was written before"
+    for name, title, caption, lines in (
+        ("heap", "Launch time as a function of the memory image", f"{until}; diamonds: published (2018).", small),
+        ("large-heap", "Launch time with larger heaps", f"{until}.", large),
+    ):
+        if lines:
+            yield Curve(
+                f"bendersky-2018-{name}", "bendersky-2018", title, caption, "heap (MB)", "launch time (µs)", lines
+            )
 
 
 def _line_of(
@@ -78,7 +90,12 @@ def _curve(number: int, title: str, caption: str, x: str, lines: Iterable[CurveL
     return Curve(name, "burian-2015", f"Figure {number}: {title}", caption, x, y, tuple(lines), **more)
 
 
-def _lines(experiment: Experiment, fits: dict[str, Polynomial] | None = None) -> list[CurveLine]:
+def _lines(
+    experiment: Experiment,
+    fits: dict[str, Polynomial] | None = None,
+    published: Mapping[str, Callable[[float], float]] | None = None,
+) -> list[CurveLine]:
+    """The lines of both kinds; ``published`` gives for a kind what the study has at an x, in ms."""
     drawn = []
     for kind, name in _NAMES.items():
         points = [(float(x), row) for x, row in experiment.points[kind]]
@@ -89,7 +106,9 @@ def _lines(experiment: Experiment, fits: dict[str, Polynomial] | None = None) ->
             first, last = points[0][0], points[-1][0]
             at = [first + (last - first) * place / _CURVE_POINTS for place in range(_CURVE_POINTS + 1)]
             line = tuple((x, fits[kind].at(x) / NS_PER_MS) for x in at)
-        drawn.append(_line_of(name, points, NS_PER_MS, fit=line))
+        then = (published or {}).get(kind)
+        theirs = () if then is None else [(x, then(x)) for x, _ in points]
+        drawn.append(_line_of(name, points, NS_PER_MS, fit=line, published=theirs))
     return drawn
 
 
@@ -117,8 +136,21 @@ def _figure_1(judge: Judge) -> Curve:
 def _figure_2(judge: Judge) -> Curve:
     whole = by_numbers(judge.measured)
     fits = {kind: fit(judge, whole, kind, 2) for kind in (THREAD, PROCESS)}
-    caption = f"{whole.held} workers; time in ms: {_equations(fits)}."
-    return _curve(2, "numbers, with quadratic fits", caption, "N", _lines(whole, fits), joined=False)
+    caption = f"{whole.held} workers; time in ms: {_equations(fits)}; diamonds: the study's polynomials, taken as days."
+    lines = _lines(whole, fits, _published_quadratics())
+    return _curve(2, "numbers, with quadratic fits", caption, "N", lines, joined=False)
+
+
+def _published_quadratics() -> dict[str, Callable[[float], float]]:
+    """The polynomials of figure 2, in ms."""
+    values = load_published().item("U2").values
+
+    def quadratic(kind: str) -> Callable[[float], float]:
+        days = [value.value or 0.0 for value in values if value.what.startswith(kind) and value.unit == "day"]
+        second, first, constant = (number * UNITS["day"] / NS_PER_MS for number in days)
+        return lambda x: second * x**2 + first * x + constant
+
+    return {THREAD: quadratic("threads"), PROCESS: quadratic("processes")}
 
 
 def _figure_3(judge: Judge) -> Curve:
@@ -130,8 +162,15 @@ def _figure_3(judge: Judge) -> Curve:
 def _figure_4(judge: Judge) -> Curve:
     part = by_workers(judge.measured).between(*LINE)
     fits = {kind: fit(judge, part, kind, 1) for kind in (THREAD, PROCESS)}
-    caption = f"{part.held:,} numbers for each; time in ms: {_equations(fits)}."
-    return _curve(4, "9 to 30 workers, with lines", caption, "workers", _lines(part, fits), joined=False)
+    slope, intercept, *_ = (value.value or 1.0 for value in load_published().item("U4").values)
+    constant, first = (coefficient.value / NS_PER_MS for coefficient in fits[PROCESS].coefficients)
+    # The study gives no line, but how that of its threads lies to that of its processes.
+    related = {THREAD: lambda x: slope * first * x + intercept * constant}
+    caption = (
+        f"{part.held:,} numbers for each; time in ms: {_equations(fits)}; diamonds: threads as the study "
+        f"has them to processes, from ours (slope times {slope:g}, intercept times {intercept:g})."
+    )
+    return _curve(4, "9 to 30 workers, with lines", caption, "workers", _lines(part, fits, related), joined=False)
 
 
 def _figure_5(judge: Judge) -> Curve:

@@ -9,12 +9,14 @@ from clonometer.studies.types import Curve, FigureRow, Reproduction
 from clonometer.units import format_number
 from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
 from clonometer.views.pictures import FORMATS, provenance, rendered, titled
-from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, nominal, palette, quantitative, rule, where
+from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, nominal, quantitative, rule, where
 from clonometer.views.studies import ours_text, published_text
 
 _HERE, _THEN = "here", "published"
 _NS_PER_US = 1e3
 _WIDTH = 520
+#: The same in every figure.
+_KIND_COLOURS = {"threads": PALETTE[0], "processes": PALETTE[1]}
 _PLACES = ("x", "x2", "value")
 
 
@@ -77,24 +79,35 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
 def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     """Draw published and our seconds side by side, a pair of bars a row."""
     data = [
-        {"label": row.published.what, "kind": kind, "seconds": value, "said": f"{row.published.what}, {kind}: {text}"}
+        {
+            "label": row.published.what,
+            "kind": kind,
+            "seconds": value,
+            "low": low,
+            "high": high,
+            "said": f"{row.published.what}, {kind}: {text}",
+        }
         for row in rows
-        for kind, value, text in (
-            (_THEN, row.published.value, published_text(row.published)),
-            (_HERE, row.value, ours_text(row)),
+        for kind, value, low, high, text in (
+            (_THEN, row.published.value, None, None, published_text(row.published)),
+            (_HERE, row.value, row.low, row.high, ours_text(row)),
         )
     ]
+    placed: Spec = {
+        "x": nominal("label", sort=None, axis={"title": None, "labelAngle": -25, "labelOverlap": False}),
+        "xOffset": nominal("kind", sort=[_THEN, _HERE]),
+        **_SAID,
+    }
+    seconds = quantitative("seconds", axis={"title": "seconds"})
+    colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]))
+    ends = {**placed, "y": quantitative("low"), "y2": {"field": "high"}}
     return {
         **frame(data, _WIDTH, 220, "Published seconds and ours, side by side."),
         "title": title,
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": nominal("label", sort=None, axis={"title": None, "labelAngle": -25, "labelOverlap": False}),
-            **_SAID,
-            "xOffset": nominal("kind", sort=[_THEN, _HERE]),
-            "y": quantitative("seconds", axis={"title": "seconds"}),
-            "color": choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0])),
-        },
+        "layer": [
+            {"mark": {"type": "bar"}, "encoding": {**placed, "y": seconds, "color": colours}},
+            where(f"datum.kind === '{_HERE}' && datum.low !== null", rule(ends, 1.5, color="black")),
+        ],
     }
 
 
@@ -128,7 +141,7 @@ def curve_figure(curve: Curve) -> Spec:
     y_axis = number_axis(values, curve.y_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.y_zero)
     shared: Spec = {
         "x": x_axis.encode("x"),
-        "color": choice("line", labels, palette(len(labels)), symbolOpacity=1),
+        "color": choice("line", labels, [_KIND_COLOURS.get(label, PALETTE[0]) for label in labels], symbolOpacity=1),
     }
     y = y_axis.encode("y")
     ours, fitted, then = (f"datum.what === '{what}'" for what in ("here", "fit", "published"))

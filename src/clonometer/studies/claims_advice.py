@@ -1,0 +1,59 @@
+"""What the studies recommend: when a launch is cheap enough, and which kind of task to prefer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clonometer.results.types import LEAST_EFFECT
+from clonometer.stats.serial import median_in_time
+from clonometer.studies.cells import heap
+from clonometer.studies.judge import REAPED, Judge, claim
+from clonometer.studies.types import DEPENDS, Verdict
+from clonometer.studies.verdicts import LEAST, JudgedPart, over_demands, verdict
+from clonometer.studies.workers import by_numbers, by_workers
+from clonometer.units import format_duration_interval
+
+_RATIO = "threads over processes"
+
+
+@claim("B14", "none: the work at which a launch is 5% of it")
+def b14(judge: Judge) -> Verdict:
+    """The work of a task beside which its launch, until it is reaped, is the least effect that counts."""
+    cells = [heap(workload, "2MiB") for workload in ("launch.pthread", "launch.fork")]
+    thread, process = (median_in_time(judge.find(text, REAPED).processes.values).over(LEAST) for text in cells)
+    extra = judge.difference(*(judge.find(text, REAPED) for text in reversed(cells))).over(LEAST)
+    works = [format_duration_interval(*work.ends) for work in (thread, process, extra)]
+    reason = (
+        f"With a 2 MB heap, a launch is less than {LEAST:.0%} of a task's work where that is more than {works[0]} "
+        f"(thread) or {works[1]} (process). Choosing between the two matters to tasks below {works[2]}. How many tasks "
+        "are that short is the program's affair."
+    )
+    effect_is = "ns of work beside which launching a process is 5%"
+    return Verdict(DEPENDS, reason, process.value, (process.low, process.high), effect_is, tuple(cells))
+
+
+def _points(judge: Judge, threshold: float) -> Sequence[JudgedPart]:
+    """Threads over processes at every point of both experiments, which is to be at or above a threshold."""
+    experiments = {"workers": by_workers(judge.measured), "numbers": by_numbers(judge.measured)}
+    return [
+        JudgedPart(f"{x:,} {words}", judge.ratio(*pair), "above", threshold, tuple(row.cell for row in pair))
+        for words, experiment in experiments.items()
+        for x in experiment.x
+        for pair in [experiment.pair(x)]
+    ]
+
+
+@claim("U14", "2% at every number of workers, and at every number that they decompose")
+def u14(judge: Judge) -> Verdict:
+    """All points of both experiments, those up to the number of cores among them."""
+    parts = _points(judge, 1 + LEAST_EFFECT)
+    return verdict(over_demands, parts, "Threads over processes, everywhere", _RATIO)
+
+
+@claim("U15", "2% against them anywhere")
+def u15(judge: Judge) -> Verdict:
+    """Whether processes nowhere take longer; what else speaks for or against them is S16 to S20."""
+    parts = _points(judge, 1 / (1 + LEAST_EFFECT))
+    judged = verdict(over_demands, parts, "To prefer processes costs nothing where this is 0.98 or more", _RATIO)
+    return replace(judged, reason=f"{judged.reason} That is workers alone: B6 and L6 judge launches, S16 shared data.")
