@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from made import judged, measured, series, verdicts
+from made import judged, measured, row_of, verdicts
 
 from clonometer.explain.work.types import WorkTier
 from clonometer.studies.answer import answer
@@ -11,7 +12,7 @@ from clonometer.studies.cells import cell
 from clonometer.studies.explained import NamedDelay, Refused, WorkAnswer
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import Judge
-from clonometer.studies.measured import Measurements
+from clonometer.studies.measured import SCATTER, Measurements
 from clonometer.studies.published import load_published
 from clonometer.studies.workers import by_numbers, by_workers
 
@@ -123,13 +124,19 @@ def test_u3_u5_u6_and_the_cpus():
     assert rows("U6", values)[0].value == pytest.approx(1.25)
 
 
+def scattered(cell, values):
+    """Workers' times with their scatter, as it is read from a run file."""
+    return [row_of(cell, WHOLE, "ns", values), row_of(cell, SCATTER, "ratio", np.abs(values / np.median(values) - 1))]
+
+
 def test_u9_is_about_scatter():
     def scan(thread, process):
         return Measurements(
             [
-                series(text(kind, 3000, w), WHOLE, 1e6 * w, spread=spread)
+                row
                 for w in range(1, 33)
                 for kind, spread in (("thread", thread), ("process", process))
+                for row in scattered(text(kind, 3000, w), 1e6 * w * (1 + np.linspace(-spread, spread, 12)))
             ],
             {},
             {"cpu.allowed": 2},
@@ -137,13 +144,34 @@ def test_u9_is_about_scatter():
 
     assert judged(scan(0.5, 0.01))["U9"].status == "holds"
     assert judged(scan(0.01, 0.5))["U9"].status == "does_not_hold"
-    assert judged(scan(0.1, 0.1))["U9"].status == "not_distinguishable"
+    assert judged(scan(0.1, 0.1))["U9"].status == "does_not_hold"
+    assert judged(scan(0.0, 0.0))["U9"].status == "not_distinguishable"
+
+
+def test_a_line_that_is_less_steep_is_no_scatter():
+    """Threads have half the scatter and a quarter of the slope, so that their R2 is lower by far."""
+    generator = np.random.default_rng(3)
+    results = Measurements(
+        [
+            row
+            for w in range(1, 33)
+            for kind, slope, spread in (("thread", 0.01, 0.05), ("process", 0.04, 0.1))
+            for row in scattered(text(kind, 3000, w), 1e7 * (1 + slope * w) * generator.normal(1.0, spread, 12))
+        ],
+        {},
+        {"cpu.allowed": 2},
+    )
+    verdict = judged(results)["U9"]
+    assert verdict.status == "does_not_hold"
+    assert verdict.effect == pytest.approx(0.5, rel=0.25)
+    assert "R2 of the line" in verdict.reason
 
 
 def test_the_questions_are_answered_by_the_ablation():
     values = workers_scan(lambda w: 1.2 if w > 2 else 1.0) | ablation((4.0, 1.0, 1.0, 0.2))
     for kind, sleeps in (("thread", 500.0), ("process", 10.0)):
         values[text(kind, 3000, 32), "voluntary_switches"] = sleeps
+        values |= {(text(kind, 3000, w), SCATTER): 0.02 for w in range(9, 31)}
     verdicts = judged(measured(values))
     assert verdicts["U11"].status == "holds"
     assert "1.200" in verdicts["U11"].reason or "1.20" in verdicts["U11"].reason

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import made
 import pytest
-from made import measured
+from made import measured, row_of
 
 from clonometer.studies.cells import cell, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, RUNS
+from clonometer.studies.measured import Measurements
 
 FLAGS = {
     "thread_system_calls_next": "10", "fork_system_calls_next": "4", "thread_system_calls_first": "33",
@@ -32,10 +33,24 @@ def failures(process=3.0, thread=0.0):
     ("alive", "status"), [({}, "holds"), ({"thread": 2.0}, "does_not_hold"), ({"process": 0.0}, "does_not_hold")]
 )
 def test_s18_is_who_works_on_when_one_fails(alive, status):
-    verdict = judged(failures(**alive), spread=0.0)["S18"]
+    verdict = judged(failures(**alive), spread=0.0, n=40)["S18"]
     assert verdict.status == status
     assert cell("isolate.worker", task_kind="process") in verdict.evidence
     assert "known after 50.0 µs" in verdict.reason
+
+
+def test_s18_needs_processes_enough_to_rule_out_one_in_ten():
+    for n in (1, 12, 30):
+        assert judged(failures(), spread=0.0, n=n)["S18"].status == "not_distinguishable"
+
+
+def test_s18_is_not_refuted_by_one_odd_process():
+    rows = [
+        row_of(text, quantity, "ns" if quantity != "survivors" else "count", [value] * 59 + [odd])
+        for (text, quantity), value in failures().items()
+        for odd in [2.0 if quantity == "survivors" and "task_kind=process" in text else value]
+    ]
+    assert made.judged(Measurements(rows, {}, {"cpu.allowed": 2}))["S18"].status == "holds"
 
 
 def weights(held, create, reap):
@@ -114,7 +129,7 @@ def messages(*ratios):
     [((5, 3), "holds"), ((5, 0.5), "depends"), ((0.5, 0.5), "does_not_hold"), ((1, 1), "does_not_hold")],
 )
 def test_s16_is_a_matter_of_size_and_s20_follows(ratios, status):
-    verdicts = judged({**messages(*ratios), **failures()}, spread=0.0)
+    verdicts = judged({**messages(*ratios), **failures()}, spread=0.0, n=40)
     assert verdicts["S16"].status == status
     assert verdicts["S20"].status == status
     assert "64 KiB" in verdicts["S16"].reason

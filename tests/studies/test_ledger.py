@@ -89,7 +89,8 @@ def loop(whole, call):
 
 
 @pytest.mark.parametrize(
-    ("whole", "call", "status"), [(13, 6, "holds"), (6, 13, "does_not_hold"), (9, 9, "not_distinguishable")]
+    ("whole", "call", "status"),
+    [(13, 6, "holds"), (6, 13, "does_not_hold"), (9, 9, "does_not_hold"), (9.45, 9, "not_distinguishable")],
 )
 def test_l9_answers_where_the_rest_of_the_loop_lies(whole, call, status):
     verdict = judged(measured(loop(whole, call)))["L9"]

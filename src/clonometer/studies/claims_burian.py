@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import median
 
+import numpy as np
+
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.types import LEAST_EFFECT
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import ladder_of_differences
+from clonometer.stats.scatter import ratio_of_scatter
 from clonometer.studies.cells import axes_of
 from clonometer.studies.explained import EXPLANATIONS, WORK, WorkAnswer
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
+from clonometer.studies.measured import SCATTER
 from clonometer.studies.sizes import sized
+from clonometer.studies.thresholds import DIFFERS, QUARTER
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import certain, judged_ratio, over_conditions, verdict
+from clonometer.studies.verdicts import judged_ratio, over_conditions, verdict
 from clonometer.studies.workers import (
     LINE,
     PROCESS,
@@ -28,11 +32,11 @@ from clonometer.studies.workers import (
     coefficients,
     fit,
     gap,
+    say_r_squared,
 )
-from clonometer.units import format_duration_interval, format_number, format_ratio, format_share
+from clonometer.units import format_duration_interval, format_ratio, format_share
 from clonometer.words import axis_words
 
-ALIKE = 0.05
 _RATIO = "threads over processes"
 _ONE_CPU = Verdict(NOT_MEASURABLE, "There is but one CPU here: no number of workers lies between one and the CPUs.")
 _COUNTED = {
@@ -53,9 +57,9 @@ def _at_points(judge: Judge, experiment: Experiment, words: str, *, alike: bool 
 
     The mean over the points is the effect that is shown, and decides nothing.
     """
-    expected, least = ("alike", ALIKE) if alike else ("above", LEAST_EFFECT)
+    expected = "alike" if alike else "above"
     mean = gap(judge, experiment)
-    parts = [judge.compare(f"{x:,}:", *experiment.pair(x), expected, least) for x in experiment.x]
+    parts = [judge.compare(f"{x:,}:", *experiment.pair(x), expected) for x in experiment.x]
     judged = verdict(over_conditions, parts, words, _RATIO)
     return replace(judged, effect=mean.value, interval=(mean.low, mean.high), effect_is=f"{_RATIO}, mean of all points")
 
@@ -65,7 +69,7 @@ def _span(experiment: Experiment) -> str:
     return f"{x[0]:,} to {x[-1]:,}" if x else ""
 
 
-@claim("U7", "2% at every number of workers")
+@claim("U7", "{} at every number of workers", DIFFERS)
 def u7(judge: Judge) -> Verdict:
     """More workers than CPUs."""
     beyond = _beyond(judge, by_workers(judge.measured))
@@ -73,7 +77,7 @@ def u7(judge: Judge) -> Verdict:
     return _at_points(judge, beyond, words)
 
 
-@claim("U8", "within 5% at every number of workers")
+@claim("U8", "within {} at every number of workers", DIFFERS)
 def u8(judge: Judge) -> Verdict:
     """As many workers as CPUs at most."""
     if judge.measured.cpus < 2:
@@ -83,22 +87,31 @@ def u8(judge: Judge) -> Verdict:
     return _at_points(judge, within, words, alike=True)
 
 
-@claim("U9", "the intervals of R2 do not overlap")
+@claim("U9", "{} more scatter", QUARTER)
 def u9(judge: Judge) -> Verdict:
-    """Which line accounts for less of the scatter."""
+    """How far executions lie from the median of their number of workers.
+
+    R2, which the study takes for it, is said beside it: it also falls with the slope.
+    """
     line = by_workers(judge.measured).between(*LINE)
-    threads, processes = (fit(judge, line, kind, 1).r_squared for kind in (THREAD, PROCESS))
-    status = certain(met=threads.high < processes.low, missed=processes.high < threads.low)
-    shares = [
-        f"{name} {format_number(*r2.ends)} ({r2.low:.3f} to {r2.high:.3f})"
-        for name, r2 in (("threads", threads), ("processes", processes))
-    ]
-    reason = f"R2 of a line through {_span(line)} workers: {', '.join(shares)} (the study's threads: 2.3% lower)."
-    ends = (threads.low, threads.high)
-    return Verdict(status, reason, threads.value, ends, "R2 of threads", line.cells)
+    pairs = [tuple(judge.find(row.cell, SCATTER).processes.values for row in line.pair(workers)) for workers in line.x]
+    fits = {"threads": fit(judge, line, THREAD, 1).r_squared, "processes": fit(judge, line, PROCESS, 1).r_squared}
+    published = ", ".join(f"{name} {say_r_squared(r2)}" for name, r2 in fits.items())
+    beside = f"R2 of the line, as published: {published} (the study's threads: 2.3% lower)"
+    ratio = ratio_of_scatter([(a, b) for a, b in pairs], seed=judge.seed(*line.pair(line.x[0])))
+    if ratio is None:
+        reason = f"Executions with the same number of workers do not scatter, so that there is no ratio. {beside}."
+        return Verdict(NOT_DISTINGUISHABLE, reason, evidence=line.cells)
+    means = [format_share(float(np.mean([pair[side].mean() for pair in pairs]))) for side in (0, 1)]
+    words = (
+        f"An execution lies {means[0]} from the median of its number of workers with threads, {means[1]} with "
+        f"processes. {beside}. Scatter of threads over that of processes"
+    )
+    part = judged_ratio(f"{_span(line)} workers", ratio, "above", QUARTER, line.cells)
+    return verdict(over_conditions, [part], words, "scatter of threads over that of processes")
 
 
-@claim("U12", "2%; its size within a quarter")
+@claim("U12", "{}; its size within {}", DIFFERS, QUARTER)
 def u12(judge: Judge) -> Verdict:
     """The intercepts of the lines, as the study reads them."""
     line = by_workers(judge.measured).between(*LINE)
@@ -112,12 +125,12 @@ def u12(judge: Judge) -> Verdict:
             "it says nothing of the cost to create."
         )
         return Verdict(NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
-    part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", LEAST_EFFECT, line.cells)
+    part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", DIFFERS, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
     return sized("U12", verdict(over_conditions, [part], words, "ratio of intercepts"), part, judge)
 
 
-@claim("U13", "2% at every number")
+@claim("U13", "{} at every number", DIFFERS)
 def u13(judge: Judge) -> Verdict:
     """The upper third of the numbers that were scanned."""
     whole = by_numbers(judge.measured)
@@ -202,7 +215,7 @@ def _median(row: Evidence) -> str:
     return format_duration_interval(value, value, value) if row.is_time else f"{value:,.0f}"
 
 
-@claim("U10", "the intervals of R2 do not overlap")
+@claim("U10", "{} more scatter", QUARTER)
 def u10(judge: Judge) -> Verdict:
     """Whether threads are delayed more at random, and what goes with it."""
     scatter = u9(judge)
@@ -215,7 +228,7 @@ def u10(judge: Judge) -> Verdict:
     delayed = worked.delayed if isinstance(worked, WorkAnswer) else ""
     looked = f" {delayed or worked.text}" if worked is not None else ""
     reason = f"{premise}: {scatter.reason}{looked} {ablation}; {_counters(judge, beyond)}."
-    return replace(scatter, reason=reason, evidence=(*cells, *_pieces(judge)))
+    return replace(scatter, reason=reason, evidence=(*scatter.evidence, *cells, *_pieces(judge)))
 
 
 def _pieces(judge: Judge) -> tuple[str, ...]:
@@ -223,7 +236,7 @@ def _pieces(judge: Judge) -> tuple[str, ...]:
     return (EXPLANATIONS[WORK].evidence,) if isinstance(judge.measured.worked, WorkAnswer) else ()
 
 
-@claim("U11", "2% at every number of workers just beyond the CPUs, against each up to them")
+@claim("U11", "{} at every number of workers just beyond the CPUs, against each up to them", DIFFERS)
 def u11(judge: Judge) -> Verdict:
     """Whether the gap opens beyond the CPUs, and which shared thing opens it."""
     if judge.measured.cpus < 2:
@@ -232,7 +245,7 @@ def u11(judge: Judge) -> Verdict:
     cpus = judge.measured.cpus
     within, beyond = workers.between(1, cpus), workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
     parts = [
-        judged_ratio(f"{more} over {few}", _opening(judge, within, few, beyond, more), "above", LEAST_EFFECT,
+        judged_ratio(f"{more} over {few}", _opening(judge, within, few, beyond, more), "above", DIFFERS,
                      tuple(row.cell for row in (*within.pair(few), *beyond.pair(more))))
         for few in within.x
         for more in beyond.x
@@ -251,7 +264,14 @@ def u11(judge: Judge) -> Verdict:
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{ablation}."
     )
     mean = gap(judge, beyond)
-    return Verdict(status, reason, mean.value, (mean.low, mean.high), _RATIO, (*cells, *_pieces(judge)))
+    return Verdict(
+        status,
+        reason,
+        mean.value,
+        (mean.low, mean.high),
+        _RATIO,
+        (*within.cells, *beyond.cells, *cells, *_pieces(judge)),
+    )
 
 
 def _opening(judge: Judge, within: Experiment, few: int, beyond: Experiment, more: int) -> Interval:

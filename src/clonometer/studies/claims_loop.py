@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from clonometer.explain.types import Versus
+from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
 from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
 from clonometer.studies.judge import CALL, REAPED, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.sizes import sized
+from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH
 from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import certain, over_conditions, over_demands, verdict
+from clonometer.studies.verdicts import certain, judged_ratio, over_conditions, over_demands, verdict
 from clonometer.units import format_duration_interval, format_ratio
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")
 RAW_THREAD = cell("launch.raw_thread", **LAZY, temperature="warm")
 _CALL_PART = "launch_call"
-_ALL = 0.9
+_ALL = 1 - TENTH.share
 #: Counts are means over launches, of which one in twenty may have a call more.
 _ROUNDING = 0.05
 
 
-@claim("L6", "5%; its size within a quarter")
+@claim("L6", "{}; its size within {}", DIFFERS, QUARTER)
 def l6(judge: Judge) -> Verdict:
     """The loop: wall time of a launch, created and reaped."""
     part = judge.part("real time", (LOOP_FORK, "wall_ns"), (LOOP_THREAD, "wall_ns"))
@@ -27,7 +29,7 @@ def l6(judge: Judge) -> Verdict:
     return sized("L6", direction, part, judge, thread=LOOP_THREAD, quantity=REAPED)
 
 
-@claim("L7", "5%")
+@claim("L7", "{}", DIFFERS)
 def l7(judge: Judge) -> Verdict:
     """The rung CLONE_VM of the ladder, all else being the same."""
     with_vm, without = (cell(f"flags.{name}", temperature="warm") for name in ("vm", "sysvsem"))
@@ -35,7 +37,10 @@ def l7(judge: Judge) -> Verdict:
     return verdict(over_demands, parts, "clone3 with CLONE_VM over the same without", "with over without")
 
 
-@claim("L9", "the call less than 90% of the difference; by ratios: intervals that do not overlap")
+@claim(
+    "L9", "more than {} of the difference outside the call; untraced, the loop's ratio {} above the call's",
+    TENTH, DIFFERS,
+)  # fmt: skip
 def l9(judge: Judge) -> Verdict:
     """How much of the difference of the two loops lies in the call, and where the rest lies.
 
@@ -52,16 +57,22 @@ def l9(judge: Judge) -> Verdict:
     seen = judge.measured.loops
     if seen.closely is not None:
         return _taken_to_pieces(seen.closely, both, cells)
-    status = certain(met=loop.value.low > call.value.high, missed=call.value.low > loop.value.high)
+    rows = [[judge.find(text, stage) for text in pair]
+            for pair, stage in (((RAW_FORK, RAW_THREAD), CALL), ((LOOP_FORK, LOOP_THREAD), REAPED))]  # fmt: skip
+    points = [DesignPoint({"loop": level}, a.processes, b.processes) for level, (a, b) in enumerate(rows)]
+    more = factorial_effects(points, seed=judge.seed(*rows[0], *rows[1]))[0].times
+    part = judged_ratio("the loop's ratio over the call's", more, "above", DIFFERS, cells)
+    status = over_conditions([part])
     whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(*whole.ends)
     why = f" The kernel's own events could not be seen here ({seen.refused})." if seen.refused else ""
     reason = (
-        f"{both} Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Besides the call it is "
+        f"{both} The first ratio over the second is {format_ratio(*more.ends)}. "
+        f"Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Besides the call it is "
         "the child's own start, with the page faults of its copied memory. It is also the tear-down of that memory "
         f"before wait returns.{why}"
     )
-    return Verdict(status, reason, loop.value.value, (loop.value.low, loop.value.high), "loop ratio", cells)
+    return Verdict(status, reason, more.value, (more.low, more.high), "the loop's ratio over the call's", cells)
 
 
 def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdict:

@@ -10,8 +10,18 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
+from clonometer.studies.shares import mean_share
+from clonometer.studies.thresholds import DIFFERS, TENTH, TWICE
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import LEAST, JudgedPart, certain, judged_ratio, over_conditions, over_some, verdict
+from clonometer.studies.verdicts import (
+    JudgedPart,
+    judged_ratio,
+    judged_share,
+    over_conditions,
+    over_demands,
+    over_some,
+    verdict,
+)
 from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
 
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
@@ -35,7 +45,7 @@ def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str
     return pairs
 
 
-@claim("S16", "5%")
+@claim("S16", "{}", DIFFERS)
 def s16(judge: Judge) -> Verdict:
     """A message through memory that threads share, against each way between processes, by size."""
     parts = []
@@ -57,7 +67,7 @@ def s16(judge: Judge) -> Verdict:
 
 def _switches(judge: Judge) -> list[JudgedPart]:
     return [
-        judged_ratio(_where(workload, axes), judge.ratio(b, a), "above", LEAST, (a.cell, b.cell))
+        judged_ratio(_where(workload, axes), judge.ratio(b, a), "above", DIFFERS, (a.cell, b.cell))
         for workload, axes, a, b in _pairs(judge, "switch.", SWITCH)
     ]
 
@@ -67,7 +77,7 @@ def _where(workload: str, axes: dict[str, str]) -> str:
     return f"{name} across CPUs" if axes.get("partner_cpu") == "other" else name
 
 
-@claim("S17", "5% for one way at least, sure among all")
+@claim("S17", "{} for one way at least, sure among all", DIFFERS)
 def s17(judge: Judge) -> Verdict:
     """Every way to switch, between processes over between threads: can be cheaper, so that one is enough."""
     parts = _switches(judge)
@@ -75,7 +85,7 @@ def s17(judge: Judge) -> Verdict:
     return verdict(over_some, parts, words, _PROCESS_OVER_THREAD)
 
 
-@claim("B10", "5%")
+@claim("B10", "{}", DIFFERS)
 def b10(judge: Judge) -> Verdict:
     """How long a switch takes, by each way, between threads and between processes."""
     parts = _switches(judge)
@@ -97,16 +107,17 @@ _KINDS = ("process", "thread")
 _HELD = "whole_each_bytes"
 
 
-@claim("S18", "all others alive, none alive")
+@claim("S18", "all but {} of the others alive, and no more than that", TENTH)
 def s18(judge: Judge) -> Verdict:
     """One of several workers fails, as a process and as a thread: how many of the others still work."""
-    outcomes, shares, evidence = [], [], []
+    outcomes, parts, evidence = [], [], []
     for fault, words in ((None, "crashes"), ("kill", "is killed")):
         axes = {} if fault is None else {"fault": fault}
         for kind in ("process", "thread"):
             text = cell(_WORKER, **axes, **({"task_kind": kind} if kind == "process" else {}))
             alive = judge.find(text, "survivors").processes.values / _SIBLINGS
-            shares.append((kind, float(alive.min()), float(alive.max())))
+            expected = "above" if kind == "process" else "below"
+            parts.append(judged_share(f"as a {kind} that {words}", mean_share(alive), expected, (text,)))
             known = _time(judge.find(text, "known_ns"))
             restored = _time(judge.find(text, "restored_ns"))
             outcomes.append(
@@ -114,18 +125,14 @@ def s18(judge: Judge) -> Verdict:
                 f"known after {known}, all restored after {restored}"
             )
             evidence.append(text)
-    met = [low == 1.0 if kind == "process" else high == 0.0 for kind, low, high in shares]
-    against = [high < 1.0 if kind == "process" else low > 0.0 for kind, low, high in shares]
-    status = certain(met=all(met), missed=any(against))
     seen = judge.measured.observed.get("crash")
     if seen is not None:
         evidence.append("demo crash")
-    low, high = min(share[1] for share in shares[::2]), max(share[2] for share in shares[::2])
-    reason = f"Of workers, {'; '.join(outcomes)}."
-    return Verdict(status, reason, low, (low, high), "share of other processes that work on", tuple(evidence))
+    judged = verdict(over_demands, parts, "Share of the others that work on after one failed", "share that works on")
+    return replace(judged, reason=f"{judged.reason} Of workers, {'; '.join(outcomes)}.", evidence=tuple(evidence))
 
 
-@claim("S22", "1.5 times")
+@claim("S22", "{} as much of each", TWICE)
 def s22(judge: Judge) -> Verdict:
     """What a process weighs over a thread: memory that an idle one holds, its launch, its end, a switch to it."""
     # A group's account counts nothing but the tasks; without the right to make one the whole machine's is read.
@@ -135,10 +142,10 @@ def s22(judge: Judge) -> Verdict:
     parts = []
     for quantity, words in ((_HELD, "memory held"), ("create_each_ns", "to create"), ("reap_each_ns", "to reap")):
         process, thread = (judge.find(cells[kind], quantity) for kind in _KINDS)
-        parts.append(judge.compare(words, process, thread, "above", 0.5))
+        parts.append(judge.compare(words, process, thread, "above", TWICE))
     switch = [judge.measured.find(text, SWITCH) for text in (cell("switch.pipe", task_kind="process"), "switch.pipe")]
     if switch[0] is not None and switch[1] is not None:
-        parts.append(judge.compare("to switch to", switch[0], switch[1], "above", 0.5))
+        parts.append(judge.compare("to switch to", switch[0], switch[1], "above", TWICE))
     held = [_bytes(judge.find(cells[kind], _HELD)) for kind in _KINDS]
     words = (
         f"To the kernel both are tasks; an idle process holds {held[0]}, an idle thread {held[1]}; a process over a "
@@ -151,7 +158,7 @@ def _bytes(row: Evidence) -> str:
     return approximate_bytes(round(float(np.median(row.processes.values))))
 
 
-@claim("S19", "5% for one operation at least, sure among all")
+@claim("S19", "{} for one operation at least, sure among all", DIFFERS)
 def s19(judge: Judge) -> Verdict:
     """Each operation that touches what threads share, by as many workers as CPUs and more."""
     if judge.measured.cpus < 2:

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from clonometer.results.noise.noise import rate_interval
 from clonometer.results.types import FEWEST_PROCESSES
-from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats
 from clonometer.studies.cells import FOUR_GB, SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread, with_axes
 from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
+from clonometer.studies.shares import mean_share
+from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH, TWICE
 from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
-from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, verdict
+from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, tally, verdict
 from clonometer.units import approximate_bytes, format_share, parse_bytes
 
-RARE = 0.10
 _THREAD_OVER_FORK = "thread over fork"
 _TEMPERATURES = ("cold", "warm")
 
@@ -35,7 +31,7 @@ def _can_be_set(judge: Judge, level: str) -> bool:
     return all(judge.measured.find(text, CALL) is not None for text in cells)
 
 
-@claim("S11", "5%")
+@claim("S11", "{}", DIFFERS)
 def s11(judge: Judge) -> Verdict:
     """Threads against fork, first launch and later ones, at both of the study's stages."""
     parts = [part for temperature in _TEMPERATURES for part in _first_stages(judge, temperature, temperature)]
@@ -48,7 +44,7 @@ def s11(judge: Judge) -> Verdict:
     return verdict(over_conditions, parts, words, _THREAD_OVER_FORK)
 
 
-@claim("S12", "fork twice as long, threads within 25%")
+@claim("S12", "fork {} as long, threads within {}", TWICE, QUARTER)
 def s12(judge: Judge) -> Verdict:
     """Fork with much memory against fork with none, and the same of threads, at both of the study's stages.
 
@@ -61,7 +57,7 @@ def s12(judge: Judge) -> Verdict:
         raise MissingEvidenceError("no launch with memory in the parent was measured")
     parts = [
         part
-        for (words, text), (expected, least) in zip(bare.items(), (("above", 1.0), ("alike", 0.25)), strict=True)
+        for (words, text), (expected, least) in zip(bare.items(), (("above", TWICE), ("alike", QUARTER)), strict=True)
         for part in judge.stages(words, written[words], text, expected, least)
     ]
     size = approximate_bytes(parent_bytes(written["fork "]))
@@ -85,7 +81,7 @@ def _untouched(judge: Judge, bare: Mapping[str, str], written: Mapping[str, str]
     return f" With {size} allocated and untouched ({counts}): {ratios}.", tuple(untouched.values())
 
 
-@claim("S13", "half of memcpy; shared pages 20% cheaper")
+@claim("S13", "memcpy {} as long; private pages {} more than shared ones", TWICE, QUARTER)
 def s13(judge: Judge) -> Verdict:
     """Fork against memcpy of as much, and with memory that is not copied on write; like temperatures alone."""
 
@@ -94,21 +90,21 @@ def s13(judge: Judge) -> Verdict:
 
     # A copy has no first time: what it copies was written before.
     copied = (cell("memcpy.private", copy_bytes="64MiB"), "copy_ns")
-    parts = [judge.part("fork with 64 MiB over memcpy of 64 MiB, warm", fork("warm"), copied, "below", 1.0)]
+    parts = [judge.part("fork with 64 MiB over memcpy of 64 MiB, warm", fork("warm"), copied, "below", TWICE)]
     parts += [
         judge.part(
             f"fork with 64 MiB of shared pages over 64 MiB of private ones, {temperature}",
             fork(temperature, page_kind="shared"),
             fork(temperature),
             "below",
-            0.25,
+            QUARTER,
         )
         for temperature in _TEMPERATURES
     ]
     return verdict(over_demands, parts, "Page tables are copied, pages are not", "fork over memcpy")
 
 
-@claim("S14", "twice as long; 10% between programs")
+@claim("S14", "{} as long; {} between programs", TWICE, QUARTER)
 def s14(judge: Judge) -> Verdict:
     """Exec against fork alone, and a C++ program against one without a C library."""
 
@@ -117,15 +113,19 @@ def s14(judge: Judge) -> Verdict:
 
     bare = (sysel_fork("cold"), RUNS)
     parts = [
-        judge.part("fork+exec of a dynamic program over fork alone", program("target_dynamic"), bare, "above", 1.0),
+        judge.part("fork+exec of a dynamic program over fork alone", program("target_dynamic"), bare, "above", TWICE),
         judge.part(
-            "a C++ program over one without a C library", program("target_cxx"), program("target_nolibc"), "above", 0.10
+            "a C++ program over one without a C library",
+            program("target_cxx"),
+            program("target_nolibc"),
+            "above",
+            QUARTER,
         ),
     ]
     return verdict(over_demands, parts, "Cold launches, until the program runs", "fork+exec over fork")
 
 
-@claim("S15", "10% of launches, 10% of time")
+@claim("S15", "{} launches; {} of time", TENTH, QUARTER)
 def s15(judge: Judge) -> Verdict:
     """How often the parent is on another CPU after a launch than before, and how much longer such a call takes.
 
@@ -134,9 +134,12 @@ def s15(judge: Judge) -> Verdict:
     if judge.measured.cpus < 2:
         return Verdict(NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
     cells = [text for text in judge.measured.cells if _as_sysel(text) and judge.measured.find(text, MIGRATED)]
-    rare = [_how_often(judge, temperature, cells) for temperature in _TEMPERATURES]
+    if not cells:
+        raise MissingEvidenceError("no launch says on which CPU its parent was")
+    rare = [judged_share(_short(text), mean_share(judge.find(text, MIGRATED).processes.values), "below", (text,))
+            for text in cells]  # fmt: skip
     effects = [
-        judge.compare(_short(text), moved, stayed, "alike", RARE)
+        judge.compare(_short(text), moved, stayed, "alike", QUARTER)
         for text in cells
         if (moved := judge.measured.find(text, CALL_MOVED)) is not None
         and (stayed := judge.measured.find(text, CALL_STAYED)) is not None
@@ -151,7 +154,8 @@ def s15(judge: Judge) -> Verdict:
         else "too few migrated to see what that does to the call"
     )
     reason = (
-        f"Share of launches after which the parent is on another CPU: {', '.join(part.text for part in rare)}; {slower}"
+        f"Share of launches after which the parent is on another CPU, each condition alone"
+        f"{tally(rare)}: {', '.join(part.text for part in rare)}; {slower}"
         f"{_placed(judge, cells)}."
     )
     lead = max(rare, key=lambda part: part.value.value).value
@@ -162,33 +166,6 @@ def _as_sysel(text: str) -> bool:
     """Whether a cell is a launch as the study made them, whatever else it varies."""
     workload, axes = axes_of(text)
     return workload.startswith("launch.") and SYSEL.items() <= axes.items()
-
-
-def _how_often(judge: Judge, temperature: str, cells: Sequence[str]) -> JudgedPart:
-    """The share that migrates over all conditions of a temperature."""
-    chosen = [text for text in cells if axes_of(text)[1].get("temperature") == temperature]
-    if not chosen:
-        raise MissingEvidenceError(f"no {temperature} launch says on which CPU its parent was")
-    shares = np.concatenate([judge.find(text, MIGRATED).processes.values for text in chosen])
-    return judged_share(temperature, mean_share(shares), RARE, tuple(chosen))
-
-
-def mean_share(shares: Floats) -> Interval:
-    """Mean of a share over processes, with the interval of a proportion that counts each process once.
-
-    No shares of that mean and number scatter more than those that are 0 or 1: it is wide and never narrow.
-
-    Examples
-    --------
-    >>> none = mean_share(np.zeros(40))
-    >>> none.value, none.low, round(none.high, 3)
-    (0.0, 0.0, 0.088)
-    """
-    total, n = float(shares.sum()), int(shares.size)
-    # Rounded outwards, to a millionth, since the sum of thirds is no whole number.
-    low = rate_interval(int(np.floor(total + 1e-6)), n)[0]
-    high = rate_interval(min(n, int(np.ceil(total - 1e-6))), n)[1]
-    return Interval(total / n, min(low, total / n), max(high, total / n), CONFIDENCE, "a process counts once", n)
 
 
 def _placed(judge: Judge, cells: Sequence[str]) -> str:
@@ -207,7 +184,7 @@ def _placed(judge: Judge, cells: Sequence[str]) -> str:
 
 def _short(text: str) -> str:
     workload, axes = axes_of(text)
-    more = [value for name, value in axes.items() if name in ("parent_bytes", "program")]
+    more = [value for name, value in axes.items() if name in ("parent_bytes", "program", "page_kind", "frequency")]
     return " ".join([workload.removeprefix("launch."), *more, axes.get("temperature", "")])
 
 
@@ -221,7 +198,7 @@ def flags_verdict(judge: Judge, expected: str) -> Verdict:
     return verdict(over_conditions, parts, words, "all flags over none")
 
 
-@claim("S21", "5%")
+@claim("S21", "{}", DIFFERS)
 def s21(judge: Judge) -> Verdict:
     """All flags of pthread_create against none of them, on bare calls of clone3."""
     return flags_verdict(judge, "above")

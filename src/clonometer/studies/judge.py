@@ -11,8 +11,9 @@ from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.studies.cells import quantity_words
 from clonometer.studies.measured import Measurements
+from clonometer.studies.thresholds import DIFFERS, Threshold
 from clonometer.studies.types import NOT_MEASURABLE, Pair, Verdict
-from clonometer.studies.verdicts import LEAST, JudgedPart, judged_ratio
+from clonometer.studies.verdicts import JudgedPart, judged_ratio
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
 
@@ -27,22 +28,24 @@ class MissingEvidenceError(Exception):
 class Claim:
     """How a claim is tested.
 
-    ``effect`` states the least effect that counts, for the reader; ``test`` gives the verdict.
+    ``effect`` states the least effect that counts, for the reader; ``test`` gives the verdict; ``thresholds`` are
+    those that it uses.
     """
 
     effect: str
     test: Test
+    thresholds: tuple[Threshold, ...] = ()
 
 
 #: The claims and questions of all studies by id, as the modules that test them are imported.
 CLAIMS: dict[str, Claim] = {}
 
 
-def claim(id_: str, effect: str) -> Callable[[Test], Test]:
-    """Make a function the test of a claim."""
+def claim(id_: str, effect: str, *thresholds: Threshold) -> Callable[[Test], Test]:
+    """Make a function the test of a claim; ``{}`` in its effect are the words of its thresholds, in their order."""
 
     def keep(test: Test) -> Test:
-        CLAIMS[id_] = Claim(effect, test)
+        CLAIMS[id_] = Claim(effect.format(*(threshold.words for threshold in thresholds)), test, thresholds)
         return test
 
     return keep
@@ -82,13 +85,13 @@ class Judge:
         return seed_of(*rows, seed=self._seed)
 
     def compare(
-        self, label: str, a: Evidence, b: Evidence, expected: str = "above", least: float = LEAST
+        self, label: str, a: Evidence, b: Evidence, expected: str = "above", least: Threshold = DIFFERS
     ) -> JudgedPart:
         """Compare two rows."""
         return judged_ratio(label, self.ratio(a, b), expected, least, (a.cell, b.cell))
 
     def part(
-        self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: float = LEAST
+        self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: Threshold = DIFFERS
     ) -> JudgedPart:
         """Compare two cells, each with its quantity; MissingEvidenceError where one was not measured."""
         return self.compare(label, self.find(*a), self.find(*b), expected, least)
@@ -99,7 +102,7 @@ class Judge:
         a: str,
         b: str,
         expected: str = "above",
-        least: float = LEAST,
+        least: Threshold = DIFFERS,
         *,
         stages: Sequence[str] = (CALL, RUNS),
     ) -> list[JudgedPart]:

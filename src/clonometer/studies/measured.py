@@ -27,6 +27,9 @@ FACTS = {"wall_ns": "ns", "user_ns": "ns", "system_ns": "ns", "cpu_percent": "%"
 #: long the call takes with and without that.
 MIGRATED, CALL_MOVED, CALL_STAYED = "migrated_share", "call_returns_moved_ns", "call_returns_stayed_ns"
 _CALL = "call_returns_ns"
+#: How far the executions of a process lie from the median of their cell, on average, as a share of that median.
+SCATTER = "whole_scatter"
+_WHOLE = "whole_ns"
 
 
 class Measurements(Book):
@@ -146,7 +149,7 @@ def gather(run: RunSource) -> Measurements:
         if row.estimate.n_samples
     ]
     rows += _facts(metadata, began_ns)
-    rows += [row for seen in observed for row in _migrations(seen)]
+    rows += [row for seen in observed for row in (*_migrations(seen), *_scatter(seen))]
     ended = {entry["cell"]: str(entry["reason"] or entry["status"]) for entry in metadata["cells"]}
     return Measurements(rows, ended, metadata["host"], started=str(metadata["started"]))
 
@@ -188,6 +191,16 @@ def _migrations(seen: ObservedCell) -> Iterable[Evidence]:
         medians = [float(np.median(values[chosen & (process == number)])) for number in np.unique(process[chosen])]
         if medians:
             yield made_row(seen.cell, name, "ns", Processes.of(medians), int(chosen.sum()))
+
+
+def _scatter(seen: ObservedCell) -> Iterable[Evidence]:
+    """How much the executions of workers scatter, as a row: of all, since medians of processes hide what is rare."""
+    groups = [group for group in seen.groups if group.quantity.name == _WHOLE and group.n_samples]
+    if groups:
+        process, values = (np.concatenate([getattr(group, name) for group in groups]) for name in ("process", "values"))
+        deviations = np.abs(values / np.median(values) - 1)
+        means = [float(deviations[process == number].mean()) for number in np.unique(process)]
+        yield made_row(seen.cell, SCATTER, "ratio", Processes.of(means), values.size)
 
 
 def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:

@@ -11,12 +11,11 @@ from clonometer.studies.cells import axes_of, condition_words
 from clonometer.studies.judge import Judge
 from clonometer.studies.pairings import LAUNCH, pairs_of
 from clonometer.studies.published import load_published
+from clonometer.studies.thresholds import QUARTER
 from clonometer.studies.types import HOLDS, HOLDS_IN_DIRECTION, Pair, Size, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_ratio
 from clonometer.units import approximate_bytes, format_ratio, parse_bytes
 
-#: Two machines give the same size where ours is the study's, give or take a quarter.
-ALIKE = 0.25
 _HEAP = ("parent_bytes", "pages")
 
 
@@ -47,7 +46,7 @@ def sized(
 
 
 def _agrees(ours: Interval, published: float) -> str:
-    return judged_ratio("", ours.over(published), "alike", ALIKE, ()).outcome()
+    return judged_ratio("", ours.over(published), "alike", QUARTER, ()).outcome()
 
 
 def _sentence(status: str, ours: Interval, published: float, agrees: str) -> str:
@@ -116,7 +115,10 @@ def _inverse(pair: Pair) -> str:
 def _where(given: str | None, judge: Judge, published: float, quantity: str) -> str:
     """Say which condition gives the number, or what those that were measured give."""
     if given is not None:
-        return f"This machine gives {published:g} times {given}."
+        return (
+            f"This machine gives {published:g} times {given}. That is this machine's arithmetic, and not why the study "
+            "had that number."
+        )
     ratios = sorted((_process_over_thread(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value)
     if not ratios:
         return f"No other condition was measured that might give {published:g} times."

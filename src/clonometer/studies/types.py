@@ -96,9 +96,12 @@ class FigureRow:
     def ratio(self) -> float | None:
         """Ours over the published number, or over the middle of its range on a logarithmic scale.
 
-        None where either is missing: of what was published in words alone nothing can be said in numbers.
+        None where either is missing: of what was published in words alone nothing can be said in numbers. Nor is there
+        a ratio of what may be zero, or to a figure that was taken under strace, which is mostly strace's.
         """
-        if self.value is None or not self.published.middle:
+        if self.value is None or not self.published.middle or self.published.side is not None:
+            return None
+        if self.low is not None and self.high is not None and self.low <= 0 <= self.high:
             return None
         return self.value / self.published.middle
 

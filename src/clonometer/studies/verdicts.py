@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.multiplicity import simultaneous
+from clonometer.studies.thresholds import DIFFERS, TENTH, Threshold
 from clonometer.studies.types import (
     DEPENDS,
     DOES_NOT_HOLD,
@@ -18,9 +19,6 @@ from clonometer.studies.types import (
     Verdict,
 )
 from clonometer.units import format_ratio, format_share
-
-#: Below this share no effect counts.
-LEAST = 0.05
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,14 @@ class JudgedPart:
         return "yes" if met else "no" if missed else "unclear"
 
     @property
+    def margin(self) -> float:
+        """How far the nearer end of the interval lies from missing the threshold; below zero where it misses it."""
+        low, high = self.value.low, self.value.high
+        if self.expected == "above":
+            return low / self.threshold - 1
+        return min(1 - high / self.threshold, low * self.threshold - 1 if self.expected == "alike" else 1)
+
+    @property
     def text(self) -> str:
         """The label with the value."""
         noun = "process" if self.value.n == 1 else "processes"
@@ -64,18 +70,16 @@ class JudgedPart:
         return f"{self.label} {self.write(*self.value.ends)}{few}"
 
 
-def judged_ratio(label: str, ratio: Interval, expected: str, least: float, cells: tuple[str, ...]) -> JudgedPart:
-    """A ratio that a claim expects to differ from 1 by a least effect, or to be alike within it.
-
-    ``least`` is the effect as a share: 0.05 is 5%, more or less; for ``alike`` the most that still is.
-    """
-    threshold = 1 / (1 + least) if expected == "below" else 1 + least
-    return JudgedPart(label, ratio, expected, threshold, cells)
+def judged_ratio(label: str, ratio: Interval, expected: str, least: Threshold, cells: tuple[str, ...]) -> JudgedPart:
+    """A ratio that a claim expects to differ from 1 by a threshold's share, or to be alike within it."""
+    times = 1 + least.share
+    return JudgedPart(label, ratio, expected, 1 / times if expected == "below" else times, cells)
 
 
-def judged_share(label: str, share: Interval, most: float, cells: tuple[str, ...]) -> JudgedPart:
-    """A share that a claim expects to be small."""
-    return JudgedPart(label, share, "below", most, cells, _share_text)
+def judged_share(label: str, share: Interval, expected: str, cells: tuple[str, ...]) -> JudgedPart:
+    """A share that a claim expects to be ``below`` `TENTH`, or ``above`` all but that."""
+    threshold = TENTH.share if expected == "below" else 1 - TENTH.share
+    return JudgedPart(label, share, expected, threshold, cells, _share_text)
 
 
 def sign_of(pair: Pair, among: int = 1) -> int:
@@ -85,7 +89,7 @@ def sign_of(pair: Pair, among: int = 1) -> int:
     return sum(
         sign
         for expected, sign in longer.items()
-        if judged_ratio("", ratio, expected, LEAST, ()).outcome(among) == "yes"
+        if judged_ratio("", ratio, expected, DIFFERS, ()).outcome(among) == "yes"
     )
 
 
@@ -101,57 +105,70 @@ def certain(*, met: bool, missed: bool) -> str:
     return HOLDS if met else DOES_NOT_HOLD if missed else NOT_DISTINGUISHABLE
 
 
-def _outcomes(parts: Sequence[JudgedPart]) -> tuple[set[str], set[str]]:
-    """What each part is by itself, which counts where all must agree; and what it is among all, where one decides."""
-    return {part.outcome() for part in parts}, {part.outcome(len(parts)) for part in parts}
-
-
 def over_conditions(parts: Sequence[JudgedPart]) -> str:
-    """Status of a claim that is tested under several conditions: `DEPENDS` where they disagree.
+    """Status of a claim that is made of all conditions it is tested under: `DEPENDS` where they disagree.
+
+    It holds where each part is a yes alone (an intersection-union test [1]_: that no condition was chosen needs no
+    correction). One part that is a no among all of them is enough against it.
+
+    References
+    ----------
+    .. [1] R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982) 295-300.
 
     Examples
     --------
     >>> over_conditions([])
     'not_measurable'
     """
-    alone, among = _outcomes(parts)
-    if not alone:
-        return NOT_MEASURABLE
-    if {"yes", "no"} <= among:
-        return DEPENDS
-    return certain(met=alone == {"yes"} or "yes" in among, missed=alone == {"no"} or "no" in among)
-
-
-def over_some(parts: Sequence[JudgedPart]) -> str:
-    """Status of a claim that something can be so: one part that is so is enough."""
-    alone, among = _outcomes(parts)
-    return certain(met="yes" in among, missed=alone == {"no"}) if alone else NOT_MEASURABLE
+    among = {part.outcome(len(parts)) for part in parts}
+    return DEPENDS if {"yes", "no"} <= among else over_demands(parts)
 
 
 def over_demands(parts: Sequence[JudgedPart]) -> str:
     """Status of a claim that makes several demands, all of which must be met."""
-    alone, among = _outcomes(parts)
-    return certain(met=alone == {"yes"}, missed="no" in among) if alone else NOT_MEASURABLE
+    alone = {part.outcome() for part in parts}
+    among = {part.outcome(len(parts)) for part in parts}
+    return certain(met=alone == {"yes"}, missed=alone == {"no"} or "no" in among) if alone else NOT_MEASURABLE
+
+
+def over_some(parts: Sequence[JudgedPart]) -> str:
+    """Status of a claim that something can be so: one part that is so among all is enough."""
+    alone = {part.outcome() for part in parts}
+    among = {part.outcome(len(parts)) for part in parts}
+    return certain(met="yes" in among, missed=alone == {"no"}) if alone else NOT_MEASURABLE
 
 
 def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str) -> Verdict:
-    """Judge parts by a rule: the first part that decided gives the effect, all of them the reason."""
+    """Judge parts by a rule: the part that decided gives the effect, all of them the evidence."""
     status = rule(parts)
-    wanted = {HOLDS: "yes", DEPENDS: "yes", DOES_NOT_HOLD: "no"}.get(status, "unclear")
-    # One that decides by itself alone may do so only among others that all agree.
-    deciding = [part for part in parts if part.outcome(len(parts)) == wanted]
-    lead = next(iter(deciding or [part for part in parts if part.outcome() == wanted] or parts))
+    lead = _lead(status, parts)
     cells = tuple(dict.fromkeys(cell for part in parts for cell in part.cells))
     outcomes = "; ".join(part.text for part in parts)
     interval = (lead.value.low, lead.value.high)
-    reason = f"{words}{_told(rule, status, parts, len(deciding))}: {outcomes}."
-    return Verdict(status, reason, lead.value.value, interval, effect_is, cells)
+    return Verdict(
+        status,
+        f"{words}{tally(parts)}: {outcomes}.",
+        lead.value.value,
+        interval,
+        effect_is,
+        cells,
+    )
 
 
-def _told(rule: Rule, status: str, parts: Sequence[JudgedPart], deciding: int) -> str:
-    """Say how many of several parts decide, where not all do."""
-    if rule is over_demands or len(parts) == 1 or len({part.outcome() for part in parts}) == 1:
-        return ""
-    if status in (HOLDS, DOES_NOT_HOLD):
-        return f" (sure in {deciding} of {len(parts)})"
-    return f" (nothing is sure in any of {len(parts)})" if status == NOT_DISTINGUISHABLE else ""
+def _lead(status: str, parts: Sequence[JudgedPart]) -> JudgedPart:
+    """The part whose number stands for all: of those that decided the one that came nearest to not deciding."""
+    if status == HOLDS:
+        chosen = [part for part in parts if part.outcome() == "yes"]
+        return min(chosen, key=lambda part: part.margin)
+    wanted = {DEPENDS: "no", DOES_NOT_HOLD: "no"}.get(status, "unclear")
+    chosen = [part for part in parts if part.outcome(len(parts)) == wanted]
+    return next(iter(chosen or [part for part in parts if part.outcome() == wanted] or parts))
+
+
+def tally(parts: Sequence[JudgedPart]) -> str:
+    """Say how many of several parts say yes and how many no, where they do not all say the same."""
+    alone = [part.outcome() for part in parts]
+    among = [part.outcome(len(parts)) for part in parts]
+    if len(set(alone)) == 1:
+        return "" if len(parts) == 1 or alone[0] != "unclear" else f" (unclear in all {len(parts)})"
+    return f" (yes in {alone.count('yes')} of {len(parts)}, surely no in {among.count('no')})"

@@ -17,6 +17,7 @@ from clonometer.studies.cells import axes_of
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import UNITS
+from clonometer.units import format_number
 
 WORKLOAD = "work.factor"
 WHOLE = "whole_ns"
@@ -111,6 +112,19 @@ def coefficients(judge: Judge, experiment: Experiment, power: int) -> Interval |
     """One coefficient of the line of the threads over the same of the processes'; None where one may be zero."""
     threads, processes = (fit(judge, experiment, kind, 1) for kind in (THREAD, PROCESS))
     return ratio_of_coefficients(threads, processes, power)
+
+
+def say_r_squared(r_squared: Interval) -> str:
+    """R2 with its interval; one at or below zero is no share, and its curve says no more than a mean.
+
+    Examples
+    --------
+    >>> say_r_squared(Interval(-0.0056, -0.4, 0.3, 0.95, "made", 12))
+    'not shown to be above 0'
+    """
+    if r_squared.low <= 0:
+        return "not shown to be above 0"
+    return f"{format_number(*r_squared.ends)} ({r_squared.low:.3f} to {r_squared.high:.3f})"
 
 
 def dense(judge: Judge) -> Experiment:

@@ -79,6 +79,8 @@ def ours_text(row: FigureRow) -> str:
     """Our number with its interval, in the published unit."""
     if row.value is None:
         return MISSING
+    if row.published.unit == "R2" and (row.low or 0.0) <= 0:
+        return "not shown to be above 0"
     if row.value == 0:
         return "below a tick" if row.published.unit == "s" else "0"
     if row.published.unit == "day":
