@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clonometer.results.types import LEAST_EFFECT
 from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import heap
 from clonometer.studies.judge import REAPED, Judge, claim
+from clonometer.studies.thresholds import DIFFERS
 from clonometer.studies.types import DEPENDS, Verdict
-from clonometer.studies.verdicts import LEAST, JudgedPart, over_demands, verdict
+from clonometer.studies.verdicts import JudgedPart, over_demands, verdict
 from clonometer.studies.workers import by_numbers, by_workers
 from clonometer.units import format_duration_interval
 
 _RATIO = "threads over processes"
 
 
-@claim("B14", "none: the work at which a launch is 5% of it")
+@claim("B14", "none: the work at which a launch is {} of it", DIFFERS)
 def b14(judge: Judge) -> Verdict:
     """The work of a task beside which its launch, until it is reaped, is the least effect that counts."""
     cells = [heap(workload, "2MiB") for workload in ("launch.pthread", "launch.fork")]
-    thread, process = (median_in_time(judge.find(text, REAPED).processes.values).over(LEAST) for text in cells)
-    extra = judge.difference(*(judge.find(text, REAPED) for text in reversed(cells))).over(LEAST)
+    thread, process = (median_in_time(judge.find(text, REAPED).processes.values).over(DIFFERS.share) for text in cells)
+    extra = judge.difference(*(judge.find(text, REAPED) for text in reversed(cells))).over(DIFFERS.share)
     works = [format_duration_interval(*work.ends) for work in (thread, process, extra)]
     reason = (
-        f"With a 2 MB heap, a launch is less than {LEAST:.0%} of a task's work where that is more than {works[0]} "
+        f"With a 2 MB heap, a launch is less than {DIFFERS.words} of a task's work where that is more than {works[0]} "
         f"(thread) or {works[1]} (process). Choosing between the two matters to tasks below {works[2]}. How many tasks "
         "are that short is the program's affair."
     )
@@ -44,16 +44,16 @@ def _points(judge: Judge, threshold: float) -> Sequence[JudgedPart]:
     ]
 
 
-@claim("U14", "2% at every number of workers, and at every number that they decompose")
+@claim("U14", "{} at every number of workers, and at every number that they decompose", DIFFERS)
 def u14(judge: Judge) -> Verdict:
     """All points of both experiments, those up to the number of cores among them."""
-    parts = _points(judge, 1 + LEAST_EFFECT)
+    parts = _points(judge, 1 + DIFFERS.share)
     return verdict(over_demands, parts, "Threads over processes, everywhere", _RATIO)
 
 
-@claim("U15", "2% against them anywhere")
+@claim("U15", "{} against them anywhere", DIFFERS)
 def u15(judge: Judge) -> Verdict:
     """Whether processes nowhere take longer; what else speaks for or against them is S16 to S20."""
-    parts = _points(judge, 1 / (1 + LEAST_EFFECT))
-    judged = verdict(over_demands, parts, "To prefer processes costs nothing where this is 0.98 or more", _RATIO)
+    parts = _points(judge, 1 / (1 + DIFFERS.share))
+    judged = verdict(over_demands, parts, "To prefer processes costs nothing where this is 0.95 or more", _RATIO)
     return replace(judged, reason=f"{judged.reason} That is workers alone: B6 and L6 judge launches, S16 shared data.")
