@@ -92,7 +92,7 @@ def test_a_row_that_ended_narrow_wanders_wherever_its_interval_was_widened(build
     row = _reaped(builder.run)
     assert row.drift is not None
     assert (row.drift.kind, row.drift.share) == ("wandering", pytest.approx(0.02, abs=0.003))
-    assert "may still be too narrow" in _sentences(row)["level.drift"]
+    assert "is not a 95% interval" in _sentences(row)["level.drift"]
 
 
 def _processes(profile: np.ndarray, count: int = 8, noise: float = 0.02) -> tuple[np.ndarray, np.ndarray]:

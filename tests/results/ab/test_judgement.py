@@ -232,3 +232,15 @@ def test_a_damaged_file_is_refused_or_answered(value: object) -> None:
     run.metadata["plan"]["targets"] = run.metadata["plan"]["targets"][:1]
     with pytest.raises(RunFileError, match="even"):
         judge_run(run, "")
+
+
+def test_nothing_is_the_same_where_a_setting_may_never_have_been_switched() -> None:
+    run = Pairs(scattered(0.0, 60, 0.005), max_regression=0.05)
+    run.metadata["settings"] = [{"side": "b", "name": "", "times": 3, "not_verified": "it names no file"}]
+    result = judge_run(run, "")
+    [row] = result.rows
+    assert (row.verdict, row.allowed, result.verdict) == ("not distinguishable", None, CANNOT_TELL)
+    assert row.reason == "it is not known whether do switched anything: it names no file"
+    run.metadata["settings"][0]["not_verified"] = None
+    [row] = judge_run(run, "").rows
+    assert (row.verdict, row.allowed) == ("same", True)

@@ -72,10 +72,12 @@ def judge_book(book: Book) -> AbResult:
     gathered = _Gathered(book, Counted(about.get("stages") or (), only_times=design.limit is not None))
     usual = list(gathered.turns.usual_rows())
     decisions = judge(gathered.turns.paired(usual), design).rows
+    settings = tuple(_settings(book.metadata.get(SETTINGS) or ()))
+    unverified = next((setting for setting in settings if setting.not_verified is not None), None)
     rows = []
     for row, decision in zip(usual, decisions, strict=True):
         sides = gathered.evidence[row]
-        rows.append(_row(sides[0], sides[1], decision, design))
+        rows.append(_row(sides[0], sides[1], decision, design, unverified))
     metadata = book.metadata
     return AbResult(
         run_name=book.name,
@@ -83,7 +85,7 @@ def judge_book(book: Book) -> AbResult:
         status_reason=metadata["status_reason"],
         a=tuple(about["a"]),
         b=tuple(about["b"]),
-        settings=tuple(_settings(metadata.get(SETTINGS) or ())),
+        settings=settings,
         seed=int(metadata["seed"]),
         pairs=gathered.n_pairs,
         most_pairs=design.most_pairs,
@@ -162,19 +164,25 @@ class _Gathered:
         return any(side.cell == cell for side in self.evidence[row].values())
 
 
-def _row(a: Evidence, b: Evidence, decision: Decision, design: PairedDesign) -> AbRow:
+def _row(
+    a: Evidence, b: Evidence, decision: Decision, design: PairedDesign, unverified: SwitchedSetting | None
+) -> AbRow:
     ratio = None if decision.value is None else math.exp(decision.value)
     ends = None
     if decision.low is not None and decision.high is not None:
         ends = math.exp(decision.low), math.exp(decision.high)
     verdict, reason = _verdict(b, decision, design)
+    if verdict == SAME and unverified is not None:
+        # A setting that was never switched makes both sides alike.
+        verdict, reason = UNDECIDED, f"it is not known whether do switched anything: {unverified.not_verified}"
     words = verdict_text(verdict, decision.pairs, decision.n_above, ratio, ends, is_time=b.is_time)
     warmth = [b.estimate.temperature] if b.estimate.temperature else []
     common = common_cell(a.cell, b.cell)
     phrases = [mechanism_name(b.estimate.workload), *_condition(common), *warmth, _what(b)]
     allowed = None
     if design.limit is not None:
-        allowed = False if decision.is_above(design.limit) else True if decision.is_not_above(design.limit) else None
+        allowed = False if decision.is_above(design.limit) else None
+        allowed = True if allowed is None and unverified is None and decision.is_not_above(design.limit) else allowed
     return AbRow(
         cell=common,
         a=a.estimate,

@@ -47,8 +47,8 @@ def _drift(estimate: Estimate, what: str) -> RunWarning | None:
         text = f"{what}: times {verb} by {abs(share):.0%} during the run; the median describes the middle of the run"
     else:
         text = (
-            f"{what}: the level wandered by {share:.0%} during the run; the interval was made wider for that, and may "
-            "still be too narrow"
+            f"{what}: the level wandered by {share:.0%} during the run; the interval is not a 95% interval, and may be "
+            "far too narrow"
         )
     return RunWarning("level.drift", text, "compare figures only within this run; repeat when the machine is quiet")
 
