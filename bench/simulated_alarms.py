@@ -20,9 +20,10 @@ from bench.harness import Line, say
 from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
 from clonometer.results.check.check import MAX_REGRESSION, check_runs
 from clonometer.results.check.types import BLIND_FACTOR, CANNOT_TELL, NONE
+from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
-from clonometer.results.compare.moments import ASSUMED_MOMENTS, FIRST_SHARE, Moments, given_moments
+from clonometer.results.compare.moments import FIRST_SHARE, UNKNOWN_MOMENTS, Moments, given_moments
 from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import ComparedRow
 from clonometer.results.noise.noise import rate_interval
@@ -141,7 +142,7 @@ def checked(listed: list[Draft]) -> list[ComparedRow]:
 
 
 def alarms(
-    checks: int, machine: Machine, *, seed: int = 1, slower: float = 0.0, moments: Moments = ASSUMED_MOMENTS
+    checks: int, machine: Machine, *, seed: int = 1, slower: float = 0.0, moments: Moments = UNKNOWN_MOMENTS
 ) -> tuple[int, int, int]:
     """In how many comparisons a row is called changed, a check alarms, and the first kind is called slower."""
     random = np.random.default_rng(seed)
@@ -153,6 +154,19 @@ def alarms(
         alarmed += any(row.verdict == SLOWER for row in checked(listed))
         slow += any(row.verdict == SLOWER for row in rows[:STAGES])
     return changed, alarmed, slow
+
+
+def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int = 1) -> tuple[int, int]:
+    """In how many comparisons a row is called changed, and a check alarms, where stored runs tell the noise."""
+    random = np.random.default_rng(seed)
+    changed = alarmed = 0
+    for _ in range(checks):
+        moments = stored_moments([book(one_run(random, machine)) for _ in range(runs)])
+        assert moments is not None
+        listed = drafts(matches(*sides(random, machine)), moments)
+        changed += any(row.verdict not in (UNDECIDED, SAME) for row in compared(listed))
+        alarmed += any(row.verdict == SLOWER for row in checked(listed))
+    return changed, alarmed
 
 
 def endings(checks: int, machine: Machine, *, slower: float = 0.0, seed: int = 1) -> Counter[str]:
@@ -167,7 +181,7 @@ def detectable_shares(seed: int, sizes: Sequence[int], shape: str) -> list[list[
     before, after = (one_run(random, Machine(processes=max(sizes)), shape)[:, :1] for _ in range(2))
     shares = []
     for size in sizes:
-        listed = drafts(matches([book(before[..., :size])], [book(after[..., :size])]), ASSUMED_MOMENTS)
+        listed = drafts(matches([book(before[..., :size])], [book(after[..., :size])]), given_moments(0.02))
         shares.append([detectable(draft, CHECK_RATE, KINDS * STAGES, MAX_REGRESSION) or 0.0 for draft in listed])
     return shares
 
@@ -180,6 +194,12 @@ def run() -> Iterator[Line]:
             changed, alarmed, _ = alarms(CHECKS, machine)
             yield _line(f"{name}.compare", changed, ERROR_RATE)
             yield _line(f"{name}.check", alarmed, CHECK_RATE)
+        for between in (0.0, 0.01, 0.02, 0.05, 0.1):
+            for runs in (3, 5):
+                changed, alarmed = alarms_beside_stored(CHECKS, Machine(between, 0.0, processes), runs)
+                name = f"simulated_alarms.n{processes}.between{between:.0%}.stored{runs}"
+                yield _line(f"{name}.compare", changed, ERROR_RATE)
+                yield _line(f"{name}.check", alarmed, CHECK_RATE)
     for runs in (2, 3, 5):
         for between, common in ((0.01, 0.0), (0.02, 0.0), (0.02, COMMON)):
             changed, _, _ = alarms(CHECKS, Machine(between, common, 12, runs))

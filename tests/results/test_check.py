@@ -12,7 +12,7 @@ from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.results.check import check as checking
 from clonometer.results.check.types import Checked, CheckedRow
-from clonometer.results.compare.moments import GIVEN, Moments
+from clonometer.results.compare.moments import GIVEN, UNKNOWN_MOMENTS, Moments
 from clonometer.results.compare.sides import read_side
 from clonometer.results.rows.evidence import Book
 
@@ -65,6 +65,25 @@ def test_a_slow_down_is_confirmed_where_it_is_and_nowhere_else(make_builder: Bui
     assert [row for row in checked.rows if row.verdict == "regressed"] == [slower(checked)]
 
 
+@pytest.mark.parametrize("reaped", [1.0, 1.5])
+def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_builder: Build, reaped: float) -> None:
+    sides = make(make_builder, 1), make(make_builder, 2, reaped=reaped)
+    checked = check(*sides, moments=UNKNOWN_MOMENTS)
+    assert (checked.verdict, checked.moments) == ("cannot tell", "unknown")
+    assert "was never measured" in checked.reasons[0]
+    assert checked.decided_by is not None
+    assert checked.decided_by.startswith("clonometer noise")
+    assert not any(row.verdict in ("regressed", "fine") or row.detectable for row in checked.rows)
+    if reaped > 1:
+        [turns] = [row.compared.turns_at for row in checked.flagged]
+        assert turns is not None
+        # It is one where the runs are a little more alike than that, and not where a little less.
+        for factor, verdict in ((0.8, "confirmed"), (1.2, "cannot tell")):
+            assert check(*sides, moments=Moments(GIVEN, factor * turns, 1.0)).verdict == verdict
+    else:
+        assert not checked.flagged
+
+
 def test_what_became_faster_is_no_regression(make_builder: Build) -> None:
     checked = check(make(make_builder, 1), make(make_builder, 2, reaped=0.75))
     assert (checked.verdict, slower(checked).verdict) == ("none", "fine")
@@ -85,9 +104,15 @@ def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None
 
 
 def test_noise_that_hides_everything_is_said(make_builder: Build) -> None:
-    checked = check(make(make_builder, 1, spread=0.3), make(make_builder, 2, spread=0.3))
+    sides = make(make_builder, 1, spread=0.3), make(make_builder, 2, spread=0.3)
+    checked = check(*sides)
     assert checked.verdict == "cannot tell"
-    assert checked.reasons[0].startswith("only in 0 of 9 rows would a slow-down of 10% be found")
+    assert checked.reasons[0].startswith("this check could have caught a slow-down of 10% in none of 9 warm rows")
+    assert checked.decided_by is not None
+    assert checked.decided_by.startswith("clonometer check run --baseline run --max-regression ")
+    decidable = float(checked.decided_by.rpartition(" ")[2].rstrip("%")) / 100
+    again = check(*sides, max_regression=decidable)
+    assert not any("could have caught" in reason for reason in again.reasons)
 
 
 @pytest.mark.parametrize("processes", [1, 2, 4])

@@ -26,6 +26,7 @@ _EXAMPLES = examples(
     "clonometer check run.parquet --baseline main.parquet",
     "clonometer check run.parquet --baseline main.parquet --rerun",
     "clonometer check run.parquet --baseline main.parquet --noise noise.json",
+    "clonometer check run.parquet --baseline main.parquet --undecided pass",
     "clonometer check new?.parquet --baseline a.parquet --baseline b.parquet",
     "clonometer check run.parquet --baseline main.parquet --max-regression 10%",
     "clonometer check run.parquet --baseline main.parquet --json | jq .verdict",
@@ -49,7 +50,12 @@ _EXAMPLES = examples(
     is_flag=True,
     help="Measure suspicious rows again, for twice as long, and fail only if they are still slower.",
 )
-@click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
+@click.option("--noise", "noise", metavar="FILE|FOLDER|SHARE", help=NOISE_HELP)
+@click.option(
+    "--undecided",
+    type=click.Choice(["pass", "fail"]),
+    help="End with 0 (pass) or 1 (fail) where the check cannot tell, instead of 3.",
+)
 @json_option
 @click.option("--wide", is_flag=True, help="Show every row.")
 def command(
@@ -59,6 +65,7 @@ def command(
     max_regression: float,
     rerun: bool,
     noise: str | None,
+    undecided: str | None,
     as_json: bool,
     wide: bool,
 ) -> int:
@@ -66,9 +73,9 @@ def command(
 
     The status is 0 without a regression, 1 with a confirmed one, and 3 if it cannot tell.
 
-    A machine is not equally fast at two moments. --noise FILE says by how much, and so do several runs a side. With
-    either the chance of a false alarm is at most 1%, however many cells there are. Without them a check of many cells
-    finds slow-downs of about 20%, and ends with 3 for smaller ones.
+    Two runs of one machine differ though nothing changed. --noise says by how much, and so do several runs a side.
+    With either, at most 1% of checks raise a false alarm, however many cells there are. Without them a check of two
+    runs ends with 3, and names the command that measures the noise.
 
     To compare two settings of this machine use 'clonometer ab': it starts both in turn and finds smaller changes.
     """
@@ -87,7 +94,8 @@ def command(
             return EXIT_INTERRUPTED
         checked = check_again(checked, bases, again, moments)
     print_record(checked, render_check, as_json=as_json, wide=wide)
-    return {NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, EXIT_CANNOT_TELL)
+    cannot_tell = {"pass": 0, "fail": EXIT_REGRESSION}.get(undecided or "", EXIT_CANNOT_TELL)
+    return {NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, cannot_tell)
 
 
 def _measure_again(checked: Checked, run: Book) -> Book:

@@ -51,7 +51,7 @@ class _Groups(click.RichCommand):
     help="Compare cells of one run: those of the second glob against those of the first.",
 )
 @minimum_effect_option
-@click.option("--noise", "noise", metavar="FILE|SHARE", help=NOISE_HELP)
+@click.option("--noise", "noise", metavar="FILE|FOLDER|SHARE", help=NOISE_HELP)
 @click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
 @json_option
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
@@ -71,8 +71,8 @@ def command(
 
     Each row shows both medians and the change: 6% slower, 110 times faster, the same, or not distinguishable.
 
-    The interval of a change includes the scatter of processes, the difference between two moments of a machine, and
-    the number of rows. Several runs a side show how much moments differ. Differences between the hosts are listed.
+    Verdicts need to know how much two runs of the machine differ. --noise says it, and so do several runs a side.
+    Without them each row says below which noise it would be a change. Differences between the hosts are listed.
     """
     from clonometer.views.terminal.comparison import render_comparison
 

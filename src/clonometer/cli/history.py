@@ -87,8 +87,8 @@ def command(
     """Find when the level of each row changed over many runs, and what changed with it.
 
     Exits with 0 if no row became slower lately, 1 if one did and stayed so, 3 if it cannot tell: too few runs, or too
-    much scatter. A step needs three runs of the new level at least. What a machine's noise may do by wandering is no
-    step.
+    much noise in more than half of the rows. A step needs three runs of the new level at least. Slow drift that
+    ordinary noise can explain is not reported as a step.
 
     FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
     """

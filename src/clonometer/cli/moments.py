@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from clonometer.results.compare.moments import MeasuredNoise, Moments
 
 NOISE_HELP = (
-    "How much one row differs between two moments: a standard deviation such as 1%, or a file of 'clonometer noise "
-    "--json'. Default: 2%, and 20% for cold launches."
+    "How much one row differs between two runs: a standard deviation such as 1%, a file of 'clonometer noise --json', "
+    "or a folder of three runs or more between which nothing changed."
 )
 #: More than any answer of `clonometer noise` has.
 _MOST_BYTES = 16 << 20
+#: Of a folder so many runs are read.
+_MOST_RUNS = 30
 
 
 def read_moments(text: str | None) -> Moments:
@@ -31,17 +33,28 @@ def read_moments(text: str | None) -> Moments:
     InputError
         If the file is no answer of `clonometer noise --json`.
     """
-    from clonometer.results.compare.moments import ASSUMED_MOMENTS, given_moments, measured_moments
+    from clonometer.results.compare.moments import UNKNOWN_MOMENTS, given_moments, measured_moments
 
     if text is None:
-        return ASSUMED_MOMENTS
+        return UNKNOWN_MOMENTS
     path = Path(text)
     if not path.exists():
         try:
             return given_moments(parse_share(text))
         except UsageError:
-            raise UsageError(f"--noise {text} is no share, and there is no such file", "--noise 1%") from None
-    return measured_moments(_read(path), str(path))
+            raise UsageError(f"--noise {text} is not a share, and there is no such file", "--noise 1%") from None
+    return _of_folder(path) if path.is_dir() else measured_moments(_read(path), str(path))
+
+
+def _of_folder(folder: Path) -> Moments:
+    """What the runs in a folder say, the last ones by their names."""
+    from clonometer.cli.compare import open_side
+    from clonometer.results.compare.between import stored_moments
+
+    moments = stored_moments([open_side(path) for path in sorted(folder.glob("*.parquet"))[-_MOST_RUNS:]])
+    if moments is None:
+        raise InputError(f"{folder} does not have three runs of one plan", "measure three: clonometer run --out FILE")
+    return moments
 
 
 def _read(path: Path) -> MeasuredNoise:

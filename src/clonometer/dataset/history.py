@@ -85,7 +85,9 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
     ]
     blind = sum(row.detectable is None or row.detectable > limits.max_regression for row in rows)
     regressions = any(step.is_regression for row in rows for step in row.steps)
-    verdict = REGRESSION if regressions else NO_REGRESSION if blind < len(rows) else CANNOT_TELL
+    # Who sees in fewer than half of the rows has not looked.
+    sees = rows and 2 * blind <= len(rows)
+    verdict = REGRESSION if regressions else NO_REGRESSION if sees else CANNOT_TELL
     return History(
         dataset.reading,
         by,

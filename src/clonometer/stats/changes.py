@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, variance
 
 from clonometer.stats.interval import Interval
@@ -34,8 +34,8 @@ class LogChange:
         Standard errors towards smaller and towards larger values, at least 0.
     moments
         Standard deviation of what two moments of the machine differ by, at least 0.
-    degrees
-        Degrees of freedom that the standard errors rest on; None where they count as known, as ``moments`` always do.
+    degrees, moments_degrees
+        Degrees of freedom that the standard errors and ``moments`` rest on; None where they count as known.
 
     Examples
     --------
@@ -49,39 +49,58 @@ class LogChange:
     above: float
     moments: float = 0.0
     degrees: int | None = None
+    moments_degrees: int | None = None
 
     def ends(self, error: float) -> tuple[float, float]:
         """The two-sided interval that misses with a chance of ``error``."""
-        student, normal = score(error, self.degrees), score(error)
+        student, apart = score(error, self.degrees), score(error, self.moments_degrees) * self.moments
         return (
-            self.value - math.hypot(student * self.below, normal * self.moments),
-            self.value + math.hypot(student * self.above, normal * self.moments),
+            self.value - math.hypot(student * self.below, apart),
+            self.value + math.hypot(student * self.above, apart),
         )
 
     def needed(self, error: float, power: float) -> float:
         """How large a rise must be for such an interval to lie above 0 in a share ``power`` of cases."""
         beyond = score(2 * (1 - power))
-        return math.hypot((score(error, self.degrees) + beyond) * self.above, (score(error) + beyond) * self.moments)
+        apart = (score(error, self.moments_degrees) + beyond) * self.moments
+        return math.hypot((score(error, self.degrees) + beyond) * self.above, apart)
 
     def widened(self, factor: float) -> LogChange:
         """The same change, so many times as uncertain."""
-        return LogChange(self.value, self.below * factor, self.above * factor, self.moments * factor, self.degrees)
+        return replace(self, below=self.below * factor, above=self.above * factor, moments=self.moments * factor)
+
+    def turning(self, error: float, rest: float = 0.0) -> float | None:
+        """How large ``moments`` may be, at most, for such an interval to lie beyond both 0 and ``rest``.
+
+        The standard errors count, ``moments`` do not. None where even without any the interval does not.
+
+        Examples
+        --------
+        >>> round(LogChange(0.1, 0.03, 0.03).turning(0.05), 3)
+        0.041
+        >>> LogChange(0.05, 0.03, 0.03).turning(0.05) is None
+        True
+        """
+        error_to_it = self.below if self.value > 0 else self.above
+        margin = self.value - max(0.0, rest) if self.value > 0 else min(0.0, rest) - self.value
+        within = score(error, self.degrees) * error_to_it
+        return math.sqrt(margin**2 - within**2) / score(error) if margin > within else None
 
 
-def change_of_ratio(ratio: Interval, moments: float = 0.0) -> LogChange:
+def change_of_ratio(ratio: Interval, moments: float = 0.0, moments_degrees: int | None = None) -> LogChange:
     """The change that a ratio with its interval is.
 
     Parameters
     ----------
     ratio
         Positive. Its scatter rests on as many degrees of freedom as its smaller side has processes but one.
-    moments
-        Standard deviation of what two moments differ by, on the logarithm.
+    moments, moments_degrees
+        Standard deviation of what two moments differ by, on the logarithm, and what it rests on.
     """
     degrees = max(1, ratio.n - 1)
     student = score(1 - ratio.confidence, degrees)
     below, above = math.log(ratio.value / ratio.low), math.log(ratio.high / ratio.value)
-    return LogChange(math.log(ratio.value), below / student, above / student, moments, degrees)
+    return LogChange(math.log(ratio.value), below / student, above / student, moments, degrees, moments_degrees)
 
 
 def variance_of_runs(base: Sequence[float], other: Sequence[float]) -> float:

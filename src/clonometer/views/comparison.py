@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.grouping import gathered
-from clonometer.results.compare.moments import ASSUMED, FIRST_SHARE, GIVEN, MEASURED, OF_HOSTS, OF_RUNS, SHARE
+from clonometer.results.compare.moments import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN
 from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
@@ -63,7 +63,8 @@ def change_text(row: ComparedRow) -> str:
         return f"like all: {range_words(row.low, row.high)}"
     if row.low <= 1 <= row.high:
         return range_words(row.low, row.high)
-    return change_words(row.ratio, row.low, row.high, words)
+    condition = "" if row.turns_at is None else f", if noise < {format_share(row.turns_at)}"
+    return f"{change_words(row.ratio, row.low, row.high, words)}{condition}"
 
 
 def sides_tables(
@@ -129,6 +130,7 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
     def rank(row: ComparedRow) -> tuple[int, float]:
         ratio = row.ratio or 1.0
         changed = row.verdict not in (SAME, UNDECIDED)
+        changed = changed or row.turns_at is not None
         group = 0 if changed else 1 if row.like_rest else 3 if is_part(row.other.stage) else 2
         return (group, -max(ratio, 1 / ratio) if changed else 0.0)
 
@@ -144,7 +146,7 @@ def summary(compared: Compared) -> str:
     like = sum(row.like_rest for pair in compared.pairs for row in pair.rows)
     words = [f"{counts[verdict]} {_VERDICT_WORDS.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict]]
     if like:
-        words.append(f"{like} of these like all (the machine's doing, or that of what all share)")
+        words.append(f"{like} of these moved with everything else, so suspect the machine, not the row")
     return (
         f"{counted(total, 'row')}: {', '.join(words)}. "
         f"{assurance(compared.moments, compared.n_tests, compared.error_rate, 'comparisons')}"
@@ -160,16 +162,20 @@ def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
     ``moments`` says where it is known from how far moments are apart, ``what`` what such answers are, in the
     plural.
     """
-    rate = f"Wrong in at most {format_share(error_rate)} of {what} of {counted(tests, 'row')}"
+    if moments == UNKNOWN:
+        return (
+            "How much two runs of this machine differ was never measured: no row has a verdict, and intervals hold "
+            "within these two runs only. 'clonometer noise --json' measures it, --noise takes it."
+        )
+    rate = f"At most {format_share(error_rate)} of {what} of {counted(tests, 'row')} have a false verdict"
     return f"{rate}{_ASSUMPTIONS.get(moments, '')}."
 
 
 # Where it is known from how far moments are apart -> under which assumption verdicts are that sure.
 _ASSUMPTIONS = {
-    ASSUMED: f", if moments of this machine differ by {format_share(SHARE)} (cold: {format_share(FIRST_SHARE)}), as is "
-    "assumed: 'clonometer noise' measures it, --noise takes it",
-    GIVEN: ", if moments of this machine differ by as much as --noise says",
-    MEASURED: ", if moments differ by as much as in the rounds of 'clonometer noise'",
+    GIVEN: ", if runs of this machine differ by as much as --noise says",
+    MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",
+    STORED: ", if runs differ by as much as the stored ones that --noise names",
     OF_RUNS: ": the runs of each side say how far moments are apart",
     OF_HOSTS: ": the hosts of each group say how far hosts are apart",
 }
@@ -183,7 +189,7 @@ def is_within_run(pair: ComparedPair) -> bool:
 def shifts_text(shifts: Sequence[CommonShift]) -> str:
     """Say what all conditions changed by together; that nobody can know it where there is one alone."""
     parts = [
-        f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long ({shift.kinds} conditions, "
+        f"{_COMMON[shift.of]} took {_times(shift.ratio)} times as long in the second run ({shift.kinds} conditions, "
         f"{_times(shift.least)} to {_times(shift.most)})"
         for shift in shifts
         if shift.of != "control"
@@ -192,7 +198,7 @@ def shifts_text(shifts: Sequence[CommonShift]) -> str:
     apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
     if not parts:
         return f"One condition alone does not show whether the machine itself was slower{apart}."
-    return f"In common: {', '.join(parts)}{apart}."
+    return f"Overall: {', '.join(parts)}{apart}."
 
 
 def same_run_text(same_run: bool) -> str:

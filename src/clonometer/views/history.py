@@ -13,7 +13,7 @@ from clonometer.views.comparison import differences_text
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import first_ranked, is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
-from clonometer.words import stage_name
+from clonometer.words import counted, stage_name
 
 #: From the lowest to the highest level of a series.
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -31,13 +31,27 @@ def verdict_text(history: History) -> str:
     if history.verdict == CANNOT_TELL:
         if not history.rows:
             return f"Cannot tell: no row has 12 runs or more ({history.n_short:,} have fewer)."
-        return f"Cannot tell: no row is steady enough to show a slow-down of {allowed} within 7 runs."
-    when = f"since {history.since[:10]}" if history.since else f"within the last {history.recent} runs"
+        seen = len(history.rows) - history.n_blind
+        rows = "no row" if not seen else f"only {seen} of {counted(len(history.rows), 'row')}"
+        none = ", and none of these has one" if seen else ""
+        return f"Cannot tell: {rows} can show a lasting slow-down of {allowed}{none} ({_runs(history)})."
+    longest = max((len(row.values) for row in history.rows), default=0)
+    recent = min(history.recent, longest)
+    when = f"since {history.since[:10]}" if history.since else f"in the last {recent} runs"
     if history.verdict == NO_REGRESSION:
-        return f"No regression: no row became slower by {allowed} or more {when} and stayed so."
+        seen, every = len(history.rows) - history.n_blind, len(history.rows)
+        rows = f"the {counted(every, 'row')}" if seen == every else f"the {seen} of {every} rows that can show one"
+        return f"No regression: no lasting slow-down of {allowed} or more {when}, in {rows}."
     count = history.counts["regressions"]
     rows = f"{count} row{' has' if count == 1 else 's have'}"
     return f"Regression: {rows} become slower by {allowed} or more {when}."
+
+
+def _runs(history: History) -> str:
+    """How many runs the series have."""
+    sizes = {len(row.values) for row in history.rows}
+    least, most = min(sizes), max(sizes)
+    return f"{most} runs" if least == most else f"{least} to {most} runs"
 
 
 def event_text(event: HistoryEvent) -> str:
@@ -75,7 +89,10 @@ def causes_label(causes: Sequence[Difference]) -> str:
 def notes(history: History) -> list[str]:
     """Say which rows nothing can be said of."""
     short = f"{history.n_short:,} rows have fewer than 12 runs."
-    blind = f"{history.n_blind:,} rows scatter too much to show {format_share(history.max_regression)} within 7 runs."
+    allowed = format_share(history.max_regression)
+    blind = (
+        f"{history.n_blind:,} of {len(history.rows):,} rows are too noisy to reveal a change of {allowed} in 7 runs."
+    )
     return [text for count, text in ((history.n_short, short), (history.n_blind, blind)) if count and history.rows]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from clonometer.errors import InputError
+from clonometer.plan.planfile import plan_names
 from clonometer.results.check.types import (
     BLIND_FACTOR,
     CANNOT_TELL,
@@ -22,7 +25,7 @@ from clonometer.results.check.types import (
 from clonometer.results.compare.comparison import ERROR_RATE as COMPARE_RATE
 from clonometer.results.compare.comparison import match_sides, matched, refuse_a_run_twice, shifts_of
 from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
-from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, Moments
+from clonometer.results.compare.moments import OF_RUNS, UNKNOWN, UNKNOWN_MOMENTS, Moments
 from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
@@ -42,7 +45,7 @@ def check_runs(
     run: Book | Sequence[Book],
     *,
     max_regression: float = MAX_REGRESSION,
-    moments: Moments = ASSUMED_MOMENTS,
+    moments: Moments = UNKNOWN_MOMENTS,
 ) -> Checked:
     """Check a run against its baseline.
 
@@ -90,11 +93,12 @@ def check_runs(
         same_run=pair.same_run,
     )
     lost = [reason for side in runs for reason in _lost(side.metadata, left_out)]
-    return _concluded(checked, list(dict.fromkeys(lost)), _disturbances(*bases, *runs))
+    checked = _concluded(checked, list(dict.fromkeys(lost)), _disturbances(*bases, *runs))
+    return replace(checked, decided_by=_command(checked, bases, runs))
 
 
 def check_again(
-    checked: Checked, base: Book | Sequence[Book], again: Book, moments: Moments = ASSUMED_MOMENTS
+    checked: Checked, base: Book | Sequence[Book], again: Book, moments: Moments = UNKNOWN_MOMENTS
 ) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
@@ -143,7 +147,7 @@ def _judged(listed: Sequence[Draft], max_regression: float, tests: int | None = 
     return [
         CheckedRow(
             row,
-            _verdict(row, suspected, max_regression),
+            _verdict(row, suspected, max_regression, draft.conditional),
             # First launches never alarm.
             None if row.base.is_first_launch else detectable(draft, ERROR_RATE, size, max_regression),
         )
@@ -151,13 +155,15 @@ def _judged(listed: Sequence[Draft], max_regression: float, tests: int | None = 
     ]
 
 
-def _verdict(row: ComparedRow, suspected: ComparedRow, max_regression: float) -> str:
+def _verdict(row: ComparedRow, suspected: ComparedRow, max_regression: float, conditional: bool) -> str:
     if row.verdict == SLOWER:
         # A process has one first launch, whose level depends on a state of the machine that is another in each run.
         return SUSPECT if row.base.is_first_launch else REGRESSED
-    if suspected.verdict == SLOWER:
+    if suspected.verdict == SLOWER or (suspected.turns_at is not None and (suspected.ratio or 0.0) > 1):
         return SUSPECT
-    return FINE if row.high is not None and row.high < 1 + max_regression else UNCLEAR
+    # Within two runs of which nobody knows how far they are apart, no interval is one of the change.
+    is_known = not conditional and row.high is not None and row.high < 1 + max_regression
+    return FINE if is_known else UNCLEAR
 
 
 def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
@@ -207,7 +213,9 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         more = "measured again, that is not settled" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
-        reasons.append(f"{suspects} {'rows look' if suspects != 1 else 'row looks'} slower, not surely enough: {more}")
+        if checked.moments != UNKNOWN:
+            looks = "rows look" if suspects != 1 else "row looks"
+            reasons.append(f"{suspects} {looks} slower, not surely enough: {more}")
     reasons += _too_little(checked)
     verdict = CANNOT_TELL if reasons else NONE
     return replace(checked, verdict=verdict, reasons=tuple(reasons), reasons_lost=tuple(lost))
@@ -232,16 +240,52 @@ def _too_little(checked: Checked) -> list[str]:
     """Say that what was measured is too little for an answer."""
     candidates = [row for row in checked.rows if not row.compared.base.is_first_launch]
     if not candidates:
-        return ["all rows are first launches (cold), which are suspected at most: measure warm ones too"]
-    tested = [row for row in candidates if row.detectable is not None]
-    if 2 * len(tested) < len(candidates):
-        return [f"only {len(tested)} of {len(candidates)} rows have processes enough for an alarm: measure longer"]
+        return ["all rows are first launches (cold), which can raise a suspicion at most: measure warm ones too"]
+    if checked.moments == UNKNOWN:
+        return [_unknown(candidates)]
+    known = _detectable(checked)
+    if 2 * len(known) < len(candidates):
+        return [f"only {len(known)} of {len(candidates)} rows have processes enough for an alarm: measure longer"]
     change = BLIND_FACTOR * checked.max_regression
-    known = sorted(row.detectable for row in tested if row.detectable is not None)
     seen = sum(share <= change for share in known)
-    if 2 * seen >= len(tested):
+    if 2 * seen >= len(known):
         return []
+    could = f"only in {seen}" if seen else "in none"
     return [
-        f"only in {seen} of {len(tested)} rows would a slow-down of {format_share(change)} be found, in half of them "
-        f"one of {format_share(known[len(known) // 2])}"
+        f"this check could have caught a slow-down of {format_share(change)} {could} of {len(known)} warm rows "
+        f"({format_share(known[len(known) // 2])} in half of them)"
     ]
+
+
+def _unknown(candidates: Sequence[CheckedRow]) -> str:
+    """Say that nobody has measured how far runs are apart, and at how much the greatest slow-down would be one."""
+    turning = [row.compared.turns_at for row in candidates if row.verdict == SUSPECT and row.compared.turns_at]
+    why = "how much two runs of this machine differ was never measured"
+    if not turning:
+        return f"{why}, so a slow-down may hide in it"
+    rows = "row would be a regression" if len(turning) == 1 else "rows would be regressions"
+    least, most = format_share(min(turning)), format_share(max(turning))
+    span = least if least == most else f"{least} to {most}"
+    return f"{why}; {len(turning)} {rows} if they differ by less than {span}"
+
+
+def _detectable(checked: Checked) -> list[float]:
+    rows = [row for row in checked.rows if not row.compared.base.is_first_launch]
+    return sorted(row.detectable for row in rows if row.detectable is not None)
+
+
+def _command(checked: Checked, bases: Sequence[Book], runs: Sequence[Book]) -> str | None:
+    """Name the command that decides a check, or that must come before it; None where it is decided, or none does."""
+    if checked.verdict != CANNOT_TELL:
+        return None
+    words = ["clonometer", "check", *(run.name for run in runs)]
+    words += [word for base in bases for word in ("--baseline", base.name)]
+    if checked.moments == UNKNOWN:
+        plan = str((bases[0].metadata.get("plan") or {}).get("name") or "")
+        measuring = ["clonometer", "noise", *(["--plan", plan] if plan in plan_names() else []), "--json"]
+        return f"{shlex.join(measuring)} > noise.json && {shlex.join([*words, '--noise', 'noise.json'])}"
+    known = _detectable(checked)
+    least = known[len(known) // 2] / BLIND_FACTOR if known else 0.0
+    if least <= checked.max_regression or checked.flagged:
+        return None
+    return shlex.join([*words, "--max-regression", f"{math.ceil(least * 100)}%"])

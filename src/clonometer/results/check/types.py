@@ -21,7 +21,18 @@ NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
 _COMPARED = Only(
     "compared_row",
-    ("of_row", "base", "other", "ratio", "ratio_low", "ratio_high", "rest_ratio", "like_rest", "between_moments"),
+    (
+        "of_row",
+        "base",
+        "other",
+        "ratio",
+        "ratio_low",
+        "ratio_high",
+        "rest_ratio",
+        "like_rest",
+        "between_moments",
+        "change_if_noise_below",
+    ),
 )
 _AGAIN = Only("again", ("other", "ratio", "ratio_low", "ratio_high"))
 
@@ -65,8 +76,8 @@ class Checked:
     moments: Annotated[
         str,
         Known(SOURCES),
-        "Where it is known from how far two moments of the machine are apart: assumed, given by --noise, measured by "
-        "noise, or from these runs.",
+        "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
+        "noise, from stored runs, or from these runs.",
     ]
     shifts: Annotated[
         Sequence[CommonShift],
@@ -79,6 +90,9 @@ class Checked:
     differences: Annotated[
         Sequence[Difference], "In what the runs differ besides their figures; keys as in docs/host.md."
     ]
+    decided_by: Annotated[
+        str | None, Mark.OPTIONAL, "Where it cannot tell: the command that decides it, or that must come before."
+    ] = None
     #: Those of the reasons that no further measuring of flagged rows changes.
     reasons_lost: Annotated[Sequence[str], Mark.UNWRITTEN] = ()
 

@@ -12,7 +12,7 @@ from clonometer.families import family
 from clonometer.results.compare.apart import settings_hint
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
-from clonometer.results.compare.moments import ASSUMED_MOMENTS, OF_RUNS, SAME_MOMENTS, Moments
+from clonometer.results.compare.moments import OF_RUNS, SAME_MOMENTS, UNKNOWN_MOMENTS, Moments
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import Match, is_same_run, match_cells, match_groups
 from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow
@@ -28,7 +28,7 @@ def compare_runs(
     sides: Sequence[Book],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    moments: Moments = ASSUMED_MOMENTS,
+    moments: Moments = UNKNOWN_MOMENTS,
 ) -> Compared:
     """Compare runs with the first of them, cell by cell.
 
@@ -56,7 +56,7 @@ def compare_groups(
     others: Sequence[Book],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    moments: Moments = ASSUMED_MOMENTS,
+    moments: Moments = UNKNOWN_MOMENTS,
 ) -> Compared:
     """Compare a group of runs with another: runs are the units, and say themselves how far moments are apart.
 

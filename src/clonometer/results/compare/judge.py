@@ -13,7 +13,7 @@ from statistics import fmean, median, variance
 
 import numpy as np
 
-from clonometer.families import family
+from clonometer.results.compare.between import is_of_machine, rest_factor
 from clonometer.results.compare.moments import Moments
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.compare.sides import Match
@@ -37,8 +37,6 @@ from clonometer.units import format_share
 LEAST_PROCESSES = LEAST_NOMINAL
 #: How surely a change is found that is called detectable.
 POWER = 0.95
-#: The median of so many values is their mean; that of more is less sure, by a variance of pi / 2 for normal values.
-_MEAN_OF = 2
 #: The logarithm of the largest ratio that is written.
 _LARGEST = 700.0
 
@@ -49,12 +47,16 @@ class Draft:
 
     ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, where several
     runs tell the machine's moments from a change, and where there is no other kind. ``of_runs``: runs are the units.
+    ``wider`` says how many times the rest has made the change as uncertain. ``conditional``: nobody knows how far runs
+    of the machine are apart, so that nothing is sure.
     """
 
     row: ComparedRow
     change: LogChange | None
     rest: float | None = None
     of_runs: bool = False
+    wider: float = 1.0
+    conditional: bool = False
 
     @property
     def is_tested(self) -> bool:
@@ -74,6 +76,12 @@ class Draft:
         low, high = self._ends(level)
         rest = self.rest or 0.0
         return low > max(0.0, rest) or high < min(0.0, rest)
+
+    def turning(self, level: float) -> float | None:
+        """The standard deviation between runs, a share, up to which the row would be sure; None where it never is."""
+        assert self.change is not None
+        moments = self.change.turning(level, self.rest or 0.0)
+        return None if moments is None else moments / (math.sqrt(2) * self.wider)
 
     def _ends(self, level: float) -> tuple[float, float]:
         assert self.change is not None
@@ -158,12 +166,15 @@ def judged(
     tests
         How many rows the family has, if more.
     """
-    tested = [draft for draft in listed if draft.is_tested]
-    levels, sure = sure_levels(lambda place, level: tested[place].is_sure(level), len(tested), error_rate, tests)
+    size = max(n_tests(listed), tests or 0)
+    tested = [draft for draft in listed if draft.is_tested and not draft.conditional]
+    levels, sure = sure_levels(lambda place, level: tested[place].is_sure(level), len(tested), error_rate, size)
     verdicts = iter(zip(levels, sure, strict=True))
     rows = []
     for draft in listed:
-        if draft.is_tested:
+        if draft.is_tested and draft.conditional:
+            rows.append(_with_condition(draft, error_rate / size, minimum_effect))
+        elif draft.is_tested:
             level, is_sure = next(verdicts)
             rows.append(_with_verdict(draft, level, is_sure, minimum_effect))
         else:
@@ -179,10 +190,10 @@ def n_tests(listed: Sequence[Draft]) -> int:
 def detectable(draft: Draft, error_rate: float, tests: int, least: float) -> float | None:
     """The smallest slow-down of a row that would be sure in 95% of cases, as a share of at least ``least``.
 
-    None of a row that can have no verdict.
+    None of a row that can have no verdict, and where nobody knows how far runs are apart.
     """
     change = draft.change
-    if change is None or not draft.is_tested:
+    if change is None or not draft.is_tested or draft.conditional:
         return None
     return max(least, _ratio(change.needed(error_rate / max(tests, 1), POWER)) - 1)
 
@@ -213,7 +224,8 @@ def _draft(match: Match, moments: Moments) -> Draft:
     row = replace(row, ratio=ratio.value, between=None if match.same_run else between)
     if row.n_processes < 2:
         return Draft(replace(row, reason="one process on a side: no interval"), None)
-    return Draft(row, change_of_ratio(ratio, math.sqrt(2) * between))
+    change = change_of_ratio(ratio, math.sqrt(2) * (between or 0.0), moments.degrees_of(row.base))
+    return Draft(row, change, conditional=between is None)
 
 
 def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
@@ -279,7 +291,7 @@ def _changes_of_kinds(listed: Sequence[Draft]) -> _Changes:
     """The change of each kind of process, by temperature: the median of its rows, on the logarithm."""
     rows: dict[str | None, dict[str, list[float]]] = {}
     for draft in listed:
-        if draft.change is not None and _is_of_machine(draft.row):
+        if draft.change is not None and is_of_machine(draft.row.other):
             of_kind = rows.setdefault(draft.row.other.temperature, {}).setdefault(kind_of(draft.row.other), [])
             of_kind.append(draft.change.value)
     return {
@@ -287,13 +299,8 @@ def _changes_of_kinds(listed: Sequence[Draft]) -> _Changes:
     }
 
 
-def _is_of_machine(row: ComparedRow) -> bool:
-    """Whether a row feels what the machine's speed does to tasks: clocks and empty loops feel no neighbour."""
-    return row.is_time and not family(row.other.family).control
-
-
 def _beside_rest(draft: Draft, changes: _Changes) -> Draft:
-    if draft.change is None or not _is_of_machine(draft.row):
+    if draft.change is None or not is_of_machine(draft.row.other):
         return draft
     kind = kind_of(draft.row.other)
     others = [change for name, change in changes.get(draft.row.other.temperature, {}).items() if name != kind]
@@ -301,9 +308,9 @@ def _beside_rest(draft: Draft, changes: _Changes) -> Draft:
         return draft
     rest = median(others)
     # The rest is a median of rows like this one, and that much more uncertain the distance from it is.
-    wider = math.sqrt(1 + (1.0 if len(others) <= _MEAN_OF else math.pi / 2) / len(others))
+    wider = rest_factor(len(others))
     row = replace(draft.row, rest=math.exp(rest))
-    return replace(draft, row=row, change=draft.change.widened(wider), rest=rest)
+    return replace(draft, row=row, change=draft.change.widened(wider), rest=rest, wider=wider)
 
 
 def _untested(draft: Draft) -> ComparedRow:
@@ -313,6 +320,16 @@ def _untested(draft: Draft) -> ComparedRow:
     low, high = map(_ratio, draft.change.ends(1 - CONFIDENCE))
     reason = f"fewer than {LEAST_PROCESSES} processes on a side: no verdict"
     return replace(draft.row, low=low, high=high, reason=reason)
+
+
+def _with_condition(draft: Draft, level: float, minimum_effect: float) -> ComparedRow:
+    """A row of two runs of which nobody knows how far they are apart: its interval is that within these runs."""
+    assert draft.change is not None
+    low, high = map(_ratio, draft.change.ends(level))
+    row, ratio = replace(draft.row, low=low, high=high), _ratio(draft.change.value)
+    if max(ratio, 1 / ratio) - 1 < max(minimum_effect, resolution_share(row)):
+        return row
+    return replace(row, turns_at=draft.turning(level))
 
 
 def _with_verdict(draft: Draft, level: float, is_sure: bool, minimum_effect: float) -> ComparedRow:

@@ -1,4 +1,4 @@
-"""How far two moments of a machine are apart, which no run tells by itself: assumed, given or measured."""
+"""How far two runs of a machine are apart, which no run tells by itself: not known, given, or measured."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from clonometer.errors import InputError
 from clonometer.records import Count, Least
 from clonometer.results.types import Estimate, RowName
 
-ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS = "assumed", "given", "measured", "these runs", "one run"
+UNKNOWN, GIVEN, MEASURED, STORED = "unknown", "given", "measured", "stored runs"
+OF_RUNS, NO_MOMENTS = "these runs", "one run"
 #: Of a fleet: hosts are the units.
 OF_HOSTS = "these hosts"
-SOURCES = (ASSUMED, GIVEN, MEASURED, OF_RUNS, NO_MOMENTS, OF_HOSTS)
-#: Standard deviation of a row between moments of a quiet machine, where nobody measured it (docs/methods.md).
-SHARE = 0.02
-#: The same of first launches: a process has one, whose level depends on caches and on memory's layout.
+SOURCES = (UNKNOWN, GIVEN, MEASURED, STORED, OF_RUNS, NO_MOMENTS, OF_HOSTS)
+#: First launches of quiet machines differ by so much: a process has one, whose level depends on caches and on memory's
+#: layout. Who gives a share for all rows has hardly measured these.
 FIRST_SHARE = 0.2
+#: Fewer runs do not tell how far runs are apart.
+LEAST_RUNS = 3
 
 
 @dataclass(frozen=True)
 class Moments:
-    """The standard deviation of rows between moments of a machine, as a share.
+    """The standard deviation of rows between runs of a machine, as a share; None where nobody knows.
 
     Attributes
     ----------
@@ -34,17 +36,29 @@ class Moments:
         Of rows that ``rows`` does not have: of warm ones, and of first launches.
     rows
         By cell, quantity and placement.
+    degrees, first_degrees
+        Degrees of freedom that they rest on; None where they count as known.
+    runs, span_s
+        How many runs they were measured in, and the seconds from the first of these to the last.
     """
 
-    source: str = ASSUMED
-    share: float = SHARE
-    first_share: float = FIRST_SHARE
+    source: str = UNKNOWN
+    share: float | None = None
+    first_share: float | None = None
     rows: Mapping[RowName, float] = field(default_factory=dict)
+    degrees: int | None = None
+    first_degrees: int | None = None
+    runs: int = 0
+    span_s: float = 0.0
 
-    def of(self, estimate: Estimate) -> float:
-        """The standard deviation of a row; never below that of rows like it, since few rounds tell little of a row."""
+    def of(self, estimate: Estimate) -> float | None:
+        """The standard deviation of a row; never below that of rows like it, since few runs tell little of a row."""
         typical = self.first_share if estimate.is_first_launch else self.share
-        return max(typical, self.rows.get(estimate.name, 0.0))
+        return None if typical is None else max(typical, self.rows.get(estimate.name, 0.0))
+
+    def degrees_of(self, estimate: Estimate) -> int | None:
+        """The degrees of freedom of a row."""
+        return self.first_degrees if estimate.is_first_launch else self.degrees
 
 
 @dataclass(frozen=True)
@@ -67,14 +81,14 @@ class MeasuredNoise:
     rows: Sequence[MeasuredRow]
 
 
-#: What is assumed of a machine that nobody has asked.
-ASSUMED_MOMENTS = Moments()
+#: Of a machine that nobody has asked: no verdict rests on it, but what differs may say at which noise it would turn.
+UNKNOWN_MOMENTS = Moments()
 #: Both sides ran in the same moments.
 SAME_MOMENTS = Moments(NO_MOMENTS, 0.0, 0.0)
 
 
 def given_moments(share: float) -> Moments:
-    """What the user says of a machine; first launches are assumed to be no quieter than they are elsewhere."""
+    """What the user says of a machine; first launches are taken to be no quieter than they are elsewhere."""
     return Moments(GIVEN, share, max(share, FIRST_SHARE))
 
 
@@ -89,15 +103,21 @@ def measured_moments(noise: MeasuredNoise, name: str) -> Moments:
     rows = {(row.cell, row.quantity, row.placement): row for row in noise.rows if row.between_rounds is not None}
     if not rows:
         raise InputError(f"{name} does not say how far rounds are apart", "clonometer noise --rounds 3 --json, or more")
-    first = [row.between_rounds or 0.0 for row in rows.values() if row.temperature == "cold"]
-    others = [row.between_rounds or 0.0 for row in rows.values() if row.temperature != "cold"]
-    return Moments(
-        MEASURED,
-        _root_mean_square(others) if others else SHARE,
-        _root_mean_square(first) if first else FIRST_SHARE,
-        {key: row.between_rounds or 0.0 for key, row in rows.items()},
-    )
+    by_first = [[row for row in rows.values() if (row.temperature == "cold") is first] for first in (False, True)]
+    warm, cold = (root_mean_square([row.between_rounds or 0.0 for row in listed]) for listed in by_first)
+    degrees, first_degrees = (pooled_degrees(noise.rounds, len({row.cell for row in listed})) for listed in by_first)
+    shares = {key: row.between_rounds or 0.0 for key, row in rows.items()}
+    return Moments(MEASURED, warm, cold, shares, degrees, first_degrees, noise.rounds)
 
 
-def _root_mean_square(shares: Sequence[float]) -> float:
-    return math.sqrt(fmean(share**2 for share in shares))
+def pooled_degrees(runs: int, kinds: int) -> int:
+    """The degrees of freedom of a variance between runs that all kinds of process tell together.
+
+    What the kinds have in common is taken off, which costs one of them.
+    """
+    return max(1, runs - 1) * max(1, kinds - 1)
+
+
+def root_mean_square(shares: Sequence[float]) -> float | None:
+    """The root of the mean square; None of nothing."""
+    return math.sqrt(fmean(share**2 for share in shares)) if shares else None

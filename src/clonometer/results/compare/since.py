@@ -8,12 +8,12 @@ from datetime import datetime
 
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.differences import differences
-from clonometer.results.compare.judge import detectable, drafts, judged, n_tests
-from clonometer.results.compare.moments import ASSUMED_MOMENTS
+from clonometer.results.compare.judge import drafts, judged, n_tests
+from clonometer.results.compare.moments import UNKNOWN_MOMENTS
 from clonometer.results.compare.types import BOOT, ComparedRow, Difference
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
-from clonometer.results.types import LEAST_EFFECT, SAME, UNDECIDED
+from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
 from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, until
 
@@ -26,14 +26,13 @@ _SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 class Since:
     """What changed, and what it rests on.
 
-    ``differing``: what else differs, so that nothing was compared. ``changed``: rows with a verdict, the largest change
-    first. ``seen``: the share that half of the rows would have shown, None where none could.
+    ``differing``: what else differs, so that nothing was compared. ``changed``: rows that differ, the largest
+    difference first: each would be a change if runs of this machine differ by less than its ``turns_at``.
     """
 
     sentence: str
     differing: Sequence[Difference] = ()
     changed: Sequence[ComparedRow] = ()
-    seen: float | None = None
 
 
 def since(before: Book, now: Book) -> Since:
@@ -58,24 +57,24 @@ def since(before: Book, now: Book) -> Since:
     # A process has one first launch, whose level is another in each run.
     later = [match for match in matches if not match.base.estimate.is_first_launch]
     matches = later or matches
-    listed = drafts(matches, ASSUMED_MOMENTS)
+    listed = drafts(matches, UNKNOWN_MOMENTS)
     rows = judged(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
-    changed = sorted((row for row in rows if row.verdict not in (SAME, UNDECIDED)), key=_size, reverse=True)
-    tests = n_tests(listed)
-    known = [detectable(draft, ERROR_RATE, tests, LEAST_EFFECT) for draft in listed]
-    seen = sorted(share for share in known if share is not None)
-    middle = seen[len(seen) // 2] if seen else None
-    return Since(sentence(f"{when}: {_changes(changed, middle)}"), (), changed, middle)
+    differs = sorted((row for row in rows if row.turns_at is not None), key=_size, reverse=True)
+    return Since(sentence(f"{when}: {_changes(differs, n_tests(listed))}"), (), differs)
 
 
-def _changes(changed: Sequence[ComparedRow], seen: float | None) -> str:
-    if not changed:
-        if seen is None:
-            return "too few processes to see a change"
-        return f"no change seen (would have seen {format_share(seen)} in half of the rows)"
-    first, rest = changed[0], len(changed) - 1
-    more = f", and {rest} more row{'' if rest == 1 else 's'} changed" if rest else ""
-    return f"{_name(first)} {format_share(_size(first))} {first.verdict}{more}"
+def _changes(differs: Sequence[ComparedRow], tests: int) -> str:
+    """Say what differs within the two runs, and below which noise that would be a change: nobody has measured it."""
+    if not tests:
+        return "too few processes to see a change"
+    if not differs:
+        return "no row differs by more than its processes scatter"
+    first, rest = differs[0], len(differs) - 1
+    more = f", and {rest} more row{'' if rest == 1 else 's'} differ" if rest else ""
+    words = ("slower", "faster") if first.is_time else ("higher", "lower")
+    how = words[(first.ratio or 1.0) < 1]
+    noise = format_share(first.turns_at or 0.0)
+    return f"{_name(first)} {format_share(_size(first))} {how}, a change if runs here differ by less than {noise}{more}"
 
 
 def _size(row: ComparedRow) -> float:

@@ -55,8 +55,15 @@ class ComparedRow:
         ShareOrNone,
         Key("between_moments"),
         Mark.OPTIONAL,
-        "How far the row is taken to lie apart in two moments of the machine: a standard deviation, as a share. Null "
-        "within one run, and where several runs a side say it.",
+        "How far the row is taken to lie apart in two runs of the machine: a standard deviation, as a share. Null "
+        "within one run, where several runs a side say it, and where nobody knows it.",
+    ] = None
+    turns_at: Annotated[
+        ShareOrNone,
+        Key("change_if_noise_below"),
+        Mark.OPTIONAL,
+        "Where nobody knows how far runs of the machine are apart: the standard deviation, a share, below which this "
+        "row would be a change. Null where it would be none however alike the runs are, and where there is a verdict.",
     ] = None
 
     @written()
@@ -135,8 +142,8 @@ class Compared:
     moments: Annotated[
         str,
         Known(SOURCES),
-        "Where it is known from how far two moments of the machine are apart: assumed, given by --noise, measured by "
-        "noise, from these runs, or of no account within one run.",
+        "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
+        "noise, from stored runs, from these runs, or of no account within one run.",
     ]
     correction: Annotated[Literal["Holm"], After("error_rate"), "What the intervals are corrected by."] = "Holm"
 

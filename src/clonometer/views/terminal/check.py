@@ -15,6 +15,7 @@ from clonometer.results.check.types import (
     CheckedRow,
     count_detectable,
 )
+from clonometer.results.compare.moments import UNKNOWN
 from clonometer.units import format_share
 from clonometer.views.comparison import (
     BEFORE,
@@ -33,7 +34,7 @@ from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 from clonometer.words import counted
 
 #: What is said of rows that may not alarm, here and of a machine's noise.
-FIRST_LAUNCHES = " First launches (cold) are suspected at most."
+FIRST_LAUNCHES = " Cold rows can raise a suspicion but never fail the check."
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
 SHORT_DIFFERENCES = 5
@@ -67,13 +68,15 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
 
 def _counts(checked: Checked) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
+    assured = assurance(checked.moments, checked.n_tests, checked.error_rate, "checks")
+    first = FIRST_LAUNCHES if checked.n_first else ""
+    if checked.moments == UNKNOWN:
+        return f"{counted(len(checked.rows), 'row')}: {', '.join(words)}.{first} {assured}"
     change = BLIND_FACTOR * checked.max_regression
     seen = count_detectable(checked.rows, change)
-    first = FIRST_LAUNCHES if checked.n_first else ""
     return (
         f"{counted(len(checked.rows), 'row')}: {', '.join(words)}. A slow-down of "
-        f"{format_share(change)} would be found in {seen} of them.{first} "
-        f"{assurance(checked.moments, checked.n_tests, checked.error_rate, 'checks')}"
+        f"{format_share(change)} would be found in {seen} of them.{first} {assured}"
     )
 
 
@@ -84,7 +87,8 @@ def _verdict(checked: Checked) -> str:
         count = checked.count(REGRESSED)
         return f"Regression: {count} row{' is' if count == 1 else 's are'} slower by {allowed} or more{again}."
     if checked.verdict == CANNOT_TELL:
-        return f"Cannot tell: {'; '.join(checked.reasons)}."
+        command = f" To decide it: {checked.decided_by}" if checked.decided_by else ""
+        return f"Cannot tell: {'; '.join(checked.reasons)}.{command}"
     return f"No regression of {allowed} or more."
 
 

@@ -1,0 +1,149 @@
+"""How far runs of a machine are apart, row by row, from runs between which nothing was changed.
+
+What counts is what `clonometer.results.compare.judge` must know: how far a row moves from one run to the next beside
+the rest, which the scatter of its processes does not explain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+
+import numpy as np
+
+from clonometer.families import family
+from clonometer.results.compare.moments import LEAST_RUNS, STORED, Moments, pooled_degrees, root_mean_square
+from clonometer.results.compare.pairing import kind_of
+from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.results.types import Estimate, RowName
+from clonometer.stats.quantiles import MAD_TO_SIGMA, Floats
+
+#: The standard error of a median is that of a mean times this, for normal values.
+MEDIAN_ERROR = math.sqrt(math.pi / 2)
+#: The median of so many values is their mean; that of more is less sure, by a variance of pi / 2 for normal values.
+_MEAN_OF = 2
+
+
+@dataclass(frozen=True)
+class ApartRuns:
+    """How far runs are apart, as standard deviations of logarithms.
+
+    Attributes
+    ----------
+    rows
+        Of each row that every run has: beside the rest, and beyond what its processes explain.
+    common
+        Of what all kinds of process but first launches have in common; None where there is one kind.
+    kinds
+        How many kinds of process there are, of first launches (True) and of others.
+    """
+
+    rows: Mapping[RowName, float]
+    common: float | None
+    kinds: Mapping[bool, int]
+
+
+def between_runs(runs: Sequence[Book]) -> ApartRuns | None:
+    """Find how far runs of one plan are apart; None with fewer than three, or without a row that all have."""
+    rows = _in_all(runs)
+    if len(runs) < LEAST_RUNS or not rows:
+        return None
+    levels = {name: _levels(evidence) for name, evidence in rows.items()}
+    kinds: dict[str | None, dict[str, list[Floats]]] = {}
+    for name, evidence in rows.items():
+        if is_of_machine(estimate := evidence[0].estimate):
+            kinds.setdefault(estimate.temperature, {}).setdefault(kind_of(estimate), []).append(levels[name])
+    of_kinds = {
+        temperature: {kind: np.median(listed, axis=0) for kind, listed in its.items()}
+        for temperature, its in kinds.items()
+    }
+    apart = {name: _apart(evidence, levels[name], of_kinds) for name, evidence in rows.items()}
+    first = {name: evidence[0].estimate.is_first_launch for name, evidence in rows.items()}
+    counts = {
+        which: len({kind_of(rows[name][0].estimate) for name, is_first in first.items() if is_first is which})
+        for which in (False, True)
+    }
+    return ApartRuns(apart, _common(rows, levels), counts)
+
+
+def stored_moments(runs: Sequence[Book]) -> Moments | None:
+    """What runs of one machine and one plan say of its moments; None where they say nothing."""
+    between = between_runs(runs)
+    if between is None:
+        return None
+    first = {name for name in between.rows if _is_first(runs[0], name)}
+    warm, cold = (
+        root_mean_square([share for name, share in between.rows.items() if (name in first) is which])
+        for which in (False, True)
+    )
+    degrees, first_degrees = (pooled_degrees(len(runs), between.kinds[which]) for which in (False, True))
+    began = [datetime.fromisoformat(run.metadata["started"]) for run in runs if run.metadata.get("started")]
+    span_s = (max(began) - min(began)).total_seconds() if began else 0.0
+    return Moments(STORED, warm, cold, between.rows, degrees, first_degrees, len(runs), span_s)
+
+
+def is_of_machine(estimate: Estimate) -> bool:
+    """Whether a row feels what the machine's speed does to tasks: clocks and empty loops feel no neighbour."""
+    return estimate.value is None and not family(estimate.family).control
+
+
+def rest_factor(others: int) -> float:
+    """How many times as uncertain a row is beside the rest, which is the median of so many others like it."""
+    return math.sqrt(1 + (1.0 if others <= _MEAN_OF else math.pi / 2) / others)
+
+
+def spread_of(rows: Sequence[Evidence]) -> float:
+    """How far process medians scatter about their run's median, on the logarithm."""
+    logs = [np.log(row.processes.values) for row in rows]
+    residuals = np.concatenate([values - np.median(values) for values in logs])
+    return float(MAD_TO_SIGMA * np.median(np.abs(residuals)))
+
+
+def find_row(run: Book, name: RowName) -> Evidence | None:
+    """A row of a run; None where it has none, or none with a ratio."""
+    cell, quantity, placement = name
+    row = run.cells.get(cell, {}).get((quantity, placement))
+    return row if row is not None and no_ratio_of(row) is None else None
+
+
+def _in_all(runs: Sequence[Book]) -> dict[RowName, list[Evidence]]:
+    rows: dict[RowName, list[Evidence]] = {}
+    for row in runs[0].rows if runs else ():
+        listed = [find_row(run, row.estimate.name) for run in runs]
+        if None not in listed:
+            rows[row.estimate.name] = [each for each in listed if each is not None]
+    return rows
+
+
+def _levels(rows: Sequence[Evidence]) -> Floats:
+    """How far a row's median lies from its mean over the runs in each, on the logarithm."""
+    logs = np.array([math.log(np.median(row.processes.values)) for row in rows])
+    return np.asarray(logs - logs.mean())
+
+
+def _apart(rows: Sequence[Evidence], levels: Floats, of_kinds: Mapping[str | None, Mapping[str, Floats]]) -> float:
+    estimate, factor = rows[0].estimate, 1.0
+    others = [other for kind, other in of_kinds.get(estimate.temperature, {}).items() if kind != kind_of(estimate)]
+    if others and is_of_machine(estimate):
+        levels, factor = levels - np.median(others, axis=0), rest_factor(len(others))
+    explained = (MEDIAN_ERROR * spread_of(rows)) ** 2 / fmean(row.processes.values.size for row in rows)
+    return math.sqrt(max(0.0, float(np.var(levels, ddof=1)) / factor**2 - explained))
+
+
+def _common(rows: Mapping[RowName, Sequence[Evidence]], levels: Mapping[RowName, Floats]) -> float | None:
+    kinds: dict[str, list[Floats]] = {}
+    for name, evidence in rows.items():
+        if not evidence[0].estimate.is_first_launch:
+            kinds.setdefault(kind_of(evidence[0].estimate), []).append(levels[name])
+    if len(kinds) < 2:
+        return None
+    return float(np.std(np.median([np.median(listed, axis=0) for listed in kinds.values()], axis=0), ddof=1))
+
+
+def _is_first(run: Book, name: RowName) -> bool:
+    row = find_row(run, name)
+    return row is not None and row.estimate.is_first_launch
