@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,7 @@ import pytest
 from made import measured, verdicts
 
 from clonometer.records import to_json
+from clonometer.results.first.doubts import say_load
 from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, REAPED, RUNS
@@ -165,3 +167,15 @@ def test_each_mark_says_on_hover_what_it_is(reproduction):
     assert "<title>published, processes: launch time (µs) 34.5 at 2 heap (MB)</title>" in page
     assert "<title>S1 fork, child runs, published: 60–170 µs</title>" in page
     assert "x: 2; y:" not in page
+
+
+def test_a_busy_machine_is_said_above_the_answer(reproduction):
+    busy = replace(reproduction, busy=say_load({"load.one_minute": 55.2, "cpu.online": 2}))
+    words = "Measured on a busy machine (load 55.2 on 2 CPUs)"
+    assert render_studies(busy, width=80, colour=False).startswith(words)
+    markdown, page = studies_markdown(busy), render_studies_report(busy)
+    assert markdown.index(words) < markdown.index("claims and questions")
+    assert page.index(words) < page.index("claims and questions")
+    assert to_json(busy)["busy"] == "load 55.2 on 2 CPUs"
+    assert say_load({"load.one_minute": 1.9, "cpu.online": 2}) == ""
+    assert "busy machine" not in render_studies(reproduction, width=80, colour=False)

@@ -104,6 +104,7 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
     from clonometer.cli.predicting import live
     from clonometer.cli.reproducing import Kept, observe_demos
     from clonometer.host.memory import free_bytes
+    from clonometer.results.first.doubts import say_load
     from clonometer.studies.answer import answer
     from clonometer.studies.explained import EXPLANATIONS
     from clonometer.studies.measured import merge
@@ -123,7 +124,9 @@ def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, for
         for name, wanted in EXPLANATIONS.items()
         if wanted.study in studies
     }
-    return answer(merge(parts, observe_demos(), explained), studies, notes=notes, quick=quick, seed=seed)
+    # Of the first plan: what came later also ran beside our own.
+    busy = say_load(parts[0].host)
+    return answer(merge(parts, observe_demos(), explained), studies, notes=notes, busy=busy, quick=quick, seed=seed)
 
 
 def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:

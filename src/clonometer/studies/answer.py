@@ -16,7 +16,13 @@ from clonometer.studies.types import ClaimEntry, FigureEntry, Reproduction
 
 
 def answer(
-    measured: Measurements, studies: Sequence[str], *, notes: Sequence[str] = (), quick: bool = False, seed: int = 1
+    measured: Measurements,
+    studies: Sequence[str],
+    *,
+    notes: Sequence[str] = (),
+    busy: str = "",
+    quick: bool = False,
+    seed: int = 1,
 ) -> Reproduction:
     """Say all that is known of the studies."""
     published = load_published()
@@ -40,4 +46,5 @@ def answer(
         host=measured.host,
         started=measured.started,
         quick=quick,
+        busy=busy,
     )

@@ -276,6 +276,7 @@ class Reproduction:
     curves: Annotated[Sequence[Curve], Mark.UNWRITTEN]
     host: Annotated[Mapping[str, Any], Mark.UNWRITTEN]
     started: Annotated[str, Mark.UNWRITTEN]
+    busy: Annotated[str, "The load when measuring began, where it kept every CPU busy; else empty."] = ""
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -103,6 +103,12 @@ def ratio_text(row: FigureRow) -> str:
     return f"{row.ratio:.2g}" if row.ratio < 100 else f"{row.ratio:,.0f}"
 
 
+def busy_text(reproduction: Reproduction) -> str:
+    """That other programs kept the CPUs busy, which stands above the answer; empty where they did not."""
+    busy = reproduction.busy
+    return f"Measured on a busy machine ({busy}): times are longer, and more is unclear." if busy else ""
+
+
 def counts_text(reproduction: Reproduction) -> str:
     """How many claims and questions came out how."""
     claims, figures = (

@@ -21,6 +21,14 @@ _OF_ROWS = {
 _BUSY = 1.0
 
 
+def say_load(host: Mapping[str, Any]) -> str:
+    """Say the load when measuring began, where it kept every CPU busy; else nothing."""
+    load, cpus = host.get("load.one_minute"), host.get("cpu.online")
+    if isinstance(load, int | float) and isinstance(cpus, int) and load >= _BUSY * cpus:
+        return f"load {load:.1f} on {cpus} CPUs"
+    return ""
+
+
 def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequence[RunWarning]) -> tuple[Finding, ...]:
     """List what disturbs trust: what the whole run met, the load, then what most rows have, each with its words."""
     names = tuple(dict.fromkeys(estimate.cell for estimate in cells)) or ("",)
@@ -30,9 +38,8 @@ def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequenc
         for warning in warnings
         if warning.id not in of_any_row
     ]
-    load, cpus = host.get("load.one_minute"), host.get("cpu.online")
-    if isinstance(load, int | float) and isinstance(cpus, int) and load >= _BUSY * cpus:
-        text = f"load {load:.1f} on {cpus} CPUs"
+    text, load, cpus = say_load(host), host.get("load.one_minute"), host.get("cpu.online")
+    if text:
         listed.append(Finding("doubt.load", text, {"load": load, "cpus": cpus, "cells": list(names[:1])}))
     of_rows = []
     judged = [estimate for estimate in cells if estimate.n_samples and not estimate.detail]

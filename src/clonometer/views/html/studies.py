@@ -15,6 +15,7 @@ from clonometer.views.drawing import can_draw, draw_svg, how_to_install
 from clonometer.views.html import render_page
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
+    busy_text,
     claim_table,
     condition_table,
     contradiction_table,
@@ -39,6 +40,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
         brand="Clonometer: studies",
         title="The studies, reproduced and reconciled" if others else f"{first}, reproduced",
         host_line=_host(reproduction),
+        busy=busy_text(reproduction),
         counts=counts_text(reproduction),
         notes=[*reproduction.notes, *([] if can_draw() else [f"{_NO_FIGURES}: {how_to_install()}"])],
         contradictions=contradiction_table(reproduction.flips, reproduction.items) if reproduction.flips else None,

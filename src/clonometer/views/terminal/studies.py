@@ -9,6 +9,7 @@ from clonometer.studies.published import Item, Study
 from clonometer.studies.types import FigureRow, Reproduction, Verdict
 from clonometer.views.studies import (
     STATUS_WORDS,
+    busy_text,
     counts_text,
     effect_lines,
     figure_table,
@@ -28,7 +29,9 @@ _STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold", "holds_in
 @rendered(least_width=40)
 def render_studies(reproduction: Reproduction, *, width: int, colour: bool, wide: bool = True) -> list[str]:
     """Write a reproduction: the contradictions, then each study, in a line each or ``wide`` with all evidence."""
-    drawn = _contradictions(reproduction, width, colour)
+    busy = busy_text(reproduction)
+    drawn = [*(paint(line, "warn", colour) for line in wrap(busy, width)), ""] if busy else []
+    drawn += _contradictions(reproduction, width, colour)
     draw_study = _study if wide else _study_in_short
     for study in reproduction.studies:
         drawn += [*draw_study(study, reproduction, width, colour), ""]
