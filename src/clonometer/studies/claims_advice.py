@@ -29,8 +29,10 @@ def b14(judge: Judge) -> Verdict:
         f"(thread) or {works[1]} (process). Choosing between the two matters to tasks below {works[2]}. How many tasks "
         "are that short is the program's affair."
     )
-    effect_is = "ns of work beside which launching a process is 5%"
-    return Verdict(DEPENDS, reason, process.value, (process.low, process.high), effect_is, tuple(cells))
+    # The views write the number of a verdict without a unit.
+    in_ms = process.over(1e6)
+    effect_is = "ms of work beside which launching a process is 5%"
+    return Verdict(DEPENDS, reason, in_ms.value, (in_ms.low, in_ms.high), effect_is, tuple(cells))
 
 
 def _points(judge: Judge, threshold: float) -> Sequence[JudgedPart]:
