@@ -107,6 +107,9 @@ def test_the_study_of_workers_is_drawn_beside_ours():
     )
     related, processes = drawn["burian-2015-figure-4"].lines
     assert processes.published == ()
+    flat = {key: 5e7 if "numbers=3000" in key[0] else value for key, value in values.items()}
+    unrelated = {curve.name: curve for curve in answer(measured(flat), ["burian-2015"]).curves}
+    assert unrelated["burian-2015-figure-4"].lines[0].published == ()
     assert related.published[0] == (9.0, pytest.approx(1.03 * 2 * 9 + 3.36 * 1, rel=0.02))
 
 

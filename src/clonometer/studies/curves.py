@@ -162,15 +162,17 @@ def _figure_3(judge: Judge) -> Curve:
 def _figure_4(judge: Judge) -> Curve:
     part = by_workers(judge.measured).between(*LINE)
     fits = {kind: fit(judge, part, kind, 1) for kind in (THREAD, PROCESS)}
+    caption = f"{part.held:,} numbers for each; time in ms: {_equations(fits)}"
     slope, intercept, *_ = (value.value or 1.0 for value in load_published().item("U4").values)
-    constant, first = (coefficient.value / NS_PER_MS for coefficient in fits[PROCESS].coefficients)
-    # The study gives no line, but how that of its threads lies to that of its processes.
-    related = {THREAD: lambda x: slope * first * x + intercept * constant}
-    caption = (
-        f"{part.held:,} numbers for each; time in ms: {_equations(fits)}; diamonds: threads as the study "
-        f"has them to processes, from ours (slope times {slope:g}, intercept times {intercept:g})."
-    )
-    return _curve(4, "9 to 30 workers, with lines", caption, "workers", _lines(part, fits, related), joined=False)
+    constant, first = fits[PROCESS].coefficients
+    related = {}
+    # The study gives no line, but how that of its threads lies to that of its processes: nothing where ours is flat.
+    if min(constant.low, first.low) > 0:
+        related[THREAD] = lambda x: (slope * first.value * x + intercept * constant.value) / NS_PER_MS
+        caption += (
+            f"; diamonds: threads, as the study relates them (slope {slope:g} times, intercept {intercept:g} times)"
+        )
+    return _curve(4, "9 to 30 workers, with lines", f"{caption}.", "workers", _lines(part, fits, related), joined=False)
 
 
 def _figure_5(judge: Judge) -> Curve:
