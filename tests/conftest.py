@@ -29,6 +29,8 @@ hear_signals()
 
 # Runs of tests are not remembered in the data folder of whoever tests; tests of that have a folder of their own.
 os.environ.setdefault("CLONOMETER_NO_SINCE", "1")
+# The fake driver is told by its environment what to do, and drivers get no other variables of ours.
+os.environ.setdefault("CLONOMETER_PASS", "FAKE_DRIVER_*")
 
 # The fake driver is started a thousand times, by `python3`: by the one that tests, where a version manager's stand-in
 # would take 80 ms to look for one.

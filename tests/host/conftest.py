@@ -77,6 +77,8 @@ def common(allowed="0-7", nproc="31337"):
         "proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC Debian 6.12.9-1",
         "proc/sys/kernel/arch": "x86_64",
         "proc/sys/kernel/pid_max": "4194304",
+        "proc/sys/kernel/randomize_va_space": "2",
+        "proc/self/personality": "00000000\n",
         "proc/sys/kernel/threads-max": "127000",
         "proc/sys/kernel/perf_event_paranoid": "-1",
         "proc/cmdline": "BOOT_IMAGE=/vmlinuz root=UUID=secret ro quiet",

@@ -71,6 +71,8 @@ def test_a_laptop(laptop):
     }
     assert facts["host.name_hash"] == "3eb1bd43"
     assert facts["host.boot_id"] == "6f1c2f0e-0c51-4a0e-9b0b-1a5b0c0d0e0f"
+    assert facts["kernel.randomize_va_space"] == 2
+    assert facts["task.personality"] == "00000000"
     assert facts["memory.total_bytes"] == 16 << 20
     assert facts["memory.available_bytes"] == 8 << 20
     assert facts["memory.swap_bytes"] == 1 << 20

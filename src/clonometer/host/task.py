@@ -34,6 +34,12 @@ def _name_hash(source: Source) -> str:
 register_file("host.boot_id", "text", "/proc/sys/kernel/random/boot_id", "drawn by the kernel at each boot")
 
 
+register_file(
+    "task.personality", "text", "/proc/self/personality",
+    "its execution domain in hexadecimal; 00040000 in it: memory is not placed at random (setarch -R)",
+)  # fmt: skip
+
+
 @register("namespace.pid_depth", "int", "PID namespaces below the first, at least: 0 in none", unit="count")
 def _pid_depth(source: Source) -> int:
     if source.link("/proc/self/ns/pid") == _INITIAL_PID_NAMESPACE:

@@ -15,6 +15,7 @@ from clonometer.errors import DriverError, UnavailableError
 from clonometer.families import axis
 from clonometer.plan.sides import SIDE
 from clonometer.plan.types import Target
+from clonometer.runner.environment import fixed_variables, padded, room_for
 from clonometer.runner.process import ANSWER_FD, sound_answer
 
 BIN_VARIABLE = "CLONOMETER_BIN"
@@ -71,7 +72,7 @@ class Driver:
         DriverError
             If it gives no answer, or one that is no calibration.
         """
-        clock = _ask(self.name, self.command("--calibrate"))
+        clock = self._answer("--calibrate")
         if clock.get("clock") not in ("tsc", "monotonic"):
             raise DriverError(f"{self.name} --calibrate names an unknown clock {clock.get('clock')!r}")
         hertz = clock.get("clock_hz")
@@ -107,6 +108,30 @@ class Driver:
         """Where it makes directories on this machine, as it was told: in $TMPDIR, and where output goes."""
         output = target.condition.get(OUTPUT_FOLDER) or target.options.get(OUTPUT_FOLDER)
         return (os.environ.get("TMPDIR") or "/tmp", *([str(output)] if output else []))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What its environment has besides the pad."""
+        return fixed_variables()
+
+    def start_in(self, environment: Mapping[str, str], command: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
+        """Give the command, and the environment to start it in, with which the driver itself has this environment."""
+        return list(command), environment
+
+    def _answer(self, word: str) -> dict[str, Any]:
+        variables = self.variables
+        command, environment = self.start_in(padded(variables, room_for(variables)), self.command(word))
+        return _ask(f"{self.name} {word}", command, environment)
+
+    def described(self) -> Driver:
+        """Let it describe itself.
+
+        Raises
+        ------
+        DriverError
+            If it gives no answer, or one that is no JSON object.
+        """
+        return replace(self, description=self._answer("--describe"))
 
 
 @dataclass(frozen=True)
@@ -202,8 +227,7 @@ def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drive
     broken: dict[str, str] = {}
     for driver in candidates:
         try:
-            described = _ask(driver.name, driver.command("--describe"))
-            usable.append(replace(driver, description=described))
+            usable.append(driver.described())
         except DriverError as error:
             ours = folder is not None and driver.name.startswith(_PROBE)
             broken[driver.name] = f"{error.message}; 'make build' builds it anew" if ours else error.message
@@ -252,13 +276,13 @@ def executables(folder: Path, prefixes: tuple[str, ...] = ("",)) -> list[Path]:
     return [path for path in paths if path.name.startswith(prefixes) and path.is_file() and os.access(path, os.X_OK)]
 
 
-def _ask(name: str, argv: Sequence[str]) -> dict[str, Any]:
+def _ask(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
     """Start a driver that answers with one JSON object on standard output."""
-    content = sound_answer(f"{name} {argv[-1]}", argv, timeout_s=_ASK_TIMEOUT_S)
+    content = sound_answer(name, argv, timeout_s=_ASK_TIMEOUT_S, environment=environment)
     try:
         answer = json.loads(content)
     except ValueError as error:
-        raise DriverError(f"{name} {argv[-1]} answers no JSON: {error}") from error
+        raise DriverError(f"{name} answers no JSON: {error}") from error
     if not isinstance(answer, dict):
-        raise DriverError(f"{name} {argv[-1]} answers no JSON object")
+        raise DriverError(f"{name} answers no JSON object")
     return answer

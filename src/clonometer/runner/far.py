@@ -1,8 +1,9 @@
 """A host over SSH on which nothing is installed: the drivers are copied there, started there, and removed.
 
 OpenSSH's ``ssh`` does the talking, with all that the user's configuration says. The host needs a shell, ``cat``,
-``chmod``, ``mkdir`` and ``rm``; ``flock``, ``timeout`` and ``getconf`` are used where they are. A shell there holds the
-lock and the folder, and removes both when its input ends: when we are done, when we are killed, when the line breaks.
+``chmod``, ``mkdir`` and ``rm``; ``env``, ``flock``, ``timeout`` and ``getconf`` are used where they are. A shell there
+holds the lock and the folder, and removes both when its input ends: when we are done, when we are killed, when the line
+breaks.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import subprocess  # noqa: TID251 (ssh starts what is measured)
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Self
 
-from clonometer.errors import DriverError, SettingError, UsageError
+from clonometer.errors import DriverError, SettingError, UnavailableError, UsageError
 from clonometer.host.facts import collect_from
 from clonometer.plan.types import Target
 from clonometer.runner.drivers import MEASURING, Driver, Drivers, bin_folder, describe_drivers, executables
+from clonometer.runner.environment import fixed_variables, size_of
 from clonometer.runner.far_source import FarSource
 from clonometer.runner.interfaces import Start, Starts
 from clonometer.runner.process import ANSWER_FD, Ending, answer_of, end_with_starter
@@ -51,6 +53,8 @@ _MOST_ROUNDS = 40
 _COPY_TIMEOUT_S = 300.0
 # A path of a socket has 108 bytes, of which ssh wants some.
 _LONGEST_SOCKET = 80
+# The shell there gets the whole command as one argument, of 128 KiB at most.
+_MOST_ENVIRONMENT = 100_000
 
 _KEEPER = r"""
 LC_ALL=C; export LC_ALL
@@ -88,15 +92,23 @@ exit 0
 """
 
 # What hangs from before is ended first. The driver is this shell's own process, in the foreground, by exec: a shell
-# lets what it starts in the background ignore interrupts.
+# lets what it starts in the background ignore interrupts. The words are the environment, the program, its own words.
 _START = r"""#!/bin/sh
 d=${0%/*}
-program=$d/$1
-shift
 [ ! -s "$d/pid" ] || kill -9 "$(cat "$d/pid")" 2>/dev/null
-case $1 in
---fd) sh -c 'echo $$ >"$0" && exec "$@"' "$d/pid" "$program" "$@" 3>&1 >/dev/null 2>"$d/err" </dev/null ;;
-*) "$program" "$@" 2>"$d/err" </dev/null ;;
+start='exec env -i "$@"'
+command -v env >/dev/null 2>&1 || start='while IFS= read -r line; do
+    case $line in "export "*=*) line=${line#export }; unset "${line%%=*}" ;; esac
+done <<END
+$(export -p)
+END
+while :; do case $1 in *=*) export "$1"; shift ;; *) break ;; esac; done
+exec "$@"'
+fd=
+for word do [ "$word" != --fd ] || fd=yes; done
+case $fd in
+yes) sh -c 'echo $$ >"$0" || exit; '"$start" "$d/pid" "$@" 3>&1 >/dev/null 2>"$d/err" </dev/null ;;
+*) sh -c "$start" sh "$@" 2>"$d/err" </dev/null ;;
 esac
 status=$?
 rm -f "$d/pid"
@@ -133,6 +145,20 @@ class FarDriver(Driver):
     def command(self, *words: str) -> list[str]:
         """Write the ``ssh`` command: the shell there reads its words once more."""
         return [*self.argv, *(shlex.quote(_FAR_FD if word == ANSWER_FD else word) for word in words)]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What its environment has: nothing of ours, and nothing of that host's shell."""
+        return fixed_variables({"TMPDIR": str(PurePosixPath(shlex.split(self.argv[-1])[0]).parent)})
+
+    def start_in(self, environment: Mapping[str, str], command: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
+        """Put the environment into the command, for ``env`` there; ``ssh`` has the user's."""
+        first = len(self.argv) - 1
+        size = size_of(environment)
+        if size > _MOST_ENVIRONMENT:
+            raise UnavailableError(f"an environment of {size} bytes: over SSH it has at most {_MOST_ENVIRONMENT}")
+        words = (shlex.quote(f"{name}={value}") for name, value in environment.items())
+        return [*command[:first], *words, *command[first:]], os.environ
 
 
 def check_destination(destination: str) -> str:
@@ -246,7 +272,8 @@ class FarHost(Starts):
         """
         start = [*self._session(), shlex.quote(f"{self._place}/start")]
         names = [path.name for path in self._files if not path.name.startswith("target_")]
-        return describe_drivers([FarDriver(name, (*start, shlex.quote(name)), {}) for name in names], None)
+        programs = {name: shlex.quote(f"{self._place}/{name}") for name in names}
+        return describe_drivers([FarDriver(name, (*start, path), {}) for name, path in programs.items()], None)
 
     def facts(self) -> dict[str, object]:
         """Read the facts of that host (docs/host.md)."""
@@ -341,7 +368,7 @@ def _ssh(config: str | None) -> tuple[str, ...]:
 
 def _run(command: Sequence[str], given: bytes, timeout_s: float, most_bytes: int) -> tuple[bytes, Ending]:
     """Let ssh run a command to its end; what it answers is bounded, in bytes and in time."""
-    answer, ending = answer_of(command, timeout_s=timeout_s, most_bytes=most_bytes, given=given)
+    answer, ending = answer_of(command, timeout_s=timeout_s, most_bytes=most_bytes, given=given, environment=os.environ)
     if ending.stopped == "timeout":
         raise FarError(f"no answer within {timeout_s:.0f} s", "lost")
     return answer, ending

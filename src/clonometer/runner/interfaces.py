@@ -63,11 +63,12 @@ class Start:
     """How a process is started beyond what its target says.
 
     ``environment`` has the variables that it gets besides; ``pair`` is the number of the pair that it belongs to, None
-    where there are none.
+    where there are none. ``room`` is the least size of the environment that all of a pair can be padded to; 0: its own.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     pair: int | None = None
+    room: int = 0
 
 
 class Starts:

@@ -11,6 +11,7 @@ from typing import Self
 
 from clonometer.errors import DriverError
 from clonometer.runner.drivers import built_program
+from clonometer.runner.environment import fixed_variables, padded, room_for
 from clonometer.runner.process import ended_with
 
 _MAKER = "clonometer-maker"
@@ -57,6 +58,7 @@ class MadeProcess:
 
     def __init__(self, wanted: Mapping[str, int]) -> None:
         words = [str(built_program(_MAKER)), *(f"{key}={count}" for key, count in wanted.items() if count)]
+        variables = fixed_variables()
         self._child = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -64,6 +66,7 @@ class MadeProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,
             bufsize=0,
+            env=padded(variables, room_for(variables)),
         )
         self._received = b""
         try:

@@ -83,7 +83,8 @@ def measure(
 
     ``clock`` is the calibration (docs/protocol.md), ``guardian`` the program that sets frequencies, for targets that
     ask for one. After ``timeout_s`` the driver is stopped; by default after what the target should take, many times
-    over. ``interrupt_fd`` becomes readable when the user wants to stop.
+    over. ``interrupt_fd`` becomes readable when the user wants to stop. ``environment`` is all that the driver gets, by
+    default what every driver has.
     """
     frequency = str(target.condition.get(AXIS, AS_IS))
     measured = None
@@ -126,13 +127,16 @@ def _measure(
         return reader.error is None
 
     limit_s = timeout_for(target) if timeout_s is None else timeout_s
+    command, variables = driver.request(target, clock), environment
+    if environment is not None:
+        command, variables = driver.start_in(environment, command)
     try:
         ending = supervise(
-            driver.request(target, clock),
+            command,
             receive,
             timeout_s=limit_s,
             interrupt_fd=interrupt_fd,
-            environment=environment,
+            environment=variables,
             folders=driver.folders(target),
         )
     except DriverError as error:

@@ -212,7 +212,7 @@ def run_peer(
 ) -> PeerRun:
     """Start a peer once; never raises for what it does wrong, and leaves no process of it."""
     try:
-        output, ending = answer_of(program.argv, timeout_s=timeout_s, interrupt_fd=interrupt_fd)
+        output, ending = answer_of(program.argv, timeout_s=timeout_s, interrupt_fd=interrupt_fd, environment=os.environ)
     except DriverError as error:
         return PeerRun(program, started_ns, 0.0, {}, error.message)
     # Some print figures as answers, others as messages.

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import select
+import shutil
 import signal
 import subprocess  # noqa: TID251 (this is the module that starts processes)
 import tempfile
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from clonometer.errors import DriverError
+from clonometer.runner.environment import fixed_variables, padded, room_for
 from clonometer.runner.leftovers import KeptPaths, remove_left
 from clonometer.runner.waiting import watched
 
@@ -84,6 +86,8 @@ def supervise(
     Whatever happens, also an exception out of ``receive``, the program and all of its process group are gone
     on return, and so are the directories that it said it keeps.
 
+    ``environment`` is all that it gets; by default what every driver has. The caller's never reaches it.
+
     The answer comes on the descriptor that ``ANSWER_FD`` stands for, or on standard output where it is not among the
     arguments. ``receive`` is called with each piece of it and returns whether it wants more; where it does not, the
     program is stopped. ``interrupt_fd`` becomes readable when the user wants to stop. ``folders`` are those in which
@@ -99,7 +103,7 @@ def supervise(
     began_s = time.monotonic()
     try:
         try:
-            child = _start(argv, write_fd, environment or {}, given)
+            child = _start(argv, write_fd, _usual() if environment is None else environment, given)
         finally:
             os.close(write_fd)
         assert child.stderr is not None  # It was asked for.
@@ -126,6 +130,7 @@ def answer_of(
     interrupt_fd: int | None = None,
     folders: Collection[str] = (),
     given: bytes | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[bytes, Ending]:
     """Start a program as `supervise` does, and give its whole answer; one that answers more is stopped."""
     answer = bytearray()
@@ -134,7 +139,10 @@ def answer_of(
         answer.extend(data)
         return len(answer) < most_bytes
 
-    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd, folders=folders, given=given)
+    ending = supervise(
+        argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd, environment=environment, folders=folders,
+        given=given,
+    )  # fmt: skip
     return bytes(answer), ending
 
 
@@ -146,6 +154,7 @@ def sound_answer(
     most_bytes: float = MOST_ANSWER_BYTES,
     interrupt_fd: int | None = None,
     folders: Collection[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> bytes:
     """Give the answer of a program that must end well; ``name`` says which it is.
 
@@ -157,13 +166,23 @@ def sound_answer(
         If the user wants to stop.
     """
     answer, ending = answer_of(
-        argv, timeout_s=timeout_s, most_bytes=most_bytes, interrupt_fd=interrupt_fd, folders=folders
+        argv,
+        timeout_s=timeout_s,
+        most_bytes=most_bytes,
+        interrupt_fd=interrupt_fd,
+        folders=folders,
+        environment=environment,
     )
     if ending.stopped == "interrupt":
         raise KeyboardInterrupt
     if ending.exit_status != 0:
         raise DriverError(f"{name} {ending.in_full}")
     return answer
+
+
+def _usual() -> Mapping[str, str]:
+    variables = fixed_variables()
+    return padded(variables, room_for(variables))
 
 
 def end_with_starter() -> None:
@@ -177,12 +196,10 @@ def _start(
     """Start a driver that answers on ``write_fd``, or on standard output where its words name no descriptor."""
     command = [str(write_fd) if word == ANSWER_FD else word for word in argv]
     over_stdout = ANSWER_FD not in argv
-    # LD_BIND_NOW would turn a lazily bound probe into the other kind: linkage is a condition, not an accident.
-    inherited = {name: value for name, value in os.environ.items() if name != "LD_BIND_NOW"}
     with contextlib.ExitStack() as stack:
         # A file never makes the writer wait, as a pipe does whose other end reads nothing.
         source = subprocess.DEVNULL if given is None else _filled(stack.enter_context(tempfile.TemporaryFile()), given)
-        return _popen(command, write_fd, over_stdout, source, {**inherited, **environment}, tied=given is not None)
+        return _popen(command, write_fd, over_stdout, source, environment, tied=given is not None)
 
 
 def _filled(file: IO[bytes], content: bytes) -> IO[bytes]:
@@ -205,12 +222,14 @@ def _popen(
         # started it ends, not when the process does.
         return subprocess.Popen(
             command,
+            # It is looked for where the caller would find it.
+            executable=shutil.which(command[0]),
             stdin=source,
             stdout=write_fd if over_stdout else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=() if over_stdout else (write_fd,),
             start_new_session=True,
-            env=environment,
+            env=dict(environment),
             preexec_fn=end_with_starter if tied else None,  # noqa: PLW1509 (one call into the kernel, no more)
         )
     except OSError as error:

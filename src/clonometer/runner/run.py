@@ -30,6 +30,7 @@ from clonometer.protocol import RawWriter
 from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
 from clonometer.runfile.metadata import CellEntry
 from clonometer.runner.drivers import Drivers
+from clonometer.runner.environment import about, drawn_bytes, padded, room_for
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Start, Starts
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.ledger import Ledger, why_unavailable
@@ -154,6 +155,7 @@ def run(
             "catalogue": catalogue.raw,
             "host": collect() if host is None else host,
             "clock": clock,
+            "environment": about(drivers.usable[0].variables),
             **(described or {}),
         }
         try:
@@ -175,6 +177,7 @@ def run(
                 between=between,
                 starts=starts,
                 named=named,
+                seed=seed,
             )
             session.skip_unavailable(catalogue)
             try:
@@ -202,6 +205,7 @@ class _Session:
     between: Between | None
     starts: Starts
     named: bool
+    seed: int
 
     def __post_init__(self) -> None:
         self._ledger = Ledger(self.plan)
@@ -274,6 +278,11 @@ class _Session:
         }
         if start.pair is not None:
             entry["pair"] = start.pair
+        variables = {**driver.variables, **start.environment}
+        # Both of a pair have one draw: what they differ in is what the sides say.
+        drawn = drawn_bytes(self.seed, number if start.pair is None else start.pair, start.room or room_for(variables))
+        entry["env_bytes"] = drawn
+        entry["argv_bytes"] = sum(len(os.fsencode(word)) + 1 for word in driver.request(target, clock))
         self._processes.append(entry)
         self.raw.begin_process(entry)
         measured = measure(
@@ -283,7 +292,7 @@ class _Session:
             guardian=self.drivers.guardian,
             timeout_s=self._timeout_s(target, elapsed_s),
             interrupt_fd=self.wish.descriptor,
-            environment=start.environment,
+            environment=padded(variables, drawn),
         )
         entry["ended_ns"] = self._since_start_ns()
         refusal = self._keep(target, number, measured)

@@ -12,6 +12,7 @@ from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import SIDE, Side
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.runner.drivers import LINKAGE, Driver, Drivers, find_drivers
+from clonometer.runner.environment import fixed_variables, room_for
 from clonometer.runner.interfaces import Start, Starts
 from clonometer.runner.settings import Switch, as_metadata, check_syntax
 
@@ -87,6 +88,8 @@ class SideStarts(Starts):
         by_name = {side.name: side for side in sides}
         self._sides = [by_name[str(target.condition[SIDE])] for target in plan.targets]
         self._pair_of = pair_of
+        # What a variable does must not be told from how long it is: both sides get environments of one size.
+        self._room = max(room_for({**fixed_variables(), **side.environment}) for side in sides)
         self._switches = {side.name: Switch(side) for side in sides if side.do}
         self._side: Side | None = None
         self._switched: Switch | None = None
@@ -108,7 +111,7 @@ class SideStarts(Starts):
                 # Noted first: what has failed half way must be put back, too.
                 self._switched = switch
                 switch.do(interrupt_fd)
-        return Start(side.environment, self._pair_of(target))
+        return Start(side.environment, self._pair_of(target), self._room)
 
     def end(self) -> None:
         """Put back what is switched.

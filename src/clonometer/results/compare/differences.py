@@ -11,6 +11,11 @@ from clonometer.results.rows.source import effective_frequencies_mhz
 
 FREQUENCY_SHARE = 0.01
 
+# Runs of earlier versions do not have these, and some hosts do not say.
+_OFTEN_UNKNOWN = (BOOT, "kernel.randomize_va_space", "task.personality")
+# What drivers had until runs said what they have.
+_INHERITED = "the caller's, not recorded"
+
 # What changes from minute to minute on one machine, or moves no launch; docs/host.md has the keys.
 _VOLATILE = (
     "memory.available_bytes",
@@ -54,12 +59,13 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Diff
     """Find what may explain a change between two runs, what moves launches most first.
 
     Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
-    and each by its name; the median effective frequency where it differs by over 1%; the clock; the version of
-    Clonometer; options of targets; how the runs ended.
+    and each by its name; the median effective frequency where it differs by over 1%; the environment of drivers; the
+    clock; the version of Clonometer; options of targets; how the runs ended.
     """
     changes = [
         *_facts(base.get("host") or {}, other.get("host") or {}),
         *_frequency(base, other),
+        *_environment(base, other),
         *_values("clock", (base.get("clock") or {}).get("clock"), (other.get("clock") or {}).get("clock")),
         *_values("clonometer_version", base.get("clonometer_version"), other.get("clonometer_version")),
         *_values("status", base.get("status"), other.get("status")),
@@ -93,13 +99,23 @@ def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Differ
         if key.startswith(_VOLATILE):
             continue
         before, after = base.get(key), other.get(key)
-        if key == BOOT and (before is None or after is None):
-            continue  # a run of an earlier version, or a host that does not say
+        if key in _OFTEN_UNKNOWN and (before is None or after is None):
+            continue
         if isinstance(before, Mapping) and isinstance(after, Mapping):
             for name in dict.fromkeys([*before, *after]):
                 yield from _values(f"{key}.{name}", before.get(name), after.get(name))
         else:
             yield from _values(key, before, after)
+
+
+def _environment(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the fixed environment where it differs; what is drawn for each process differs in any two runs."""
+    before, after = (metadata.get("environment") or {} for metadata in (base, other))
+    if before or after:
+        yield from _values("environment.hash", before.get("hash", _INHERITED), after.get("hash", _INHERITED))
+    if before and after:
+        names = [" ".join(each.get("names") or ()) for each in (before, after)]
+        yield from _values("environment.names", *names)
 
 
 def _frequency(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
