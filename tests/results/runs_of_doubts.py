@@ -55,8 +55,8 @@ def wide_third() -> MemoryRun:
     """Pthread is surely faster than vfork, the next; fork, the third, scatters so widely that it may be first."""
     builder = RunBuilder(seed=2)
     builder.cell("launch.pthread", FORK, spread=0.002)
-    builder.cell("launch.vfork", scaled(FORK, 1.04), spread=0.002)
-    builder.cell("launch.fork", scaled(FORK, 1.08), spread=0.2)
+    builder.cell("launch.vfork", scaled(FORK, 1.3), spread=0.002)
+    builder.cell("launch.fork", scaled(FORK, 1.32), spread=0.5)
     return builder.run
 
 

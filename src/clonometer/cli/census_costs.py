@@ -24,7 +24,9 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def making_costs_ns() -> Mapping[str, float]:
-    """Give the median cost of a making in ns for each way of `census_ways`; what cannot be measured is left out.
+    """Give what a making costs at most, in ns, for each way of `census_ways`; what cannot be measured is left out.
+
+    It is the high end of the median's interval.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def making_costs_ns() -> Mapping[str, float]:
     """
     try:
         drivers, catalogue = find_catalogue()
-        text = kept_text(f"making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue)))
+        text = kept_text(f"most-making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue)))
     except ClonometerError:
         return {}
     return {way: float(cost_ns) for way, cost_ns in json.loads(text).items()}
@@ -60,9 +62,9 @@ def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
     with briefly_measured(plan, catalogue, drivers, seed=1) as (run, _):
         rows = [row.estimate for row in estimate_cells(observe(run), run.metadata)]
     return {
-        ways[row.workload]: row.median_ns
+        ways[row.workload]: row.median_high_ns
         for row in rows
-        if row.temperature == "warm" and row.stage == STAGE_ORDER[0] and row.median_ns is not None
+        if row.temperature == "warm" and row.stage == STAGE_ORDER[0] and row.median_high_ns is not None
     }
 
 

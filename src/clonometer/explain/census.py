@@ -267,7 +267,7 @@ def _saving_to_json(saving: Saving) -> dict[str, Any]:
     return {
         "program": saving.group.creator,
         "mechanism": saving.group.mechanism,
-        "created": saving.group.created,
+        "created": saving.created,
         "making_ns": saving.making_ns,
         "instead": [asdict(way) for way in saving.instead],
     }

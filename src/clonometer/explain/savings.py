@@ -2,29 +2,32 @@
 
 The costs are those of small programs. A large creator pays more for a fork, and as much as a small one for a thread,
 posix_spawn or vfork. So the model leaves out what a program of threads would pay at work, and what its tasks do.
+
+Only forks are judged, whose call holds the copy of the memory and nothing else. What shares the memory until exec
+(vfork, posix_spawn, clone with both flags) is the cheapest way to execute a program already: its creator waits for
+exec, whichever of them it calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.explain.census import Census, Group
 
-#: What may take the place of what, where the task then executes a program; else a thread alone can do the same work.
-_INSTEAD = {
-    "fork": ("posix_spawn", "vfork", "thread"),
-    "posix_spawn": ("vfork", "thread"),
-    "clone(VM|VFORK)": ("vfork", "thread"),
-    "vfork": ("posix_spawn", "thread"),
-}
+FORK = "fork"
+#: What can do the work of a fork whose task executes a program, and of one whose task does not.
+_EXECUTES, _STAYS = ("posix_spawn", "vfork"), ("thread",)
 _LEAST_SHARE = 0.1
 _MOST_GROUPS = 2
+#: Fewer have no interval of 95% of their median.
+_LEAST_CALLS = 6
 
 
 @dataclass(frozen=True)
 class Instead:
-    """Another way to make the tasks of a group: what each making costs here, and what all would save, ns."""
+    """Another way to make the tasks of a group: what each costs here at most, and what all save at least, ns."""
 
     mechanism: str
     making_ns: float
@@ -33,35 +36,49 @@ class Instead:
 
 @dataclass(frozen=True)
 class Saving:
-    """The tasks of a group, what a typical making took (the median, ns), and what could take its place."""
+    """Forks of a group that could be made otherwise: how many, what each takes at least (ns), and what else would do.
+
+    ``making_ns`` is the low end of the 95% interval of their calls' median.
+    """
 
     group: Group
+    created: int
     making_ns: float
     instead: tuple[Instead, ...]
 
 
 def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
-    """Say of the dearest groups what other ways of making their tasks would save.
+    """Say of the dearest groups of forks what other ways of making their tasks would save, at least.
 
-    ``costs_ns`` has what a making costs on this machine, for each way that could be measured
-    (`clonometer.families.census_ways`).
+    ``costs_ns`` has what a making costs on this machine at most, for each way that could be measured
+    (`clonometer.families.census_ways`): the high end of its interval, exec included where it executes a program.
 
-    At most two, the dearest first. A way is named where it costs a tenth less than the group's median making: one
-    that waited for long says nothing of its way. Left out are groups without such a way, without times, and with
-    less than a tenth of what all cost.
+    At most two, the dearest first. A way is named where it costs a tenth less than the low end of the calls' median.
+    Left out are groups of fewer than 6 timed calls, which have no interval, and with less than a tenth of what all
+    cost.
     """
     worth = []
     groups = census.by_cost()
     least_ns = _LEAST_SHARE * sum(group.cost_ns for group in groups)
     for group in groups:
-        making_ns = group.median_ns("making_ns")
-        if making_ns is None or group.cost_ns < least_ns:
+        calls_ns = group.times["call_ns"]
+        if group.mechanism != FORK or len(calls_ns) < _LEAST_CALLS or group.cost_ns < least_ns:
             continue
-        ways = _INSTEAD.get(group.mechanism, ())
-        if group.mechanism == "fork" and not group.execed:
-            ways = ("thread",)
-        cheaper = [way for way in ways if way in costs_ns and costs_ns[way] <= (1 - _LEAST_SHARE) * making_ns]
+        execute = 2 * group.execed >= group.created
+        created = group.execed if execute else group.created - group.execed
+        making_ns = _low_end(calls_ns)
+        ways = [way for way in (_EXECUTES if execute else _STAYS) if way in costs_ns]
+        cheaper = [way for way in ways if costs_ns[way] <= (1 - _LEAST_SHARE) * making_ns]
         if cheaper:
-            instead = (Instead(way, costs_ns[way], group.created * (making_ns - costs_ns[way])) for way in cheaper)
-            worth.append(Saving(group, making_ns, tuple(instead)))
+            instead = (Instead(way, costs_ns[way], created * (making_ns - costs_ns[way])) for way in cheaper)
+            worth.append(Saving(group, created, making_ns, tuple(instead)))
     return worth[:_MOST_GROUPS]
+
+
+def _low_end(times_ns: Sequence[int]) -> float:
+    """The low end of the 95% interval of a median, by order statistics: the normal rank, one further out.
+
+    A census does without numpy, which takes longer to load than most of what it watches.
+    """
+    rank = int(len(times_ns) / 2 - 0.98 * math.sqrt(len(times_ns))) - 1
+    return float(sorted(times_ns)[max(rank, 0)])

@@ -17,6 +17,10 @@ FAMILY = Family(
         FORK: WorkloadWords(thing="process"),
         "launch.vfork": WorkloadWords(thing="process", substitute="vfork, for a child that only execs,"),
         PTHREAD: WorkloadWords(thing="thread", substitute="a thread", census="thread"),
+        "launch.raw_thread": WorkloadWords(raw=True),
+        "launch.bare_fork": WorkloadWords(raw=True),
+        "launch.clone": WorkloadWords(raw=True),
+        "launch.clone3": WorkloadWords(raw=True),
     },
     axes={
         "process_ending": Axis({"exit": "exit", "_exit": "_exit"}),

@@ -142,7 +142,8 @@ class WorkloadWords:
     ``name`` stands in tables. ``doing`` stands in sentences of finders ("opening and closing a file"): that of
     contention asks for it, and one of your own may. ``thing`` and ``things`` name what it makes, ``substitute`` is what
     it is called where it is advised in the place of something dearer. ``census`` is the way of making tasks, in the
-    words of a census, of which it says the cost.
+    words of a census, of which it says the cost. ``raw``: a system call by hand, which no program can take in the place
+    of a library's call: it is measured to explain that one, and never advised.
     """
 
     name: str = ""
@@ -151,6 +152,7 @@ class WorkloadWords:
     things: str = ""
     substitute: str = ""
     census: str = ""
+    raw: bool = False
 
 
 class WorkerColumn(NamedTuple):

@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import CONFIDENCE, Interval
 
+_NEARLY_NORMAL = 200
+
 
 def simultaneous(interval: Interval, parts: int) -> Interval:
     """Widen an interval of a ratio so that all of several such intervals hold at once.
@@ -87,6 +89,21 @@ def student_quantile(probability: float, freedom: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if _between(middle, freedom) < 2 * probability - 1 else (low, middle)
     return math.sqrt(freedom) * math.tan(high)
+
+
+def student_p(score: float, freedom: int) -> float:
+    """The chance that Student's t with so many degrees of freedom is as far from 0 as ``score``.
+
+    From 200 degrees on it is taken for a normal one.
+
+    Examples
+    --------
+    >>> round(student_p(2.571, 5), 3), round(student_p(1.96, 1000), 3)
+    (0.05, 0.05)
+    """
+    if freedom >= _NEARLY_NORMAL:
+        return math.erfc(abs(score) / math.sqrt(2))
+    return max(0.0, 1 - _between(math.atan(abs(score) / math.sqrt(freedom)), freedom))
 
 
 def _between(angle: float, freedom: int) -> float:

@@ -8,21 +8,27 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from clonometer.results.findings.ends import confidence_of, interval_ends, missing_ends_reason
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
-from clonometer.stats.bootstrap import difference_of_medians
+from clonometer.stats.bootstrap import difference_of_medians, pair_neighbours
 from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import false_discovery_limit
-from clonometer.stats.quantiles import median
+from clonometer.stats.multiplicity import false_discovery_limit, student_p
+from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import least_p, two_sided_p
+from clonometer.stats.wander import Moved, inflation, moved
 from clonometer.units import format_duration_interval, format_ratio
 
 #: Of all differences that a report states, so many are wrong at most, on average.
 ERROR_RATE = 0.05
 #: Where an interval of 95% of a normal estimate ends, in standard errors.
 NORMAL_ENDS = 1.96
+#: What the layout of code and memory may do to a cell for as long as it is built and placed so, as a standard deviation
+#: (T. Mytkowicz and others, "Producing wrong data without doing anything obviously wrong", ASPLOS 2009).
+LAYOUT = 0.03
 _Value = TypeVar("_Value")
 
 
@@ -32,9 +38,10 @@ class Comparison:
 
     ``ratio`` is a's median over b's with its interval. ``verdict`` is ``longer``, ``shorter`` or ``same``: the last
     where the interval contains 1, where the effect is below 2%, where a side has fewer than 4 processes, or where so
-    many comparisons give such a difference by chance. ``p_value`` is that of the rank-sum test of the processes, for
-    both directions; ``family`` is how many comparisons the report makes, and ``too_few`` whether it makes so many that
-    no difference between so few processes counts.
+    many comparisons give such a difference by chance, by layout or by wandering. ``p_value``, for both directions, is
+    the larger of two: that of the rank-sum test of the processes, and that of the ratio with what its processes
+    share in its error (`Comparer`); ``family`` is how many comparisons the report makes, and ``too_few`` whether it
+    makes so many that no difference between so few processes counts.
     """
 
     a: Evidence
@@ -66,6 +73,11 @@ class Comparison:
     def times(self) -> float:
         """How many times as long the longer side takes."""
         return self._longer_over_shorter.value
+
+    @property
+    def least_times(self) -> float:
+        """The near end of its interval."""
+        return self._longer_over_shorter.low
 
     @property
     def times_text(self) -> str:
@@ -164,17 +176,58 @@ def doubt(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str
     """Say why a difference does not count though its interval looks like one; empty where nothing is to be said."""
     if processes < FEWEST_PROCESSES or (uncertain and too_few):
         return f", from only {processes} {'process' if processes == 1 else 'processes'}"
-    return f", possible by chance in {family} comparisons" if uncertain and family > 1 else ""
+    return f", possible by chance, layout or drift in {family} comparisons" if uncertain and family > 1 else ""
+
+
+@dataclass(frozen=True)
+class _Test:
+    """One test of two rows, as it is before all are known.
+
+    ``p_value`` is that of the processes' ranks; ``value`` and ``error`` are of the ratio's logarithm, or of the
+    difference as a share of the larger side. ``moved`` is how far that moved along the run, ``layout`` what layout
+    adds to the variance.
+    """
+
+    p_value: float
+    value: float
+    error: float
+    moved: Moved | None
+    layout: float
+
+    def corrected(self, inflated: float, cells: int) -> float:
+        """The larger p-value of ranks and of an estimate whose error has what the processes share.
+
+        What wandering adds is estimated from as many ``cells``: the degrees of freedom are Satterthwaite's.
+        """
+        wandering = 0.0
+        if self.moved is not None:
+            wandering = max(inflated, self.moved.times - 1) * self.moved.expected
+        variance = self.error**2 + self.layout + wandering
+        if variance == 0:
+            return self.p_value
+        freedom = cells * (variance / wandering) ** 2 if wandering else math.inf
+        score = abs(self.value) / math.sqrt(variance)
+        return max(self.p_value, student_p(score, int(min(max(freedom, 1), 1000))))
 
 
 class Comparer:
-    """Makes the comparisons of a run's findings."""
+    """Makes the comparisons of a run's findings.
+
+    The processes of a cell share what its layout does, and what its level wanders by during the run: neither shrinks
+    with their number. So the error of a ratio has, besides what its interval says, 3% of each cell for layout. It
+    has what wandering adds as well: as many times its scatter as all comparisons moved along the run, on average, and
+    at least as many as its own did. Pairs of neighbours in time leave out what all cells wander by
+    together. Of a difference (one rung of a ladder more) layout is left out: both sides run the same code.
+    """
 
     def __init__(self, book: Book, seed: int) -> None:
         self.book = book
         self.seed = seed
         self._kept: dict[Hashable, Any] = {}
         self._p_values: dict[Hashable, float] = {}
+        self._tests: dict[Hashable, _Test] = {}
+        self._wandering = 0.0
+        self._cells: set[str] = set()
         self._limit = ERROR_RATE
         self._claims: set[tuple[object, ...]] = set()
 
@@ -190,6 +243,8 @@ class Comparer:
 
     def _correct(self) -> None:
         """Correct all comparisons made so far together, and forget what findings said on the way."""
+        self._wandering = inflation([test.moved.times for test in self._tests.values() if test.moved is not None])
+        self._p_values |= {key: test.corrected(self._wandering, len(self._cells)) for key, test in self._tests.items()}
         family = max(len(self._p_values), 1)
         self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
         self._claims.clear()
@@ -209,7 +264,7 @@ class Comparer:
         if no_ratio_of(a, b) is not None:
             return None
         p_value = self._p_value(a, b)
-        ratio = self.keep(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
+        ratio = self._ratio(a, b)
         direction = "longer" if ratio.value > 1 else "shorter"
         comparison = Comparison(a, b, ratio, direction, p_value, len(self._p_values), self._are_too_few(a, b))
         if comparison.sees_nothing or p_value > self._limit:
@@ -223,11 +278,11 @@ class Comparer:
 
     def difference(self, a: Evidence, b: Evidence, *names: str | None) -> SignedDifference:
         """Take the difference of two rows, of any sign. ``names`` derive its seed."""
-        p_value = self._p_value(a, b, least_effect=0.0)
         seed = self.seed_for(*names)
         interval = self.keep(
             ("difference", id(a), id(b)), lambda: difference_of_medians(a.processes, b.processes, seed=seed)
         )
+        p_value = self._p_value_of_difference(a, b, interval)
         verdict = "longer" if interval.value > 0 else "shorter"
         if interval.contains(0.0) or p_value > self._limit:
             verdict = "same"
@@ -268,20 +323,44 @@ class Comparer:
     def _are_too_few(self, a: Evidence, b: Evidence) -> bool:
         return 2 * least_p(a.processes.values.size, b.processes.values.size) > self._limit
 
-    def _p_value(self, a: Evidence, b: Evidence, least_effect: float = LEAST_EFFECT) -> float:
-        key = (frozenset((id(a), id(b))), least_effect)
-        if key not in self._p_values:
-            self._p_values[key] = _two_sided(a, b, least_effect)
-        return self._p_values[key]
+    def _ratio(self, a: Evidence, b: Evidence) -> Interval:
+        return self.keep(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
+
+    def _p_value(self, a: Evidence, b: Evidence) -> float:
+        key = ("ratio", frozenset((id(a), id(b))))
+        if key not in self._tests:
+            ratio = self._ratio(a, b)
+            p_value = 1.0 if abs(ratio.value - 1) < LEAST_EFFECT else _two_sided(a, b)
+            error = math.log(ratio.high / ratio.low) / 2 / NORMAL_ENDS
+            self._cells |= {a.cell, b.cell}
+            along = _moved(a, b, np.log)
+            self._tests[key] = _Test(p_value, math.log(ratio.value), error, along, 2 * LAYOUT**2)
+        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, len(self._cells)))
+
+    def _p_value_of_difference(self, a: Evidence, b: Evidence, interval: Interval) -> float:
+        key = ("difference", frozenset((id(a), id(b))))
+        if key not in self._tests:
+            # As a share of the larger side, so that what moved is of the same kind as that of ratios.
+            scale = max(abs(median(side.processes.values)) for side in (a, b)) or 1.0
+            error = (interval.high - interval.low) / 2 / NORMAL_ENDS / scale
+            self._cells |= {a.cell, b.cell}
+            along = _moved(a, b, lambda values: values / scale)
+            self._tests[key] = _Test(_two_sided(a, b), interval.value / scale, error, along, 0.0)
+        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, len(self._cells)))
 
 
-def _two_sided(a: Evidence, b: Evidence, least_effect: float) -> float:
-    """The p-value of the rank-sum test of both sides' processes; 1 of too few, and of an effect too small to state."""
+def _two_sided(a: Evidence, b: Evidence) -> float:
+    """The p-value of the rank-sum test of both sides' processes; 1 of too few."""
     sides = a.processes.values, b.processes.values
-    first, second = map(median, sides)
-    if min(side.size for side in sides) < FEWEST_PROCESSES or abs(first - second) < least_effect * abs(second):
-        return 1.0
-    return two_sided_p(*sides)
+    return 1.0 if min(side.size for side in sides) < FEWEST_PROCESSES else two_sided_p(*sides)
+
+
+def _moved(a: Evidence, b: Evidence, scaled: Callable[[Floats], Floats]) -> Moved | None:
+    """How far the sides' distance moved along the run, by pairs of neighbours in time."""
+    sides = [each.processes for each in (a, b)]
+    starts = [np.arange(side.values.size) if side.starts is None else side.starts for side in sides]
+    first, second = pair_neighbours(*starts)
+    return moved(scaled(sides[0].values[first]) - scaled(sides[1].values[second]))
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:

@@ -36,13 +36,14 @@ class _Choice:
 def advice(comparer: Comparer) -> list[Finding]:
     """Give at most three pieces of advice, what saves most first.
 
-    Each rests on a difference that is sure and saves a tenth at least: another mechanism under the same condition,
-    another value of one axis, workers that are woken instead of launched, or a program that launches again.
+    Each rests on a difference that is sure, and whose interval leaves a tenth at least to save: another mechanism under
+    the same condition, another value of one axis, workers that are woken instead of launched, or a program that
+    launches again.
     """
     choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.compared.times)
     kept: dict[str, _Choice] = {}
     for choice in [*_workers(comparer), *choices, *_later_launches(comparer)]:
-        if choice.compared.times >= 1 + _LEAST_GAIN:
+        if choice.compared.least_times >= 1 + _LEAST_GAIN:
             kept.setdefault(choice.id, choice)
     return [_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
 
@@ -64,15 +65,16 @@ def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
     """The cheapest mechanism against the dearest, under each condition; the condition that is worst counts."""
     for rows in rivals(comparer.book):
         ranked = sorted(rows, key=lambda row: row.estimate.median_ns or 0.0)
-        compared = comparer.compare(ranked[-1], ranked[0])
+        best = next((row for row in ranked if not workload_words(row.estimate.workload).raw), ranked[-1])
+        compared = comparer.compare(ranked[-1], best) if best is not ranked[-1] else None
         if compared is not None and compared.verdict != "same":
-            cheap, dear = (row.estimate.workload for row in (ranked[0], ranked[-1]))
+            cheap, dear = (row.estimate.workload for row in (best, ranked[-1]))
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
             where = condition_words(comparer.book.changes(rows[0].estimate))
             text = f"{where + ', ' if where else ''}{advised} is {{times}} times cheaper than {mechanism_name(dear)}"
-            until = short_of_end(ranked[0])
+            until = short_of_end(best)
             full = f"{text}{until} ({{cheap}}, not {{dear}})"
-            yield _Choice(f"mechanism.{ranked[0].estimate.family}", full, text + until, compared)
+            yield _Choice(f"mechanism.{best.estimate.family}", full, text + until, compared)
 
 
 def _conditions(comparer: Comparer) -> Iterator[_Choice]:
@@ -121,6 +123,8 @@ def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
         compared = None if first is None else comparer.compare(first, row)
         if compared is not None and compared.verdict == "longer":
             name = mechanism_name(estimate.workload)
-            text = f"launch from a program that lives on: {name} takes {{cheap}} instead of {{dear}}"
-            yield _Choice("first_launch", f"{text}, as its first launch does ({{times}} times as much)", text, compared)
+            text = f"launch from a long-running process: {name} takes {{cheap}} instead of {{dear}}"
+            yield _Choice(
+                "first_launch", f"{text} for the first launch of a process ({{times}} times as much)", text, compared
+            )
             return

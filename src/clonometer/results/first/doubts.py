@@ -17,6 +17,8 @@ _OF_ROWS = {
     "samples.few": "with few samples",
     "processes.few": "with few processes",
 }
+#: That others ran: what stands above the answer.
+LOAD = "doubt.load"
 #: Load for each CPU from which on others surely ran while we began.
 _BUSY = 1.0
 
@@ -40,7 +42,7 @@ def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequenc
     ]
     text, load, cpus = say_load(host), host.get("load.one_minute"), host.get("cpu.online")
     if text:
-        listed.append(Finding("doubt.load", text, {"load": load, "cpus": cpus, "cells": list(names[:1])}))
+        listed.append(Finding(LOAD, text, {"load": load, "cpus": cpus, "cells": list(names[:1])}))
     of_rows = []
     judged = [estimate for estimate in cells if estimate.n_samples and not estimate.detail]
     for name, words in _OF_ROWS.items():

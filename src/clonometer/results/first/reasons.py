@@ -75,7 +75,8 @@ def _difference(comparer: Comparer, compared: Comparison) -> Finding | None:
         name: _longer(comparer, sides[0][name], sides[1][name], longer.cell, shorter.cell, name) for name in sides[0]
     }
     names = [mechanism_name(row.estimate.workload) for row in (longer, shorter)]
-    whole_ns = sum(gap.value for gap in gaps.values())
+    # That of the medians that the reader sees: medians of parts do not add up to it.
+    whole_ns = (longer.estimate.median_ns or 0.0) - (shorter.estimate.median_ns or 0.0)
     heads = (
         f"of the {format_duration(whole_ns)} that {names[0]} takes longer than {names[1]}",
         f"{names[0]}'s extra {format_duration(whole_ns)}",
@@ -90,7 +91,7 @@ def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
     times = {name: _longer(comparer, part, nothing, row.cell, name) for name, part in parts.items()}
     if len(times) < 2:
         return None
-    whole_ns = sum(time.value for time in times.values())
+    whole_ns = row.estimate.median_ns or 0.0
     name = mechanism_name(row.estimate.workload)
     heads = (f"of the {format_duration(whole_ns)} that {name} takes", f"{name}'s {format_duration(whole_ns)}")
     return _finding("why.parts", heads, times, [row.cell])

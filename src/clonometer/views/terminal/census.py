@@ -53,17 +53,16 @@ _MODEL = "This is a model, from what small programs pay on this machine. It says
 
 def _advice(saving: Saving) -> str:
     """What a group of tasks cost to make, and what other ways would save."""
-    group = saving.group
-    whole_ns = group.created * saving.making_ns
+    whole_ns = saving.created * saving.making_ns
     ways = [
-        f"{_INSTEAD[way.mechanism]} {format_duration(way.saved_ns)} less ({format_duration(way.making_ns)} each)"
+        f"{_INSTEAD[way.mechanism]} would save at least {format_duration(way.saved_ns)} "
+        f"({format_duration(way.making_ns)} each)"
         for way in saving.instead
     ]
-    creator = clean(group.creator or "a program")
+    creator = clean(saving.group.creator or "a program")
     return (
-        f"What to do: {creator} made {counted(group.created, 'task')} by {group.mechanism}, "
-        f"{format_duration(saving.making_ns)} each and {format_duration(whole_ns)} in all. "
-        f"That would be {', '.join(ways)}."
+        f"What to do: {creator} made {counted(saving.created, 'task')} by fork. Such a call took at least "
+        f"{format_duration(saving.making_ns)}, all {format_duration(whole_ns)}. Making them {', '.join(ways)}."
     )
 
 
@@ -102,8 +101,8 @@ def _cost(census: Census) -> str:
     if share is None or not makings:
         return "What making them costs cannot be seen this way."
     return (
-        f"{format_share(share)} of that time ({format_duration(census.ended['creating_ns'])}) went to making them and "
-        f"beginning their programs. Median times: {', '.join(makings)}."
+        f"{format_share(share)} of that time ({format_duration(census.ended['creating_ns'])}) was spent creating them "
+        f"and in exec. Median times: {', '.join(makings)}."
     )
 
 

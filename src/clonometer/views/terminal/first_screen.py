@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from clonometer.families import axis, is_launch
+from clonometer.results.first.doubts import LOAD
 from clonometer.results.types import RUN_FILE, Finding, Results
 from clonometer.views.cautions import cautions
 from clonometer.views.figures import figures
@@ -34,7 +35,7 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     rows = make_rows(results.cells)
     answer = " ".join(finding.sentence for finding in results.first.answer)
     parts = {
-        "head": head(results, width, colour),
+        "head": [*head(results, width, colour), *_load(results, width, colour)],
         "answer": wrap(answer, width),
         "table": [],
         "trouble": painted(trouble_lines(results, width, most=3), "warn", colour),
@@ -166,6 +167,8 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
     """One line of what disturbs trust: what has room of it, the worst at least."""
     text = ""
     for doubt in results.first.doubts:
+        if doubt.id == LOAD:
+            continue
         words = doubt.headline if " rows " in text and doubt.headline else doubt.sentence
         longer = f"{text}; {words}" if text else words
         if text and _INDENT + len(longer) + 1 > width:
@@ -173,6 +176,18 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
         text = longer
     lines = wrap(f"{text}.", width, bullet=f"{'Trust':<{_INDENT}}") if text else []
     return painted(lines, "warn", colour)
+
+
+def _load(results: Results, width: int, colour: bool) -> list[str]:
+    """Say above the answer that the CPUs were taken while the run began."""
+    text = next((doubt.sentence for doubt in results.first.doubts if doubt.id == LOAD), "")
+    if not text:
+        return []
+    return painted(
+        wrap(f"{text[0].upper()}{text[1:]}: other work may have made these times longer.", width, bullet="! "),
+        "warn",
+        colour,
+    )
 
 
 def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]:
