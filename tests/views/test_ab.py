@@ -84,3 +84,14 @@ def test_what_was_switched_stands_below_its_side() -> None:
         "B: defaults",
         "  transparent_hugepage/enabled: madvise -> always; madvise again after undo (9 times)",
     ]
+
+
+def test_a_reason_that_several_rows_share_is_said_once() -> None:
+    result = judged(scattered(0.0, scatter=0.001))
+    [row] = result.rows
+    unknown = "it is not known whether do switched anything: it names no file"
+    rows = [replace(row, reason=unknown), replace(row, reason=unknown), replace(row, reason="too coarse a clock")]
+    drawn = " ".join(text(replace(result, rows=rows)).split())
+    assert drawn.count(unknown) == 1
+    assert f"! 2 rows: {unknown}" in drawn
+    assert f"! {row.sentence}: too coarse a clock" in drawn

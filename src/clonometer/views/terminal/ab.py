@@ -40,7 +40,7 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     if not wide:
         sure_rows = sorted(sure_rows, key=lambda row: row.verdict not in VERDICT_STYLES)[:SHORT_SENTENCES]
     lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
-    reasons = [f"{row.sentence}: {row.reason}" for row in result.rows if row.reason is not None]
+    reasons = _reasons(result.rows)
     reasons += [
         f"{row.sentence}: {medians_text(row.ratio_of_medians)}"
         for row in result.rows
@@ -50,6 +50,18 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     lines += reason_lines(reasons, len(result.rows) - len(shown), width=width, wide=wide)
     lines += wrap(_summary(result, wide=wide), width) if result.rows else []
     return lines
+
+
+def _reasons(rows: Sequence[AbRow]) -> list[str]:
+    """Why rows have no verdict; what several rows share is said once."""
+    rows_of: dict[str, list[AbRow]] = {}
+    for row in rows:
+        if row.reason is not None:
+            rows_of.setdefault(row.reason, []).append(row)
+    return [
+        f"{shared[0].sentence if len(shared) == 1 else f'{len(shared)} rows'}: {reason}"
+        for reason, shared in rows_of.items()
+    ]
 
 
 def _medians_differ(row: AbRow, ratio: float) -> bool:
