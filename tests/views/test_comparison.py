@@ -151,14 +151,24 @@ def test_the_summary_counts_and_says_the_correction() -> None:
     text = summary(compared())
     total = len(compared().pairs[0].rows)
     assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 unclear.")
-    assert f"Wrong in at most 5% of comparisons of {total - 2} rows, if moments of this machine differ by 2%" in text
+    assert f"At most 5% of comparisons of {total - 2} rows have a false verdict" in text
+    assert "was never measured: no row has a verdict" in summary(compared(moments="unknown"))
     for source, words in (
         ("given", "as --noise says"),
         ("measured", "clonometer noise"),
         ("these runs", "runs of each"),
     ):
         assert words in summary(compared(moments=source))
-    assert summary(compared(moments="one run")).endswith(f"of {total - 2} rows.")
+    assert summary(compared(moments="one run")).endswith(f"of {total - 2} rows have a false verdict.")
+
+
+def test_the_summary_says_at_which_noise_rows_would_have_changed() -> None:
+    made = compared(moments="unknown")
+    [pair] = made.pairs
+    turning = [replace(row, turns_at=0.02 * (place + 1) if place < 3 else None) for place, row in enumerate(pair.rows)]
+    text = summary(replace(made, pairs=[replace(pair, rows=turning)]))
+    assert "3 rows changed if two runs of this machine differ by less than 2% to 6% (by row: --wide). " in text
+    assert "changed if" not in summary(made)
 
 
 def test_what_does_not_exist_is_a_dash() -> None:

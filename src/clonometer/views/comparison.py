@@ -148,8 +148,21 @@ def summary(compared: Compared) -> str:
     if like:
         words.append(f"{like} of these moved with everything else, so suspect the machine, not the row")
     return (
-        f"{counted(total, 'row')}: {', '.join(words)}. "
+        f"{counted(total, 'row')}: {', '.join(words)}. {_if_quiet(compared)}"
         f"{assurance(compared.moments, compared.n_tests, compared.error_rate, 'comparisons')}"
+    )
+
+
+def _if_quiet(compared: Compared) -> str:
+    """Say how many rows would have a verdict, and at which differences between runs that would be sure."""
+    turning = [row.turns_at for pair in compared.pairs for row in pair.rows if row.turns_at is not None]
+    if not turning:
+        return ""
+    least, most = format_share(min(turning)), format_share(max(turning))
+    ends = least if least == most else f"{least} to {most}"
+    return (
+        f"{counted(len(turning), 'row')} changed if two runs of this machine differ by less than {ends} (by row: "
+        "--wide). "
     )
 
 
