@@ -33,7 +33,7 @@ EXIT_INTERRUPTED = 130
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
 _LONGEST_LIST = 240
-_LIKE, _LIKE_AN_OPTION = 0.5, 0.6
+_LIKE, _LIKE_AN_OPTION = 0.55, 0.6
 _LISTED = ("workload", "mechanism", "axis", "plan", "name")
 
 
@@ -133,7 +133,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     tail = f"; did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(names)
     if len(listed) <= _LONGEST_LIST:
-        hint = f"what exists: {listed}" if names else None
+        hint = f"available: {listed}" if names else None
     else:
         # Nobody reads 75 names to find the one that is meant.
         more = f"also near: {', '.join(near[1:])}; " if near[1:] else ""

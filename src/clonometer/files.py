@@ -12,6 +12,7 @@ import difflib
 import errno
 import fcntl
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MODE = 0o666
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+#: The next step where there is no room.
+MAKE_ROOM = "free some space, or write to another disk with --out"
 # Others may make and remove the name at the same moment; one that still stands there then is theirs.
 _ATTEMPTS = 10
 # How many files an error names.
@@ -210,6 +214,8 @@ def already_there(path: Path) -> OutputError:
 def cannot_read(path: Path, error: OSError | ValueError) -> tuple[str, str | None]:
     """Say what could not be read and why, and as the next step which file of the same kind is there."""
     why = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, IsADirectoryError):
+        return f"cannot read {path}: {why}", f"a folder of runs: clonometer fleet show {shlex.quote(str(path))}"
     return f"cannot read {path}: {why}", _what_is_there(path) if isinstance(error, FileNotFoundError) else None
 
 
@@ -230,7 +236,9 @@ def _what_is_there(missing: Path) -> str | None:
 def cannot_write(what: str, error: OSError) -> OutputError:
     """Build the error for what could not be written, such as a path: what, why, and where it helps, the next step."""
     message = f"cannot write {what}: {why_not_written(error)}"
-    return NoRoomError(message, "make room") if is_no_room(error) else OutputError(message)
+    if is_no_room(error):
+        return NoRoomError(message, MAKE_ROOM)
+    return OutputError(message, "choose another place with --out" if error.errno in _NOT_ALLOWED else None)
 
 
 def why_not_written(error: OSError) -> str:

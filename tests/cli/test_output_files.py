@@ -144,7 +144,7 @@ def test_what_was_measured_is_kept_where_the_file_cannot_be_finished(
     assert run_to_the_end(["run", *SMALL]) == 4
     first, second = capsys.readouterr().err.splitlines()[-2:]
     assert re.search(r"no room on disk; \d[\d,]* samples are saved in clonometer-run.raw", first)
-    assert second.strip() == "make room, then: clonometer recover clonometer-run.raw"
+    assert second.strip() == "free some space, then: clonometer recover clonometer-run.raw"
     assert (inside.folder / "clonometer-run.parquet").read_text() == "precious"
     monkeypatch.undo()
     monkeypatch.chdir(inside.folder)

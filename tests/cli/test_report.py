@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import CommandLine
 from tests.explain.test_work import with_ablation
 from tests.views.test_explain import counted, versus
 
@@ -73,3 +75,12 @@ def test_a_run_file_a_folder_and_nothing_at_all_are_no_explanations(
     monkeypatch.setattr(report, "MOST_BYTES", 10)
     assert run_to_the_end(["report", RUN, "--explain", write(tmp_path, "a.json", "x" * 11), "--out", out]) == 2
     assert "too large" in capsys.readouterr().err
+
+
+def test_a_page_without_a_name_is_named_after_its_run(clonometer: CommandLine) -> None:
+    run_file = clonometer.folder / "mine.parquet"
+    shutil.copyfile(Path(__file__).parents[1] / "data" / "schema1.parquet", run_file)
+    page, previous = clonometer.folder / "mine-report.html", clonometer.folder / "mine-report.previous.html"
+    for times in (1, 2):
+        ended = clonometer("report", str(run_file))
+        assert (ended.returncode, page.exists(), previous.exists()) == (0, True, times == 2), ended.stderr

@@ -30,7 +30,7 @@ WRONG = (
     ("noise --plan defualt", 2, ["unknown plan 'defualt'", "did you mean 'default'"]),
     ("run fork --set parent_byte=1", 2, ["'parent_byte'", "did you mean 'parent_bytes'"]),
     ("run fork --set pages=cleen", 2, ["unknown value of pages", "did you mean 'clean'"]),
-    ("run fork --only nothing", 2, ["unknown cell 'nothing'", "what exists: launch.fork"]),
+    ("run fork --only nothing", 2, ["unknown cell 'nothing'", "available: launch.fork"]),
     ("show run.parquet --only nothing", 2, ["unknown cell 'nothing'", "launch.fork"]),
     ("explain fork --tier x", 2, ["unknown tier 'x'", "stamps"]),
     ("export run.parquet --format xml", 2, ["unknown export format 'xml'", "csv"]),
@@ -45,7 +45,7 @@ WRONG = (
     ("noise --budget 3s", 2, ["no option --budget", "--rounds"]),
     ("doctor --selftest", 2, ["unknown option", "did you mean '--self-test'"]),
     # Values.
-    ("run fork --budget 0", 2, ["'0' is not a time", "10, 500ms, 10s or 2m"]),
+    ("run fork --budget 0", 2, ["'0': a time must be greater than 0", "--budget 30s"]),
     ("run fork --budget 5x", 2, ["'5x' is not a time", "10, 500ms, 10s or 2m"]),
     ("run fork --set parent_bytes", 2, ["is not a setting", "parent_bytes=0,64MiB"]),
     ("run fork --set parent_bytes=x", 2, ["takes a size such as 4096, 64KiB or 2MiB"]),
@@ -103,5 +103,5 @@ def test_a_wrong_command_line_says_what_was_wrong_and_the_next_step(inside: Comm
         for words in expected:
             assert words in captured.err, (line, captured.err)
         advice = captured.err.partition("\n  ")[2]
-        assert advice.startswith("what exists: ") or "--force" not in advice, line
+        assert advice.startswith("available: ") or "--force" not in advice, line
         assert files() == before, line

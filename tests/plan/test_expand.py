@@ -71,7 +71,7 @@ def test_a_glob_takes_the_temperatures_and_axes_that_each_workload_has(catalogue
 def test_a_named_workload_must_have_the_axis_and_the_error_lists_those_it_has(catalogue):
     error = refused([entry(["launch.none"], {"parent_bytes": [0]})], catalogue)
     assert "unknown axis of launch.none 'parent_bytes'" in error.message
-    assert error.hint == "what exists: linkage, placement"
+    assert error.hint == "available: linkage, placement"
 
 
 def test_an_axis_that_no_workload_of_a_glob_has_is_refused(catalogue):

@@ -60,4 +60,4 @@ def test_an_unknown_name_gives_the_guess_and_a_few_others() -> None:
     assert error.hint is not None
     assert len(error.hint) < 120
     assert "17 exist: 'clonometer list' names them" in error.hint
-    assert unknown("value of pages", "x", ["clean", "first"]).hint == "what exists: clean, first"
+    assert unknown("value of pages", "x", ["clean", "first"]).hint == "available: clean, first"

@@ -52,7 +52,7 @@ def test_limits_of_an_entry_stand_over_those_of_the_plan(catalogue):
 
 
 WRONG = [
-    ("schema = ", "mine.toml: is not valid TOML", True),
+    ("schema = ", "mine.toml: not valid TOML", True),
     ("[[cells]]\nworkloads = 'launch.fork'", "schema is missing", True),
     ("schema = 2\n[[cells]]\nworkloads = 'launch.fork'", "schema is 2", True),
     ("schema = 1", "has no [[cells]]", True),

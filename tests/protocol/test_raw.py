@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes.sample_run import ending, metadata_at_start, processes, write_raw
 
 from clonometer.errors import OutputError, RunFileError
+from clonometer.files import MAKE_ROOM
 from clonometer.protocol import RawRun, RawWriter
 from clonometer.protocol.frames import encode_frame
 
@@ -170,7 +171,7 @@ def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
             raw.add_block(blocks[1])
         assert "no room on disk for" in caught.value.message
         assert "1 blocks of 0 finished" in caught.value.message
-        assert caught.value.hint == f"make room, then clonometer recover {path}"
+        assert caught.value.hint == f"free some space, then clonometer recover {path}"
         # Nothing follows the torn frame; what came before can be read, even by a name that is gone.
         with pytest.raises(OutputError, match="is closed"):
             raw.end_process({})
@@ -181,7 +182,7 @@ def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
 def test_leaves_nothing_where_not_even_the_beginning_has_room(tmp_path: Path) -> None:
     with largest_file(10), pytest.raises(OutputError, match="no room on disk") as caught:
         RawWriter(tmp_path / "a.raw", metadata_at_start())
-    assert (caught.value.hint, caught.value.exit_status) == ("make room", 4)
+    assert (caught.value.hint, caught.value.exit_status) == (MAKE_ROOM, 4)
     assert not list(tmp_path.iterdir())
 
 

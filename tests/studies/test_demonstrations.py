@@ -144,6 +144,6 @@ def test_a_demo_is_shown_run_and_explained(capsys, monkeypatch):
 
 
 def test_an_unknown_demo_ends_with_2_and_what_exists(capsys):
-    for words, text in ((["demo", "clone"], "what exists: clone-vm"), (["demo", "--source"], "needs the name")):
+    for words, text in ((["demo", "clone"], "available: clone-vm"), (["demo", "--source"], "needs the name")):
         assert run_to_the_end(words) == 2
         assert text in capsys.readouterr().err

@@ -35,7 +35,7 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
 
     if name is None:
         if source:
-            raise UsageError("--source needs the name of a demo", f"what exists: {', '.join(d.name for d in DEMOS)}")
+            raise UsageError("--source needs the name of a demo", f"available: {', '.join(d.name for d in DEMOS)}")
         _list(DEMOS, as_json)
         return
     demo = find_demo(name)

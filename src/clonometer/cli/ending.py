@@ -119,18 +119,21 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
         nearest = unknown("option", error.option_name, [name for name in known if name.startswith("--")])
         return _explain(nearest)
     message = error.format_message()
-    hint = _how_it_is_called(error.ctx) if isinstance(error, click.UsageError) else None
+    hint = _how_it_is_called(error) if isinstance(error, click.UsageError) else None
     complain(message[:1].lower() + message[1:].removesuffix("."), hint)
     # Some of click's errors carry a 1.
     return EXIT_USAGE
 
 
-def _how_it_is_called(ctx: click.Context | None) -> str:
-    """The first example of a command's help, and where there are more."""
+def _how_it_is_called(error: click.UsageError) -> str:
+    """An example of a command's help, with the option that is wrong if one has it, and where there are more."""
+    ctx = error.ctx
     if ctx is None:
         return "'clonometer --help' shows what exists"
     lines = str(ctx.command.epilog or "").splitlines()
-    example = next((line.strip().partition("   ")[0] for line in lines if line.strip().startswith("clonometer ")), "")
+    every = [line.strip().partition("   ")[0] for line in lines if line.strip().startswith("clonometer ")]
+    wrong = error.param.opts if isinstance(error, click.BadParameter) and error.param is not None else []
+    example = next((line for line in every if set(wrong) & set(line.split())), every[0] if every else "")
     return f"{f'for example: {example}; ' if example else ''}'{ctx.command_path} --help' shows more"
 
 

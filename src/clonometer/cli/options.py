@@ -47,6 +47,8 @@ def _parse_seconds(text: str) -> float:
         seconds = float(stripped.removesuffix(unit)) * _SECONDS[unit]
     except ValueError:
         seconds = -1.0
+    if seconds == 0:
+        raise UsageError(f"{text!r}: a time must be greater than 0")
     if not 0 < seconds <= _MOST_S:
         raise UsageError(f"{text!r} is not a time", "times look like 10, 500ms, 10s or 2m")
     return seconds

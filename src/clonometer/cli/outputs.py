@@ -44,6 +44,16 @@ def write_and_say(path: Path, content: bytes | str) -> None:
     click.echo(f"wrote {path}", err=True)
 
 
+def with_previous_kept(path: Path) -> Path:
+    """Keep what has a name that nobody gave as NAME.previous, and give the name."""
+    from clonometer.runfile import check_output, previous_path
+
+    check_output(path, True)
+    if path.exists():
+        path.replace(previous_path(path))
+    return path
+
+
 def write_pieces(path: Path, pieces: Iterable[bytes | str]) -> None:
     """Write a file piece by piece, as `write_text` does."""
     try:

@@ -9,7 +9,7 @@ import rich_click as click
 from clonometer.cli.answers import read_results
 from clonometer.cli.completing import complete_pictures
 from clonometer.cli.options import examples, force_option, out_option, run_argument
-from clonometer.cli.outputs import picture_format, write_and_say
+from clonometer.cli.outputs import picture_format, with_previous_kept, write_and_say
 
 _EXAMPLES = examples(
     "clonometer plot clonometer-run.parquet",
@@ -54,25 +54,17 @@ def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, forc
 
     if kind is not None and kind not in KINDS:
         raise unknown("picture", kind, KINDS)
-    image_format = "png" if out is None else picture_format(out, "--out", f"--out {out.with_suffix('.svg')}")
+    image_format = "png"
     if out is not None:
+        numbers = f"for numbers: clonometer export {run_file} --format csv"
+        image_format = picture_format(out, "--out", f"--out {out.with_suffix('.svg')}; {numbers}")
         check_output(out, force, [run_file])
     results = read_results(run_file)
     drawn_kind = kind or leading_kind(results) or "overview"
     drawn = picture(results, drawn_kind, image_format, dark=dark)
     if out is None:
-        out = Path(f"{run_file.stem}-{drawn_kind}.png")
-        _keep_previous(out)
+        out = with_previous_kept(Path(f"{run_file.stem}-{drawn_kind}.png"))
     write_and_say(out, drawn)
     others = [name for name in drawable_kinds(results) if name != drawn_kind] if kind is None else []
     if others:
         click.echo(f"This run also has {', '.join(others)}: --kind draws them.", err=True)
-
-
-def _keep_previous(out: Path) -> None:
-    """Keep the picture that has a name that nobody gave."""
-    from clonometer.runfile import check_output, previous_path
-
-    check_output(out, True)
-    if out.exists():
-        out.replace(previous_path(out))

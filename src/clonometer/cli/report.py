@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.cli.answers import read_results
 from clonometer.cli.options import FILE, examples, force_option, out_option, run_argument
-from clonometer.cli.outputs import write_and_say
+from clonometer.cli.outputs import with_previous_kept, write_and_say
 from clonometer.errors import InputError, UsageError
 from clonometer.files import cannot_read
 
@@ -29,7 +29,7 @@ _EXAMPLES = examples(
 
 @click.command(name="report", epilog=_EXAMPLES)
 @run_argument
-@out_option("The HTML file.", required=True)
+@out_option("The HTML file; by default RUN-report.html, and an existing one becomes RUN-report.previous.html.")
 @click.option(
     "--explain",
     "explained",
@@ -39,15 +39,17 @@ _EXAMPLES = examples(
     help="Also say why: an explanation that clonometer explain --out has written; repeatable.",
 )
 @force_option
-def command(run_file: Path, out: Path, explained: tuple[Path, ...], force: bool) -> None:
+def command(run_file: Path, out: Path | None, explained: tuple[Path, ...], force: bool) -> None:
     """Write the report of a run: one HTML file that needs no network."""
     from clonometer.runfile import check_output
     from clonometer.views.html import render_report
 
-    check_output(out, force, [run_file, *explained])
-    check_is_page(out, "--out")
+    if out is not None:
+        check_output(out, force, [run_file, *explained])
+        check_is_page(out, "--out")
     explanations = [read_explanation_file(path) for path in explained]
-    write_and_say(out, render_report(read_results(run_file), explanations))
+    page = render_report(read_results(run_file), explanations)
+    write_and_say(out or with_previous_kept(Path(f"{run_file.stem}-report.html")), page)
 
 
 def check_is_page(path: Path, option: str) -> None:

@@ -69,7 +69,7 @@ def plan_from_arguments(
     read = parse_settings(settings)
     title = " ".join([*workloads, *(f"{axis}={','.join(values)}" for axis, values in read.items())])
     if not workloads:
-        raise UsageError("no workload is named", f"what exists: {', '.join(sorted(catalogue.workloads))}")
+        raise UsageError("no workload is named", f"available: {', '.join(sorted(catalogue.workloads))}")
     temperatures = read.pop(TEMPERATURE, None)
     entry = Entry("", tuple(workloads), read, temperatures, dict(limits or {}))
     targets = expand([entry], catalogue, ease=True)

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.files import cannot_read
 from clonometer.plan.expand import Entry, expand
 from clonometer.plan.limits import read_limits
 from clonometer.plan.types import TARGET_WIDTH, Catalogue, Limits, Plan
@@ -136,6 +137,9 @@ def _shipped_path(name: str) -> tuple[resources.abc.Traversable, bool]:
     if name not in plan_names():
         error = unknown("plan", name, plan_names())
         is_file = Path(name).is_file()
+        if Path(name).suffix and not is_file:
+            _, near = cannot_read(Path(name).with_suffix(".toml"), FileNotFoundError())
+            raise UsageError(f"there is no file {name}, and no plan of that name", near or error.hint)
         raise UsageError(error.message, f"a file of that name exists: write ./{name}" if is_file else error.hint)
     whole = name.removesuffix(_QUICK)
     return _shipped() / f"{whole}.toml", whole != name
@@ -155,7 +159,7 @@ def _parse(toml: str, source: str) -> dict[str, object]:
     try:
         return tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{source}: is not valid TOML: {error}") from None
+        raise PlanError(f"{source}: not valid TOML: {error}") from None
     except RecursionError:
         raise PlanError(f"{source}: is not a plan: its values are nested too deeply to be read") from None
 

@@ -153,7 +153,7 @@ class RawWriter:
         rest = f"{self.path} ({error.strerror}); {saved}"
         hint = f"clonometer recover {self.path}"
         if is_no_room(error):
-            return NoRoomError(f"no room on disk for {rest}", f"make room, then {hint}")
+            return NoRoomError(f"no room on disk for {rest}", f"free some space, then {hint}")
         return OutputError(f"cannot write {rest}", hint)
 
 

@@ -16,6 +16,7 @@ from clonometer.errors import (
     EXIT_FAILED_CELLS,
     EXIT_INTERRUPTED,
     ClonometerError,
+    NoRoomError,
     OutputError,
     ProtocolError,
     RunFileError,
@@ -376,7 +377,7 @@ class _Session:
     def _unfinished(self, error: Exception, samples: int) -> UnfinishedError:
         """Say that the samples are kept though the run file could not be written."""
         why = error.message if isinstance(error, ClonometerError) else str(error) or "no memory"
-        first = f"{error.hint}, then: " if isinstance(error, OutputError) and error.hint == "make room" else ""
+        first = "free some space, then: " if isinstance(error, NoRoomError) else ""
         return UnfinishedError(
             why,
             f"{samples:,} samples are saved in {self.raw.path}",

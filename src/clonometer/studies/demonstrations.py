@@ -91,7 +91,7 @@ def find_demo(name: str) -> Demo:
         if demo.name == name:
             return demo
     names = [demo.name for demo in DEMOS]
-    raise UsageError(unknown("demo", name, names).message, f"what exists: {', '.join(names)}")
+    raise UsageError(unknown("demo", name, names).message, f"available: {', '.join(names)}")
 
 
 def _whole(values: Values, name: str) -> int:

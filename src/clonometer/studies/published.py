@@ -113,7 +113,7 @@ class Published:
         for name in chosen:
             if name not in self.studies:
                 error = unknown("study", name, self.studies)
-                raise UsageError(error.message, f"what exists: {', '.join(self.studies)}")
+                raise UsageError(error.message, f"available: {', '.join(self.studies)}")
         return chosen or tuple(self.studies)
 
 
