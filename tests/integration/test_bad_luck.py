@@ -142,7 +142,7 @@ def test_a_full_disk_is_said_with_what_was_saved(clonometer: CommandLine) -> Non
             assert "clonometer recover" in ended.stderr
             refused = clonometer("recover", str(raw))
             assert (refused.returncode, raw.exists(), out.exists()) == (4, True, False), refused.stderr
-            assert "make room" in refused.stderr
+            assert "free some space" in refused.stderr
             recovered = clonometer("recover", str(raw), "--out", "saved.parquet")
             assert recovered.returncode == 0, recovered.stderr
             out = clonometer.folder / "saved.parquet"
