@@ -49,7 +49,7 @@ WRONG = (
     ("run fork --budget 5x", 2, ["'5x' is not a time", "10, 500ms, 10s or 2m"]),
     ("run fork --set parent_bytes", 2, ["is not a setting", "parent_bytes=0,64MiB"]),
     ("run fork --set parent_bytes=x", 2, ["takes a size such as 4096, 64KiB or 2MiB"]),
-    ("compare run.parquet other.parquet --noise abc", 2, ["--noise abc is no share", "--noise 1%"]),
+    ("compare run.parquet other.parquet --noise abc", 2, ["--noise abc is not a share", "--noise 1%"]),
     ("explain fork --vs", 2, ["'--vs' requires an argument", "for example: clonometer explain launch.fork"]),
     # Arguments that are missing, with an example.
     ("show", 2, ["missing argument 'RUN'", "for example: clonometer show clonometer-run.parquet"]),
