@@ -53,7 +53,6 @@ WRONG = (
     ("explain fork --vs", 2, ["'--vs' requires an argument", "for example: clonometer explain launch.fork"]),
     # Arguments that are missing, with an example.
     ("show", 2, ["missing argument 'RUN'", "for example: clonometer show clonometer-run.parquet"]),
-    ("report run.parquet", 2, ["missing option '-o' / '--out'", "--out clonometer-report.html"]),
     ("check run.parquet", 2, ["missing option '--baseline'", "for example: clonometer check run.parquet --baseline"]),
     ("export run.parquet", 2, ["missing option '--format'", "--format csv"]),
     ("explain", 2, ["missing argument 'MECHANISM'", "clonometer explain launch.fork"]),
