@@ -7,6 +7,7 @@ from clonometer.plan.adhoc import (
     apply_only,
     apply_settings,
     estimated_seconds,
+    lacking,
     parse_settings,
     plan_from_arguments,
 )
@@ -34,6 +35,18 @@ def test_globs_take_what_they_can(catalogue):
         "launch.pthread[placement=free,temperature=warm]",
         "launch.posix_spawn[placement=free,temperature=warm]",
     ]
+
+
+def test_an_axis_applies_to_those_of_several_workloads_that_have_it(catalogue):
+    settings = ["pages=clean", "parent_bytes=1GiB", "temperature=warm"]
+    plan = plan_from_arguments(["launch.none", "launch.fork"], settings, catalogue)
+    assert texts(plan) == [
+        "launch.none",
+        "launch.fork[pages=clean,parent_bytes=1GiB,temperature=warm]",
+    ]
+    assert lacking(plan, settings) == {"pages": ["launch.none"], "parent_bytes": ["launch.none"]}
+    with pytest.raises(PlanError, match=r"no workload of launch\.none, clock\.used has the axis 'pages'"):
+        plan_from_arguments(["launch.none", "clock.used"], settings, catalogue)
 
 
 def test_an_axis_given_twice_has_the_values_of_both():

@@ -237,11 +237,13 @@ def _prepare(wish: _Wish, counted: Counted) -> tuple[Drivers, Catalogue, tuple[S
 
 
 def _plan(wish: _Wish, catalogue: Catalogue) -> Plan:
+    from clonometer.cli.measuring import say_lacking
     from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
     from clonometer.plan.planfile import load_plan
 
     if wish.workloads:
         plan = plan_from_arguments(wish.workloads, wish.settings, catalogue, limits=_LIMITS)
+        say_lacking(plan, wish.settings)
     else:
         plan = load_plan(wish.plan or DEFAULT_PLAN, catalogue)
         if wish.plan is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,15 @@ def find_catalogue(*, quiet: bool = False) -> tuple[Drivers, Catalogue]:
     for name, reason in () if quiet else drivers.broken.items():
         click.echo(f"clonometer: driver {name} is left out: {reason}", err=True)
     return drivers, read_catalogue(drivers.descriptions)
+
+
+def say_lacking(plan: Plan, settings: Iterable[str]) -> None:
+    """Say which workloads of a plan do not have an axis that was set."""
+    from clonometer.plan.adhoc import lacking
+
+    for axis, workloads in lacking(plan, settings).items():
+        has, are = ("has", "is") if len(workloads) == 1 else ("have", "are")
+        click.echo(f"clonometer: {', '.join(workloads)} {has} no {axis} and {are} measured without it", err=True)
 
 
 def drivers_to_json(drivers: Drivers) -> list[dict[str, str | None]]:

@@ -13,7 +13,7 @@ import rich_click as click
 from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
 from clonometer.cli.completing import complete_plans, complete_settings, complete_workloads
 from clonometer.cli.console import plain_width
-from clonometer.cli.measuring import find_catalogue
+from clonometer.cli.measuring import find_catalogue, say_lacking
 from clonometer.cli.options import (
     FILE,
     SHARE,
@@ -215,6 +215,8 @@ def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutc
 
     drivers, catalogue = find_catalogue()
     plan = _make_plan(wish, catalogue)
+    if wish.workloads:
+        say_lacking(plan, wish.settings)
     # After what was asked for: a mistake in a name is told first.
     outputs.check()
     progress = make_progress()

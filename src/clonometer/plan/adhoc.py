@@ -57,9 +57,9 @@ def plan_from_arguments(
     """Make a plan from what a command line names.
 
     Workloads are ids, their last words where one workload bears it, or globs such as ``launch.*``. Settings are texts
-    ``axis=v1,v2``; values of several axes are crossed, and ``temperature`` may stand among them. A workload named by
-    its id must have every axis that is set, one that a glob found need not. Without ``budget_seconds`` the plan lasts
-    as long as its cells are guessed to need.
+    ``axis=v1,v2``; values of several axes are crossed, and ``temperature`` may stand among them. An axis applies to the
+    workloads that have it (`lacking` says which do not), and at least one of them must. Without ``budget_seconds`` the
+    plan lasts as long as its cells are guessed to need.
 
     Raises
     ------
@@ -71,10 +71,21 @@ def plan_from_arguments(
     if not workloads:
         raise UsageError("no workload is named", f"available: {', '.join(sorted(catalogue.workloads))}")
     temperatures = read.pop(TEMPERATURE, None)
-    entry = Entry("", tuple(workloads), read, temperatures, dict(limits or {}))
+    entry = Entry("", tuple(workloads), read, temperatures, dict(limits or {}), some=True)
     targets = expand([entry], catalogue, ease=True)
     budget = estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
     return Plan(ADHOC, title, budget, targets)
+
+
+def lacking(plan: Plan, settings: Iterable[str]) -> dict[str, list[str]]:
+    """Axes that are set and that some workloads of a plan do not have, with these workloads."""
+    read = parse_settings(settings)
+    lacks = {
+        axis: [target.workload for target in plan.targets if axis not in target.condition]
+        for axis in read
+        if axis != TEMPERATURE
+    }
+    return {axis: list(dict.fromkeys(workloads)) for axis, workloads in lacks.items() if workloads}
 
 
 def estimated_seconds(targets: Iterable[Target]) -> float:

@@ -32,6 +32,8 @@ class Entry:
         What was asked for, or None: all that the workload has.
     limits
         Fields of `Limits` that the entry sets.
+    some
+        Whether it is enough that one of several workloads has an axis: the others are measured without it.
     """
 
     place: str
@@ -39,6 +41,7 @@ class Entry:
     settings: Mapping[str, Sequence[object]]
     temperatures: Sequence[str] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
+    some: bool = False
 
 
 @dataclass
@@ -154,7 +157,8 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
         strict = not is_glob(name)
         for workload in find_workloads(name, catalogue):
             axes = axes_of(workload, catalogue)
-            settings = _settings_of(entry, workload, axes, strict=strict)
+            alone = strict and not (entry.some and len(entry.workloads) > 1)
+            settings = _settings_of(entry, workload, axes, strict=alone)
             used |= set(settings)
             temperatures = _temperatures_of(entry, workload, strict=strict)
             for values, temperature in itertools.product(itertools.product(*settings.values()), temperatures):
