@@ -306,3 +306,22 @@ def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:
     answer = census_to_json(census, ["make"], None, worth)
     jsonschema.validate(answer, schema)
     assert answer["savings"][0]["instead"][1] == {"mechanism": "vfork", "making_ns": 50_000.0, "saved_ns": 3_300_000.0}
+
+
+def test_the_programs_that_were_executed_are_named_with_counts_and_times() -> None:
+    sort = [task(creator_program="/bin/sh", program="/bin/sort", life_ns=ms * 1_000_000) for ms in (3, 5)]
+    date = task(creator_program="/bin/sh", program="/bin/date", life_ns=2_000_000)
+    unexecuted = task(creator_program="/bin/sh", program="/bin/sh", execs=0)
+    census = taken(*sort, date, unexecuted, task(), ended(tasks_created=5))
+    rows = [line.split() for line in render_census(census, "x.sh").splitlines()]
+    assert ["/bin/sort", "2", "4.00", "8.00"] in rows
+    assert rows.index(["/bin/sort", "2", "4.00", "8.00"]) < rows.index(["/bin/date", "1", "2.00", "2.00"])
+    assert not any(row[:1] == ["/bin/sh"] and len(row) == 4 for row in rows), "it executed nothing"
+    wide = [line.split() for line in render_census(census, "x.sh", wide=True).splitlines()]
+    assert ["/bin/sh", "/bin/sort", "2", "4.00", "8.00"] in wide
+    assert ["/bin/make", "/bin/cc", "1", "5.00", "5.00"] in wide
+
+
+def test_few_programs_stand_on_the_first_screen() -> None:
+    census = taken(*(task(program=f"/bin/{number}") for number in range(30)), ended(tasks_created=30))
+    assert "--wide adds 20 programs" in render_census(census, "make")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clonometer.views.axes import NEVER, linear_ticks, log_ticks, number_axis
+from clonometer.views.axes import BYTES_LABEL, NEVER, linear_ticks, log_ticks, number_axis
+from clonometer.views.specs import frame, theme
 
 numbers = st.just(0.0) | st.floats(1e-12, 1e18)
 
@@ -71,3 +73,19 @@ def test_ticks_of_a_linear_axis_are_two_to_six_and_inside(low, length):
         slack = 1e-9 * max(abs(low), length)
         assert all(low - slack <= tick <= low + length + slack for tick in ticks)
     assert all(math.isfinite(tick) for tick in ticks)
+
+
+def test_the_labels_of_both_ends_are_drawn_at_their_ticks():
+    """Vega hides the last label of a narrow panel unless it is told that none touch."""
+    drawing = pytest.importorskip("vl_convert")
+    sizes = [1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30]
+    axis = number_axis(sizes, "memory", BYTES_LABEL, ticks=sizes)
+    spec = {
+        **frame([{"size": size} for size in sizes], 289, 100, "sizes"),
+        "mark": "point",
+        "encoding": {"x": axis.encode("size")},
+        "config": theme("black", "white"),
+    }
+    svg = drawing.vegalite_to_svg(spec)
+    shown = re.findall(r'<text text-anchor="(\w+)"[^>]*opacity="1"[^>]*>(\d+ [MG]iB)', svg)
+    assert shown == [("middle", label) for label in ("1 MiB", "4 MiB", "16 MiB", "64 MiB", "256 MiB", "1 GiB")]

@@ -101,6 +101,8 @@ class Group:
         the creator was ready to go on, ``cpu_wait_ns`` between the two of a creator that had to be woken, ``runs_ns``
         until the new task went on to user code, ``exec_ns`` its successful exec calls, ``life_ns`` from its making to
         its end.
+    programs, program_life_ns
+        How many of them executed each program (the last, where one executed several), and how long these lived in sum.
     cost_ns
         What their making and their exec calls took, of each task what both have in common once.
     """
@@ -116,6 +118,7 @@ class Group:
     cost_ns: int = 0
     times: dict[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _TIMES})
     programs: Counter[str] = field(default_factory=Counter)
+    program_life_ns: Counter[str] = field(default_factory=Counter)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Add a task."""
@@ -134,6 +137,7 @@ class Group:
             and (program in self.programs or len(self.programs) < _MOST_PROGRAMS)
         ):
             self.programs[program] += 1
+            self.program_life_ns[program] += line["life_ns"] or 0
 
     def median_ns(self, name: str) -> float | None:
         """The median of a time; None where it was seen of no task."""

@@ -81,6 +81,9 @@ class NumberAxis:
                 "title": f"{self.title} (log)" if self.is_log else self.title,
                 "labelExpr": label,
                 "values": list(self.ticks),
+                # They are thinned here: Vega would hide the last, and push the first towards the second.
+                "labelOverlap": False,
+                "labelFlush": False,
                 # Vega thins given values down to this.
                 "tickCount": max(len(self.ticks), 2),
             },

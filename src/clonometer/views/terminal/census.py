@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from clonometer.explain.census import Census, Group
 from clonometer.explain.savings import Saving
@@ -15,6 +17,7 @@ from clonometer.words import counted
 _LABEL_LEAST = 10
 _LABEL_MOST = 40
 _ROWS = 15
+_PROGRAMS = 10
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
@@ -36,7 +39,11 @@ def render_census(
     shown = groups if wide else groups[:_ROWS]
     if shown:
         drawn += ["", *draw_table(_table(shown, timed=census.how == "tracepoints"), width, colour)]
-    drawn += wide_adds((len(groups) - len(shown), "row"))
+    executed = _executed(groups, by_creator=wide)
+    listed = executed if wide else executed[:_PROGRAMS]
+    if listed:
+        drawn += ["", *draw_table(_programs(listed, by_creator=wide), width, colour)]
+    drawn += wide_adds((len(groups) - len(shown), "row"), (len(executed) - len(listed), "program"))
     drawn += [""] if shown else []
     drawn += wrap_each(_sentences(census, groups), width, bullet="- ")
     drawn += painted(wrap_each(_cautions(census), width, bullet="! "), "warn", colour)
@@ -125,6 +132,46 @@ def _table(groups: Sequence[Group], *, timed: bool) -> Table:
     columns.append(Column("lives, ms", lives, "point", drop=4))
     if timed:
         columns.append(Column("all, ms", [_time(group.cost_ns, _MILLISECOND) for group in groups], "point"))
+    return Table(columns)
+
+
+@dataclass
+class _Executed:
+    """Tasks that executed one program: how many, and how long they lived in sum, from their making to their end."""
+
+    creator: str
+    program: str
+    times: int = 0
+    life_ns: int = 0
+
+
+def _executed(groups: Sequence[Group], *, by_creator: bool) -> list[_Executed]:
+    """The programs that tasks executed, the longest first; those of each creator by themselves if asked for."""
+    programs: dict[tuple[str, str], _Executed] = {}
+    for group in groups:
+        creator = clean(group.creator or "?") if by_creator else ""
+        for program, times in group.programs.items():
+            each = programs.setdefault((creator, program), _Executed(creator, program))
+            each.times += times
+            each.life_ns += group.program_life_ns[program]
+    creators = Counter[str]()
+    for each in programs.values():
+        creators[each.creator] += each.life_ns
+    return sorted(programs.values(), key=lambda each: (-creators[each.creator], each.creator, -each.life_ns))
+
+
+def _programs(executed: Sequence[_Executed], *, by_creator: bool) -> Table:
+    names = [clean(each.program) for each in executed]
+    lives = [_time(each.life_ns / each.times or None, _MILLISECOND) for each in executed]
+    columns = [
+        Column("executed program", names, least=_LABEL_LEAST, most=_LABEL_MOST, cut_start=True),
+        Column("times", [f"{each.times:,}" for each in executed], "point"),
+        Column("each lives, ms", lives, "point"),
+        Column("all of them, ms", [_time(each.life_ns or None, _MILLISECOND) for each in executed], "point", drop=1),
+    ]
+    if by_creator:
+        creators = [each.creator for each in executed]
+        columns.insert(0, Column("by", creators, least=_LABEL_LEAST, most=_LABEL_MOST, cut_start=True, once=True))
     return Table(columns)
 
 
