@@ -95,3 +95,9 @@ def test_a_reason_that_several_rows_share_is_said_once() -> None:
     assert drawn.count(unknown) == 1
     assert f"! 2 rows: {unknown}" in drawn
     assert f"! {row.sentence}: too coarse a clock" in drawn
+
+
+def test_a_long_value_is_cut_and_its_length_is_said() -> None:
+    long = replace(judged(scattered(0.3)), a=("env:PAD=" + "x" * 120_000,), b=("do=" + "y" * 70, "undo=true"))
+    lines = text(long, width=120).splitlines()
+    assert lines[:2] == [f"A: env:PAD={'x' * 72}... (120,000 letters)", f"B: do={'y' * 70}, undo=true"]

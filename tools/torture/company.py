@@ -14,6 +14,8 @@ from pathlib import Path
 from tools.torture.sandbox import BOUND_S, Command, NotPossibleError, Sandbox, judge
 from tools.torture.trials import MEASURES, Trial
 
+from clonometer.runner.environment import PASS_VARIABLE
+
 KIND = "company"
 MANY = 20
 # Each of so many has a small part of two processors.
@@ -87,7 +89,8 @@ def _calibrations(sandbox: Sandbox, draw: random.Random) -> list[str]:
 
 def _with_clock(step: int, words: tuple[str, ...], sandbox: Sandbox, draw: random.Random) -> list[str]:
     library = _clock_library(sandbox.root, step)
-    ended = sandbox.run(*words, environment={"LD_PRELOAD": str(library)})
+    # Drivers get no variable of ours that is not named.
+    ended = sandbox.run(*words, environment={"LD_PRELOAD": str(library), PASS_VARIABLE: "LD_PRELOAD"})
     faults = [*judge(ended, MEASURES | {3}), *sandbox.leftovers()]
     if (sandbox.folder / "o.parquet").exists():
         faults += [f"show: {fault}" for fault in judge(sandbox.run("show", "o.parquet"), {0})]

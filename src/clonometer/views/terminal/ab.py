@@ -19,6 +19,8 @@ from clonometer.words import stage_name
 
 SHORT_ROWS = 16
 SHORT_SENTENCES = 3
+# A variable may have 100,000 letters; what is longer is cut.
+_LONGEST_SETTING = 80
 # Above, a percentage says less than a multiple.
 _MANY_TIMES = 2.0
 
@@ -31,7 +33,8 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     """
     lines = []
     for name, settings in (("A", result.a), ("B", result.b)):
-        lines += painted(wrap(f"{name}: {', '.join(settings) or 'defaults'}", width), "bold", colour)
+        said = ", ".join(map(_setting, settings)) or "defaults"
+        lines += painted(wrap(f"{name}: {said}", width), "bold", colour)
         switched = [setting for setting in result.settings if setting.side == name.lower()]
         lines += wrap_each((switched_text(setting) for setting in switched), width, bullet="  ")
     shown = result.rows if wide else _pick(result.rows)
@@ -62,6 +65,13 @@ def _reasons(rows: Sequence[AbRow]) -> list[str]:
         f"{shared[0].sentence if len(shared) == 1 else f'{len(shared)} rows'}: {reason}"
         for reason, shared in rows_of.items()
     ]
+
+
+def _setting(text: str) -> str:
+    if len(text) <= _LONGEST_SETTING:
+        return text
+    length = len(text.partition("=")[2])
+    return f"{text[:_LONGEST_SETTING]}... ({length:,} letters)"
 
 
 def _medians_differ(row: AbRow, ratio: float) -> bool:
