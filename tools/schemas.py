@@ -21,6 +21,7 @@ from clonometer.model.validated import Validation
 from clonometer.predict.answer import Predicted
 from clonometer.predict.profile import Profile
 from clonometer.predict.ranking import Ranking
+from clonometer.results.ab.command_types import CommandsResult
 from clonometer.results.ab.types import AbResult
 from clonometer.results.check.types import Checked
 from clonometer.results.compare.types import Compared
@@ -73,6 +74,11 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "clonometer ab --json",
         f"Two sides that were started in turn: B against A. Times are in nanoseconds, ratios B over A. {_NULLS}",
         {"ab": AbResult},
+    ),
+    "ab-commands": (
+        "clonometer ab --json -- COMMAND_A -- COMMAND_B",
+        f"Two commands that were started in turn: B against A. Ratios are B over A. {_NULLS}",
+        {"commands": CommandsResult},
     ),
     "compare": (
         "clonometer compare --json",

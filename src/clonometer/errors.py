@@ -14,6 +14,7 @@
     ├── ProtocolError           a driver's answer that breaks docs/protocol.md
     ├── DriverError             a driver that cannot be started or has died
     ├── SettingError            a command that switches a setting, or puts it back, has failed
+    ├── CommandError            a command of the user's that is compared has failed
     ├── VanishedError           what was looked at has ended meanwhile          exit 3
     └── UnavailableError        what this machine cannot do, with its numbers
 """
@@ -102,6 +103,12 @@ class DriverError(ClonometerError):
 
 class SettingError(ClonometerError):
     """A command that switches a setting for the processes of a side, or puts it back, has failed."""
+
+    exit_status = EXIT_FAILED_CELLS
+
+
+class CommandError(ClonometerError):
+    """A command of the user's own, which is compared with another, has failed or lasted too long."""
 
     exit_status = EXIT_FAILED_CELLS
 

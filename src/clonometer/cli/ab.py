@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.cli.ab_commands import DASHES, CommandsWish, compare_commands
 from clonometer.cli.completing import (
     complete_plans,
     complete_settings,
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from clonometer.results.ab.types import AbResult
     from clonometer.runner.drivers import Drivers
     from clonometer.runner.run import RunOutcome
+    from clonometer.stats.sequential import PairedDesign
 
+_COMMANDS = "clonometer ab -- COMMAND_A -- COMMAND_B"
 DEFAULT_OUT = "clonometer-ab.parquet"
 #: Whose launches are compared where nothing is named.
 DEFAULT_PLAN = "quick"
@@ -52,6 +55,7 @@ _EXAMPLES = examples(
     "clonometer ab fork --a driver=old/probe-static --b driver=new/probe-static",
     "clonometer ab fork --b do='sysctl -qw KEY=1' --b undo='sysctl -qw KEY=0'",
     "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
+    "clonometer ab --max-regression 5% -- ./old --fast -- ./new --fast",
 )
 
 
@@ -86,14 +90,14 @@ class _Wish:
 
 
 @click.command(name="ab", epilog=_EXAMPLES)
-@click.argument("workloads", metavar="[WORKLOAD]...", nargs=-1, shell_complete=complete_workloads)
+@click.argument("workloads", metavar="[WORKLOAD... | -- A -- B]", nargs=-1, shell_complete=complete_workloads)
 @click.option(
     "--a",
     "a",
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_sides,
-    help="What side A has; repeatable. Without it: the defaults.",
+    help="Of side A; repeatable. Else the defaults.",
 )
 @click.option(
     "--b",
@@ -101,8 +105,8 @@ class _Wish:
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_sides,
-    help="What side B has; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo: commands that "
-    "sh -c runs before and after each process of B. A setting that do does not change is an error.",
+    help="Of side B; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo, which sh -c runs "
+    "before and after processes of B.",
 )
 @click.option(
     "--set",
@@ -131,8 +135,9 @@ class _Wish:
     type=SHARE,
     help="Be a gate: exit with 1 if B is surely slower by more, with 3 if unclear.",
 )
-@out_option(f"The run file; by default {DEFAULT_OUT}, and an existing one becomes NAME.previous.parquet.")
-@drawn_seed_option("Fixes the order; by default drawn and kept.")
+@click.option("--ignore-failure", is_flag=True, help="Let commands after -- exit as they like.")
+@out_option(f"The run file. Default: {DEFAULT_OUT}, an old one is kept.")
+@drawn_seed_option("Fixes the order. Default: drawn and kept.")
 @json_option
 @force_option
 @click.option("--wide", is_flag=True, help="Show every row and reason.")
@@ -142,6 +147,7 @@ def command(
     as_json: bool,
     force: bool,
     wide: bool,
+    ignore_failure: bool,
     **asked: object,
 ) -> int:
     """Compare two sides by starting them in turn.
@@ -149,10 +155,18 @@ def command(
     Each pair is one process of A and one of B, right after each other; a coin decides which is first. So a machine
     that drifts slows both. Measuring ends when each row is surely slower, faster or the same, or when the time is
     over. If nothing differs, the chance that any row is called slower or faster is at most 5%.
+
+    After -- stand two commands of your own: their wall time, CPU time and peak memory are compared.
     """
     from clonometer.views.terminal.ab import render_ab
 
     wish = _Wish(**asked)  # type: ignore[arg-type] # click has checked them
+    if DASHES in wish.workloads:
+        _check_commands(wish, out)
+        as_asked = CommandsWish(wish.workloads, _design(wish), wish.budget_s, wish.seed, ignore_failure)
+        return compare_commands(as_asked, as_json=as_json, wide=wide)
+    if ignore_failure:
+        raise UsageError("--ignore-failure is of two commands", _COMMANDS)
     _check(wish)
     keep = out is None and not force
     outcome = _measure(wish, Path(DEFAULT_OUT) if out is None else out, force=force, keep=keep)
@@ -169,13 +183,37 @@ def command(
 
 
 def _check(wish: _Wish) -> None:
+    if not wish.a and not wish.b:
+        raise UsageError(
+            "nothing says in what the sides differ",
+            f"--b KEY=VALUE, for example --b linkage=dynamic_lazy; two commands: {_COMMANDS}",
+        )
+    if wish.workloads and wish.plan is not None:
+        raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
+    _check_pairs(wish)
+
+
+def _check_commands(wish: _Wish, out: Path | None) -> None:
+    """Two commands of the user's own have no conditions of ours, and no run file."""
+    others = {
+        "--a": wish.a,
+        "--b": wish.b,
+        "--set": wish.settings,
+        "--plan": wish.plan,
+        "--only": wish.globs,
+        "--stage": wish.stages,
+        "--out": out,
+    }
+    for option, value in others.items():
+        if value:
+            raise UsageError(f"{option} is not for two commands", f"{_COMMANDS}; --json keeps the answer")
+    _check_pairs(wish)
+
+
+def _check_pairs(wish: _Wish) -> None:
     from clonometer.runfile import MOST_PAIRS
     from clonometer.stats.sequential import FEWEST_PAIRS
 
-    if not wish.a and not wish.b:
-        raise UsageError("nothing says in what the sides differ", "--b KEY=VALUE, for example --b linkage=dynamic_lazy")
-    if wish.workloads and wish.plan is not None:
-        raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
     if wish.most_pairs < FEWEST_PAIRS:
         raise UsageError(
             f"--pairs {wish.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
@@ -183,6 +221,12 @@ def _check(wish: _Wish) -> None:
         )
     if wish.most_pairs > MOST_PAIRS:
         raise UsageError(f"--pairs {wish.most_pairs}: the most is {MOST_PAIRS}")
+
+
+def _design(wish: _Wish) -> PairedDesign:
+    from clonometer.stats.sequential import PairedDesign
+
+    return PairedDesign(wish.most_pairs, wish.minimum_effect, wish.max_regression)
 
 
 def _measure(wish: _Wish, out: Path, *, force: bool, keep: bool) -> RunOutcome:
@@ -193,9 +237,8 @@ def _measure(wish: _Wish, out: Path, *, force: bool, keep: bool) -> RunOutcome:
     from clonometer.runfile import check_run_output
     from clonometer.runner.run import run
     from clonometer.runner.sides import SideStarts
-    from clonometer.stats.sequential import PairedDesign
 
-    design = PairedDesign(wish.most_pairs, wish.minimum_effect, wish.max_regression)
+    design = _design(wish)
     counted = Counted(frozenset(wish.stages), only_times=wish.max_regression is not None)
     drivers, catalogue, sides, plan = _prepare(wish, counted)
     check_run_output(out, force=force, keep=keep)

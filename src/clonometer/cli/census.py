@@ -79,7 +79,7 @@ def command(
     if the command cannot be executed, and 127 if it does not exist.
     """
     _check(words, pid, out, force=force)
-    if words and (status := _cannot_run(words[0])):
+    if words and (status := cannot_run(words[0])):
         return status
     from clonometer.cli.predicting import Foreseen
     from clonometer.explain.census import Census
@@ -101,7 +101,7 @@ def command(
         error.exit_status = EXIT_FAILED
         raise
     if census.ended["not_started"]:
-        return _not_started(words[0], int(census.ended["not_started"]))
+        return not_started(words[0], int(census.ended["not_started"]))
     worth = _savings(census) if advice else []
     predictions = foreseen.documents(pid)
     _answer(census, words, pid, out, worth, predictions=predictions, as_json=as_json, wide=wide)
@@ -125,7 +125,7 @@ def _check(words: tuple[str, ...], pid: int | None, out: Path | None, *, force: 
         check_output(out, force)
 
 
-def _cannot_run(word: str) -> int:
+def cannot_run(word: str) -> int:
     """Say why a command cannot be started; 0 where it can."""
     if shutil.which(word) is not None:
         return 0
@@ -140,7 +140,7 @@ def _cannot_run(word: str) -> int:
     return EXIT_NOT_FOUND
 
 
-def _not_started(word: str, number: int) -> int:
+def not_started(word: str, number: int) -> int:
     """Say why the kernel has refused to execute a command that seemed to be one."""
     missing = number == errno.ENOENT
     hint = ": the interpreter that its first line names, or its loader, is not there" if missing else ""

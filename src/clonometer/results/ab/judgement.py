@@ -168,10 +168,9 @@ def _row(
     a: Evidence, b: Evidence, decision: Decision, design: PairedDesign, unverified: SwitchedSetting | None
 ) -> AbRow:
     ratio = None if decision.value is None else math.exp(decision.value)
-    ends = None
-    if decision.low is not None and decision.high is not None:
-        ends = math.exp(decision.low), math.exp(decision.high)
-    verdict, reason = _verdict(b, decision, design)
+    ends = ends_of(decision)
+    step = b.estimate.resolution_ns / b.estimate.median_ns if b.estimate.median_ns else 0.0
+    verdict, reason = verdict_of(decision, design, is_time=b.is_time, step=step)
     if verdict == SAME and unverified is not None:
         # A setting that was never switched makes both sides alike.
         verdict, reason = UNDECIDED, f"it is not known whether do switched anything: {unverified.not_verified}"
@@ -179,10 +178,9 @@ def _row(
     warmth = [b.estimate.temperature] if b.estimate.temperature else []
     common = common_cell(a.cell, b.cell)
     phrases = [mechanism_name(b.estimate.workload), *_condition(common), *warmth, _what(b)]
-    allowed = None
-    if design.limit is not None:
-        allowed = False if decision.is_above(design.limit) else None
-        allowed = True if allowed is None and unverified is None and decision.is_not_above(design.limit) else allowed
+    allowed = allowed_by(decision, design)
+    if allowed and unverified is not None:
+        allowed = None
     return AbRow(
         cell=common,
         a=a.estimate,
@@ -201,19 +199,34 @@ def _row(
     )
 
 
-def _verdict(b: Evidence, decision: Decision, design: PairedDesign) -> tuple[str, str | None]:
+def verdict_of(decision: Decision, design: PairedDesign, *, is_time: bool, step: float) -> tuple[str, str | None]:
+    """The verdict of a row, and why there is none; ``step`` is what one step of its clock is of it, as a share."""
     changed = decision.changed(design.least_effect)
     if changed:
-        words = (SLOWER, FASTER) if b.is_time else (HIGHER, LOWER)
+        words = (SLOWER, FASTER) if is_time else (HIGHER, LOWER)
         return words[0] if changed > 0 else words[1], None
     if not decision.is_within(design.least_effect):
         return UNDECIDED, _order_reason(decision)
-    estimate = b.estimate
-    step = estimate.resolution_ns / estimate.median_ns if estimate.median_ns else 0.0
     if step > design.least_effect:
         # What the clock cannot tell apart is not known to be the same.
         return UNDECIDED, f"one step of the clock is {format_share(step)} of it"
     return SAME, None
+
+
+def allowed_by(decision: Decision, design: PairedDesign) -> bool | None:
+    """Whether the whole interval is within the limit of the gate; None where that is not sure, or there is no gate."""
+    if design.limit is None:
+        return None
+    if decision.is_above(design.limit):
+        return False
+    return True if decision.is_not_above(design.limit) else None
+
+
+def ends_of(decision: Decision) -> tuple[float, float] | None:
+    """The ends of the interval of a ratio."""
+    if decision.low is None or decision.high is None:
+        return None
+    return math.exp(decision.low), math.exp(decision.high)
 
 
 def _order_reason(decision: Decision) -> str | None:

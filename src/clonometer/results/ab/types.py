@@ -16,6 +16,15 @@ NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 _SIDE = Only("side", SIDE_KEYS)
 
 
+def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -> str | None:
+    """The verdict of the gate, of what each row allows; None without a gate."""
+    if max_regression is None:
+        return None
+    if False in allowed:
+        return CONFIRMED
+    return NONE if allowed and None not in allowed else CANNOT_TELL
+
+
 @dataclass(frozen=True)
 class SwitchedSetting:
     """What became of a setting that the command ``do`` of a side writes: read before it, after it, and after undo."""
@@ -119,12 +128,7 @@ class AbResult:
     )
     def verdict(self) -> Annotated[str | None, Known((NONE, CONFIRMED, CANNOT_TELL))]:
         """The verdict of the gate."""
-        if self.max_regression is None:
-            return None
-        allowed = [row.allowed for row in self.rows]
-        if False in allowed:
-            return CONFIRMED
-        return NONE if allowed and None not in allowed else CANNOT_TELL
+        return gate_verdict(self.max_regression, [row.allowed for row in self.rows])
 
     @property
     def is_told(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from clonometer.results.ab.command_types import CommandRow, CommandsResult
 from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
 from clonometer.results.ab.wording import medians_text, percentages, switched_text
 from clonometer.results.types import UNDECIDED
@@ -43,7 +44,7 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     if not wide:
         sure_rows = sorted(sure_rows, key=lambda row: row.verdict not in VERDICT_STYLES)[:SHORT_SENTENCES]
     lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
-    reasons = _reasons(result.rows)
+    reasons = why_no_verdict(result.rows)
     reasons += [
         f"{row.sentence}: {medians_text(row.ratio_of_medians)}"
         for row in result.rows
@@ -51,13 +52,13 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     ]
     reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
     lines += reason_lines(reasons, len(result.rows) - len(shown), width=width, wide=wide)
-    lines += wrap(_summary(result, wide=wide), width) if result.rows else []
+    lines += wrap(summary_text(result, wide=wide), width) if result.rows else []
     return lines
 
 
-def _reasons(rows: Sequence[AbRow]) -> list[str]:
-    """Why rows have no verdict; what several rows share is said once."""
-    rows_of: dict[str, list[AbRow]] = {}
+def why_no_verdict(rows: Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
+    """Say why rows have no verdict; what several rows share is said once."""
+    rows_of: dict[str, list[AbRow | CommandRow]] = {}
     for row in rows:
         if row.reason is not None:
             rows_of.setdefault(row.reason, []).append(row)
@@ -113,18 +114,18 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
             Column(_heading("A", unit), [median_text(row.a, unit).median for row in rows], "point", drop=5),
             Column(_heading("B", unit), [median_text(row.b, unit).median for row in rows], "point", drop=4),
             Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
-            Column("change", [_change(row)[0] for row in rows], "right"),
-            Column("interval", [_change(row)[1] for row in rows], "range", drop=3),
+            Column("change", [change_texts(row)[0] for row in rows], "right"),
+            Column("interval", [change_texts(row)[1] for row in rows], "range", drop=3),
             Column("of medians", [_medians(row) for row in rows], "point", drop=1, optional=True),
-            Column("p", [_p(row.p) for row in rows], "point", drop=1, optional=True),
+            Column("p", [p_text(row.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
         ],
         row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows],
     )
 
 
-def _change(row: AbRow) -> tuple[str, str]:
-    """The change and its interval: percentages, or how many times as long either side is."""
+def change_texts(row: AbRow | CommandRow) -> tuple[str, str]:
+    """Write the change and its interval: percentages, or how many times as long either side is."""
     if row.ratio is None:
         return MISSING, MISSING
     low, high = row.interval or (row.ratio, row.ratio)
@@ -139,22 +140,25 @@ def _change(row: AbRow) -> tuple[str, str]:
     return change, MISSING if row.interval is None else ends
 
 
-def _p(p: float | None) -> str:
+def p_text(p: float | None) -> str:
+    """Write a p-value."""
     if p is None:
         return MISSING
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _summary(result: AbResult, *, wide: bool) -> str:
+def summary_text(result: AbResult | CommandsResult, *, wide: bool) -> str:
+    """Say how many rows have which verdict, and that of the gate; ``wide``: what is guaranteed."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items() if count)
     text = f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}."
     if wide:
         text += (
             f" If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
             "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile. "
-            "The change is the pseudo-median of the pairs (Hodges and Lehmann); 'of medians' is B's median over A's. "
+            "The change is the pseudo-median of the pairs (Hodges and Lehmann). "
             "Each order of starting must show a change by itself."
         )
+        text += " 'of medians' is B's median over A's." if isinstance(result, AbResult) else ""
     if result.max_regression is None:
         return text
     limit = format_share(result.max_regression)

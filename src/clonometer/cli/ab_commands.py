@@ -1,0 +1,132 @@
+"""``clonometer ab -- COMMAND_A -- COMMAND_B``: two commands of the user's own, started in turn."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from clonometer.cli.console import print_record
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UsageError
+
+if TYPE_CHECKING:
+    from clonometer.results.ab.command_types import CommandsResult
+    from clonometer.results.ab.commands import CommandPairs
+    from clonometer.runner.interrupts import Interruption
+    from clonometer.stats.sequential import PairedDesign
+
+#: Between the two commands.
+DASHES = "--"
+
+
+class _NotStartedError(Exception):
+    """The kernel does not execute a command."""
+
+    def __init__(self, word: str, number: int) -> None:
+        super().__init__(word)
+        self.word, self.number = word, number
+
+
+@dataclass(frozen=True)
+class CommandsWish:
+    """What the command line asked for: the words of both commands, with dashes between them, and how to compare."""
+
+    words: Sequence[str]
+    design: PairedDesign
+    budget_s: float
+    seed: int
+    ignore_failure: bool
+
+    def commands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words of A and of B.
+
+        Raises
+        ------
+        UsageError
+            If there are not two.
+        """
+        words = tuple(self.words)
+        place = words.index(DASHES)
+        a, b = words[:place], words[place + 1 :]
+        if not a or not b:
+            raise UsageError("one of the two commands is missing", "clonometer ab -- COMMAND_A -- COMMAND_B")
+        if DASHES in b:
+            raise UsageError("-- stands between two commands, and is there more than once", "sh -c '...' hides others")
+        return a, b
+
+
+def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
+    """Compare two commands, print the answer, and give the exit status.
+
+    Raises
+    ------
+    UsageError
+        If there are not two commands.
+    CommandError
+        If one fails or lasts too long.
+    """
+    from clonometer.cli.census import cannot_run, not_started
+    from clonometer.results.ab.commands import judge_commands
+    from clonometer.runner.interrupts import interruption
+    from clonometer.views.terminal.ab_commands import render_commands
+
+    commands = wish.commands()
+    for words in commands:
+        if status := cannot_run(words[0]):
+            return status
+    named = " against ".join(shlex.join(words) for words in commands)
+    click.echo(f"comparing {named}, for {wish.budget_s:g} s at most; each is started once before", err=True)
+    with interruption() as interrupted:
+        try:
+            pairs = _measure(wish, commands, interrupted)
+        except _NotStartedError as refused:
+            return not_started(refused.word, refused.number)
+    if pairs is None or not pairs.b_first:
+        click.echo("clonometer: interrupted before both commands had ended", err=True)
+        return EXIT_INTERRUPTED
+    result = judge_commands(pairs, commands, wish.seed, ignore_failure=wish.ignore_failure)
+    print_record(result, render_commands, as_json=as_json, wide=wide)
+    return _exit_status(result)
+
+
+def _measure(
+    wish: CommandsWish, commands: tuple[Sequence[str], Sequence[str]], interrupted: Interruption
+) -> CommandPairs | None:
+    """Start each once, so that its files are in memory, then both in pairs; None if that was interrupted."""
+    from clonometer.results.ab.commands import start_pairs
+    from clonometer.runner.commands import start_command
+
+    paths = [Path(str(shutil.which(words[0]))) for words in commands]
+
+    def start(side: int) -> Mapping[str, int] | None:
+        try:
+            started = start_command(
+                paths[side],
+                commands[side],
+                timeout_s=wish.budget_s,
+                interrupt_fd=interrupted.descriptor,
+                ignore_failure=wish.ignore_failure,
+            )
+        except OSError as error:
+            raise _NotStartedError(commands[side][0], error.errno or 0) from error
+        return None if interrupted.wanted else started
+
+    if start(0) is None or start(1) is None:
+        return None
+    return start_pairs(start, wish.design, wish.seed, wish.budget_s, time.monotonic)
+
+
+def _exit_status(result: CommandsResult) -> int:
+    from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED
+
+    if result.status_reason is not None:
+        return EXIT_INTERRUPTED
+    if result.verdict == CONFIRMED:
+        return EXIT_REGRESSION
+    return EXIT_CANNOT_TELL if result.verdict == CANNOT_TELL or not result.is_told else 0

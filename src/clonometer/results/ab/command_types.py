@@ -1,0 +1,99 @@
+"""What a comparison of two commands hands to views and callers: plain, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from clonometer.records import Above, Count, Known, Least, Most, Positive, version, written
+from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, gate_verdict
+from clonometer.results.types import VERDICTS, ShareOrNone
+
+COMMANDS_SCHEMA = 1
+#: What is compared of commands, by the name that it has in sentences; all but the last are times in ns.
+QUANTITIES = {"wall_time": "wall time", "cpu_time": "CPU time", "peak_memory": "peak memory"}
+WALL_TIME, CPU_TIME, PEAK_MEMORY = QUANTITIES
+
+
+@dataclass(frozen=True)
+class CommandMedian:
+    """The median of all starts, with its 95% interval."""
+
+    median: Annotated[float, Least(0), "In the row's unit."]
+    low: Annotated[float | None, Least(0), "Null below 6 starts."]
+    high: Annotated[float | None, Least(0), "As low."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandRow:
+    """One quantity of both commands."""
+
+    quantity: Annotated[
+        str,
+        Known(QUANTITIES),
+        "wall_time: from before the start until the end was waited for. cpu_time: user and system, of the command and "
+        "of the children that it waited for. peak_memory: resident, of the largest of these.",
+    ]
+    unit: Literal["ns", "bytes"]
+    a: Annotated[CommandMedian, "Command A."]
+    b: Annotated[CommandMedian, "Command B."]
+    ratio: Annotated[ShareOrNone, "B over A within pairs: the pseudo-median, as in ab.schema.json."]
+    interval: Annotated[
+        tuple[float, float] | None, "The ends of the ratio's interval, corrected for all rows and looks; null: too few."
+    ]
+    net_ratio: Annotated[
+        ShareOrNone,
+        "The same ratio when the launch of an empty program is taken from both sides, at A's median; null where it is "
+        "no wall time, or a command takes no more than that launch for sure.",
+    ]
+    net_interval: Annotated[tuple[float, float] | None, "The interval's ends, changed likewise."]
+    order_p: Annotated[float | None, Least(0), Most(1), "That it does not matter which command of a pair comes first."]
+    pairs: Annotated[Count, "Pairs until this row was sure."]
+    b_slower: Annotated[Count, "Pairs of these in which B had more of it."]
+    p: Annotated[float | None, Least(0), Most(1), "Of the signed-rank test, corrected for all rows and looks."]
+    verdict: Annotated[str, Known(VERDICTS), "Of B."]
+    allowed: Annotated[bool | None, "With max_regression: whether it is surely within it; null: not sure, or no gate."]
+    reason: Annotated[str | None, "Why there is no verdict, where pairs alone would not help."]
+    sentence: Annotated[str, Least(1), "The verdict in words."]
+
+    @property
+    def name(self) -> str:
+        """What people call the quantity."""
+        return QUANTITIES[self.quantity]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandsResult:
+    """Two commands that were started in turn, in random order."""
+
+    schema = version(COMMANDS_SCHEMA)
+
+    status: Annotated[str, Known(("complete", "partial"))]
+    status_reason: Annotated[str | None, "Why it is not complete."]
+    a: Annotated[Sequence[str], "The words of command A."]
+    b: Annotated[Sequence[str], "The words of command B."]
+    ignore_failure: Annotated[bool, "Whether an exit status other than 0 was as good as any."]
+    empty: Annotated[CommandMedian, "What it takes in ns to launch an empty program, in the same way and between them."]
+    seed: Annotated[int, "Of the order in which commands were started."]
+    pairs: Annotated[Count, "Pairs that were started."]
+    most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended."]
+    minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
+    max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
+    error_rate: Annotated[float, "The chance that any row has a verdict other than same where nothing differs."]
+    rows: Sequence[CommandRow]
+
+    @written("Rows of each verdict.", after="error_rate")
+    def counts(self) -> Mapping[str, Count]:
+        """The number of rows of each verdict."""
+        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in VERDICTS}
+
+    @written("Of the gate, as in ab.schema.json; null: no gate.", after="counts")
+    def verdict(self) -> Annotated[str | None, Known((NONE, CONFIRMED, CANNOT_TELL))]:
+        """The verdict of the gate."""
+        return gate_verdict(self.max_regression, [row.allowed for row in self.rows])
+
+    @property
+    def is_told(self) -> bool:
+        """Whether any row has pairs enough for an interval."""
+        return any(row.interval is not None for row in self.rows)

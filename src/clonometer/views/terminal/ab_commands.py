@@ -1,0 +1,67 @@
+"""Two commands on a terminal: what they are, a row a quantity, and what launching is of it. Returned as text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from clonometer.results.ab.command_types import CommandMedian, CommandRow, CommandsResult
+from clonometer.results.ab.wording import change_text
+from clonometer.results.types import FASTER, SLOWER, UNDECIDED
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.views.table import Column, Table
+from clonometer.views.terminal.ab import change_texts, p_text, summary_text, why_no_verdict
+from clonometer.views.terminal.comparison import VERDICT_STYLES
+from clonometer.views.terminal.table import draw_table
+from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
+
+
+@rendered(least_width=40)
+def render_commands(result: CommandsResult, *, width: int, colour: bool, wide: bool = False) -> list[str]:
+    """Write a comparison of two commands; ``wide``: with p, and what is guaranteed."""
+    lines = []
+    for name, words in (("A", result.a), ("B", result.b)):
+        lines += painted(wrap(f"{name}: {shlex.join(words)}", width), "bold", colour)
+    lines += ["", *draw_table(_table(result.rows, wide=wide), width, colour)]
+    lines += wrap_each((f"{row.sentence}." for row in result.rows), width, bullet="- ")
+    lines += wrap_each(why_no_verdict(result.rows), width, bullet="! ")
+    lines += wrap(_launch_text(result), width)
+    return [*lines, *wrap(summary_text(result, wide=wide), width)]
+
+
+def _table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
+    columns = [
+        Column("", [row.name for row in rows]),
+        Column("A", [_median(row, row.a) for row in rows], "right", drop=4),
+        Column("B", [_median(row, row.b) for row in rows], "right", drop=3),
+        Column("B above A", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=1),
+        Column("change", [change_texts(row)[0] for row in rows], "right"),
+        Column("interval", [change_texts(row)[1] for row in rows], "range", drop=2),
+        *([Column("p", [p_text(row.p) for row in rows], "point", drop=1)] if wide else []),
+        Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
+    ]
+    return Table(columns, row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows])
+
+
+def _median(row: CommandRow, side: CommandMedian) -> str:
+    return format_duration(side.median) if row.unit == "ns" else approximate_bytes(side.median)
+
+
+def _launch_text(result: CommandsResult) -> str:
+    """What of both is launching, and how much more B takes without it."""
+    empty = result.empty
+    if empty.low is None or empty.high is None:
+        takes = format_duration(empty.median)
+    else:
+        takes = format_duration_interval(empty.median, empty.low, empty.high)
+    text = f"Launching an empty program takes {takes}, which is part of both wall times."
+    wall = result.rows[0]
+    if wall.verdict in (SLOWER, FASTER) and wall.net_ratio and wall.net_interval and wall.net_interval[0] > 0:
+        text += f" Without it B is {wall.verdict} {change_text(wall.net_ratio, wall.net_interval)}."
+    brief = [
+        name for name, side in (("A", wall.a), ("B", wall.b)) if side.low and empty.high and side.low <= empty.high
+    ]
+    if brief:
+        whose = "their" if brief[1:] else "its"
+        text += f" {' and '.join(brief)} may take no longer than that, so {whose} own work is not seen."
+    return text
