@@ -12,6 +12,8 @@ import pytest
 from tests.cli.conftest import make_command_line
 from tests.integration import container
 
+from clonometer.cli.start import LEAST_ADDRESSES
+
 RUN = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
 GIB = 1 << 30
 FILTERED = pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
@@ -58,3 +60,13 @@ def test_a_picture_that_cannot_be_drawn(
     assert complaint in err
     assert "Traceback" not in err
     assert (tmp_path / "p.svg").exists() == (status == 0)
+
+
+@pytest.mark.parametrize(("most", "expected"), [(200 << 20, 4), (LEAST_ADDRESSES, 0)])
+def test_a_command_without_room_for_its_libraries_refuses_before_it_measures(
+    most: int, expected: int, tmp_path: Path
+) -> None:
+    words = ["run", "launch.fork", "--budget", "1", "--out", "o"]
+    status, _, err = end_of(tmp_path, words, lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    assert (status, "raise the limit: ulimit -v 524288" in err) == (expected, expected == 4), err
+    assert [path.name for path in tmp_path.glob("o*")] == ([] if expected else ["o"])

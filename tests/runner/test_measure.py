@@ -68,9 +68,8 @@ def test_patience_grows_with_memory_and_with_known_delays() -> None:
     assert timeout_for(spun) - timeout_for(small) > 25
 
 
-def test_a_budget_bounds_patience_but_for_what_a_target_is_guessed_to_take() -> None:
+def test_a_budget_bounds_patience_whatever_a_target_is_guessed_to_take() -> None:
     small, large = make_target(), make_target("parent_bytes=64GiB")
-    assert timeout_for(small, 7.0) == 7.0
-    assert 0 < timeout_for(small, -1.0) < 7.0
-    assert 7.0 < timeout_for(large, 7.0) < timeout_for(large)
+    assert timeout_for(small, 7.0) == timeout_for(large, 7.0) == 7.0
+    assert 0 < timeout_for(large, -1.0) <= 1
     assert timeout_for(small, 1e9) == timeout_for(small)

@@ -8,6 +8,8 @@ import sys
 EXIT_NO_ROOM = 4
 EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
+# Of addresses: with fewer, the allocators of Arrow and numpy end the program by SIGSEGV instead of saying so.
+LEAST_ADDRESSES = 512 << 20
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -52,12 +54,24 @@ def _run(words: list[str]) -> int:
 
         sys.stdout.write(f"clonometer {__version__}\n")
         return 0
+    if _is_cramped():
+        sys.stderr.write(
+            f"clonometer: the address space is limited to less than {LEAST_ADDRESSES >> 20} MiB\n"
+            f"  raise the limit: ulimit -v {LEAST_ADDRESSES >> 10}\n"
+        )
+        return EXIT_NO_ROOM
     _hold_threads_back()
     # Of what a command reads hardly anything is freed before its end, and to search it for circles took 3% of `show`.
     gc.set_threshold(100_000)
     from clonometer.cli.ending import run_to_the_end
 
     return run_to_the_end(words)
+
+
+def _is_cramped() -> bool:
+    import resource
+
+    return 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < LEAST_ADDRESSES
 
 
 def _hold_threads_back() -> None:

@@ -21,9 +21,8 @@ from clonometer.runner.process import Ending, supervise
 # An estimate is good to a factor of some, and the machine may be slower still: only a hang should be found.
 _PATIENCE = 10.0
 _LEAST_TIMEOUT_S = 30.0
-# The same where a budget is to be kept.
-_PATIENCE_IN_HASTE = 3.0
-_LEAST_IN_HASTE_S = 2.0
+# What a driver gets where a budget is to be kept, however little of that is left.
+_LEAST_IN_HASTE_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,11 @@ class ProcessResult:
 def timeout_for(target: Target, left_s: float | None = None) -> float:
     """Seconds after which a driver that measures ``target`` must be hanging.
 
-    Where no more than ``left_s`` are left for measuring it is that, but what the target is guessed to take in any case.
+    Where no more than ``left_s`` are left for measuring it is that: a guess of what the target takes is no reason to
+    keep a user waiting who has said for how long.
     """
     if left_s is not None:
-        guess_s = _PATIENCE_IN_HASTE * 1e-9 * estimated_process_ns(target.condition, target.limits)
-        return min(timeout_for(target), max(left_s, guess_s, _LEAST_IN_HASTE_S))
+        return min(timeout_for(target), max(left_s, _LEAST_IN_HASTE_S))
     limits = target.limits
     spins_ns = sum(value for key, value in target.options.items() if key in known_delays() and isinstance(value, int))
     launches = limits.blocks * (limits.samples + limits.warmup)

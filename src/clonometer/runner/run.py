@@ -116,7 +116,7 @@ def run(
     driver_timeout_s
         Seconds after which a driver is stopped; by default what its target should take, many times over.
     most_seconds
-        Of measuring: a driver that still measures then is stopped, unless its target is guessed to take longer.
+        Of measuring: a driver that still measures then is stopped.
     between
         Called after each process, while nothing is measured; its time counts against the scheduler's budget.
     named
