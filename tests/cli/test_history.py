@@ -21,8 +21,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     random = np.random.default_rng(1)
     for day in range(16):
-        factor = float(np.exp(0.005 * random.normal())) * (1.2 if day >= 10 else 1.0)
-        facts = {"kernel.release": "6.12.4" if day >= 10 else "6.12.3"}
+        factor = float(np.exp(0.005 * random.normal())) * (1.2 if day >= 9 else 1.0)
+        facts = {"kernel.release": "6.12.4" if day >= 9 else "6.12.3"}
         write_run(folder / f"{day}.parquet", make_run(day=day, seed=day, factor=factor, spread=0.004, facts=facts))
     return folder
 

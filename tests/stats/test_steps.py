@@ -3,7 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clonometer.stats.steps import LEAST_VALUES, best_steps, clipped, detectable_size, evidence_limit, find_steps
+from clonometer.stats.steps import (
+    LEAST_VALUES,
+    best_steps,
+    clipped,
+    detectable_size,
+    evidence_limit,
+    find_steps,
+    suspected_step,
+)
 
 
 def wandering(random: np.random.Generator, days: int, series: int, sd: float, correlation: float) -> np.ndarray:
@@ -39,7 +47,7 @@ def test_a_fixed_series_has_its_two_steps_and_no_other() -> None:
     values[:, 2] += np.where(np.arange(150) == 70, 0.5, 0.0) + np.where(np.arange(150) >= 90, 0.06, 0.0)
     first, steady, outlier = find_steps(values, evidence_limit(3))
     assert [(step.place, round(step.size, 2)) for step in first] == [(50, 0.1), (100, -0.06)]
-    assert first[0].seen in range(53, 56)
+    assert first[0].seen in range(57, 59)
     assert all(abs(step.size - size) < 4 * step.error for step, size in zip(first, (0.1, -0.06), strict=True))
     assert steady == []
     assert [step.place for step in outlier] == [90]
@@ -80,3 +88,16 @@ def test_clipping_leaves_steps_and_takes_single_values() -> None:
     nearer = clipped(values)
     assert abs(nearer[10, 0]) < 10
     assert nearer[30:].min() > 10
+
+
+def test_bursts_of_three_days_are_no_steps_and_are_suspected_at_first() -> None:
+    random = np.random.default_rng(6)
+    values = 0.01 * random.normal(size=(120, 20))
+    for place in (30, 70, 100):
+        values[place : place + 3] += 0.1
+    limit = evidence_limit(1)
+    assert find_steps(values, limit, stride=3) == [[]] * 20
+    # The first one, on its third day and a week later.
+    suspected = [suspected_step(column[:33], [], limit) for column in values.T]
+    assert sum(step is not None and step.place == 30 for step in suspected) >= 15
+    assert all(suspected_step(column[:40], [], limit) is None for column in values.T)

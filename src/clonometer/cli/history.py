@@ -86,9 +86,9 @@ def command(
 ) -> int:
     """Find when the level of each row changed over many runs, and what changed with it.
 
-    Exits with 0 if no row became slower lately, 1 if one did and stayed so, 3 if it cannot tell: too few runs, or too
-    much noise in more than half of the rows. A step needs three runs of the new level at least. Slow drift that
-    ordinary noise can explain is not reported as a step.
+    Exits with 0 if no row became slower lately, 1 if one did and stayed so, 3 if it cannot tell: too few runs, too
+    much noise in more than half of the rows, or a step that is only suspected. A step needs seven runs of the new
+    level, and one that came with a boot needs a second boot. Slow drift that noise can explain is not reported.
 
     FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
     """

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clonometer.dataset.boots import beyond_boots, boot_change, second_boot
 from clonometer.dataset.history_types import (
+    BOOTS,
     CANNOT_TELL,
+    FEW_RUNS,
     NO_REGRESSION,
     REGRESSION,
     History,
@@ -25,10 +28,10 @@ from clonometer.dataset.history_types import (
 from clonometer.dataset.load import Dataset, check_by
 from clonometer.dataset.types import RunEntry
 from clonometer.results.compare.differences import by_importance, differences
-from clonometer.results.compare.types import Difference
+from clonometer.results.compare.types import BOOT, Difference
 from clonometer.results.rows.groups import segment_starts
 from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
-from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps
+from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps, suspected_step
 
 #: The least step that is said, and the largest slow-down that is allowed, unless the caller says otherwise.
 MINIMUM_EFFECT, MAX_REGRESSION = 0.01, 0.05
@@ -49,6 +52,15 @@ class HistoryLimits:
     minimum_effect: float = MINIMUM_EFFECT
     recent: int = RECENT
     since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class JudgedStep:
+    """A step, why it is only suspected (None if it is sure), and the run with which it could be sure."""
+
+    step: Step
+    unsure: str | None
+    sure_at: int
 
 
 @dataclass(frozen=True)
@@ -85,9 +97,10 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
     ]
     blind = sum(row.detectable is None or row.detectable > limits.max_regression for row in rows)
     regressions = any(step.is_regression for row in rows for step in row.steps)
+    suspected = any(step.is_suspected for row in rows for step in row.steps)
     # Who sees in fewer than half of the rows has not looked.
     sees = rows and 2 * blind <= len(rows)
-    verdict = REGRESSION if regressions else NO_REGRESSION if sees else CANNOT_TELL
+    verdict = REGRESSION if regressions else NO_REGRESSION if sees and not suspected else CANNOT_TELL
     return History(
         dataset.reading,
         by,
@@ -132,14 +145,16 @@ def _row(
 ) -> HistoryRow:
     runs = [dataset.runs[place] for place in series.runs.tolist()]
     label = dataset.labels[series.label]
-    large = [step for step in steps if abs(math.expm1(step.size)) >= limits.minimum_effect]
+    found = judged_steps(series.logs, [run.facts.get(BOOT) for run in runs], steps, limit)
+    large = [judged for judged in found if abs(math.expm1(judged.step.size)) >= limits.minimum_effect]
     words = (SLOWER, FASTER) if label.is_time else (HIGHER, LOWER)
     written = []
-    for number, step in enumerate(large):
-        lasting = step.size + min(0.0, sum(later.size for later in large[number + 1 :]))
-        is_new = _is_new(step, runs, limits)
-        regresses = label.is_time and is_new and math.expm1(min(step.size, lasting)) >= limits.max_regression
-        written.append(_written(step, runs, words, is_regression=regresses))
+    for number, judged in enumerate(large):
+        later = sum(other.step.size for other in large[number + 1 :] if other.unsure is None)
+        least = min(judged.step.size, judged.step.size + later)
+        is_new = _is_new(judged, runs, limits)
+        regresses = label.is_time and is_new and math.expm1(least) >= limits.max_regression
+        written.append(_written(judged, runs, words, regresses=regresses))
     level = series.logs.copy()
     for step in steps:
         level[step.place :] -= step.size
@@ -154,13 +169,44 @@ def _row(
     )
 
 
-def _is_new(step: Step, runs: Sequence[RunEntry], limits: HistoryLimits) -> bool:
+def judged_steps(
+    logs: NDArray[Any], boots: Sequence[str | None], steps: Sequence[Step], limit: float
+) -> list[JudgedStep]:
+    """Say of each step of a series whether it is sure, and add the one that the last runs suggest.
+
+    Parameters
+    ----------
+    logs
+        Logarithms, shape (n,), in order of time.
+    boots
+        The boot of each run.
+    steps
+        What `clonometer.stats.steps.find_steps` found.
+    limit
+        The evidence that a step needs.
+    """
+    judged, begin = [], 0
+    for step in steps:
+        at = boot_change(boots, step.place, step.first, step.last)
+        if at is None:
+            judged.append(JudgedStep(step, None, step.place))
+        else:
+            sure = beyond_boots(logs[begin:], boots[begin:], at - begin)
+            judged.append(JudgedStep(step, None if sure else BOOTS, second_boot(boots, at) or len(boots)))
+        # Levels before a sure step say nothing of what boots differ by.
+        begin = step.place if judged[-1].unsure is None else begin
+    last = suspected_step(logs, steps, limit)
+    return judged if last is None else [*judged, JudgedStep(last, FEW_RUNS, len(boots))]
+
+
+def _is_new(judged: JudgedStep, runs: Sequence[RunEntry], limits: HistoryLimits) -> bool:
     if limits.since is not None:
-        return datetime.fromisoformat(runs[step.place].started) >= limits.since
-    return step.place >= len(runs) - limits.recent
+        return datetime.fromisoformat(runs[judged.step.place].started) >= limits.since
+    return judged.unsure is not None or judged.sure_at >= len(runs) - limits.recent
 
 
-def _written(step: Step, runs: Sequence[RunEntry], words: tuple[str, str], *, is_regression: bool) -> HistoryStep:
+def _written(judged: JudgedStep, runs: Sequence[RunEntry], words: tuple[str, str], *, regresses: bool) -> HistoryStep:
+    step = judged.step
     first, last = min(step.first, len(runs) - 1), min(step.last, len(runs) - 1)
     return HistoryStep(
         since=runs[step.place].started,
@@ -173,9 +219,11 @@ def _written(step: Step, runs: Sequence[RunEntry], words: tuple[str, str], *, is
         verdict=words[0] if step.size > 0 else words[1],
         seen_after=step.seen - step.place,
         evidence=step.evidence,
-        is_regression=is_regression,
+        is_regression=regresses and judged.unsure is None,
         causes=causes_of(runs, step.place, first, last),
         place=step.place,
+        unsure=judged.unsure,
+        is_suspected=regresses and judged.unsure is not None,
     )
 
 
@@ -245,6 +293,7 @@ def _events(rows: Sequence[HistoryRow]) -> Iterator[HistoryEvent]:
                 max(ratios),
                 sum(step.is_regression for _, step in together),
                 main.causes or by_importance(causes),
+                main.unsure,
             )
 
 

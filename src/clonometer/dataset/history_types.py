@@ -14,6 +14,8 @@ from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 HISTORY_SCHEMA = 1
 NO_REGRESSION, REGRESSION, CANNOT_TELL = "no regression", "regression", "cannot tell"
 HISTORY_VERDICTS = (NO_REGRESSION, REGRESSION, CANNOT_TELL)
+#: Why a step is only suspected.
+FEW_RUNS, BOOTS = "fewer than 7 runs since", "boots may differ by as much"
 _OF_LABEL = Only("label", ("cell", "quantity", "stage", "temperature", "placement", "unit"))
 
 
@@ -31,9 +33,16 @@ class HistoryStep:
     verdict: Annotated[str, Known((SLOWER, FASTER, HIGHER, LOWER))]
     seen_after: Annotated[Count, "How many runs of the new level there were when it was evident."]
     evidence: Annotated[float, Least(0), "How much likelier it makes the values, as a logarithm."]
-    is_regression: Annotated[bool, "It is slower by more than is allowed, recent, and has not gone again."]
+    is_regression: Annotated[bool, "It is sure, slower by more than is allowed, recent, and has not gone again."]
     causes: Annotated[Sequence[Difference], "What changed with it; keys as in docs/host.md."]
     place: Annotated[int, Mark.UNWRITTEN]
+    unsure: Annotated[
+        str | None,
+        Mark.OPTIONAL,
+        Known((FEW_RUNS, BOOTS), closed=False),
+        "Why it is only suspected; null if it is sure.",
+    ] = None
+    is_suspected: Annotated[bool, Mark.OPTIONAL, "It would be a regression if it were sure."] = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,7 @@ class HistoryEvent:
     most: Annotated[float, Least(0)]
     n_regressions: Count
     causes: Sequence[Difference]
+    unsure: Annotated[str | None, Mark.OPTIONAL, "As of its most evident step."] = None
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,10 @@ class History:
 
     @written("Rows by what is known of them.", after="n_blind")
     def counts(self) -> Mapping[str, Count]:
-        """How many rows there are, have steps, and have regressions."""
+        """How many rows there are, have steps, have regressions, and have suspected ones."""
         return {
             "rows": len(self.rows),
             "with_steps": sum(bool(row.steps) for row in self.rows),
             "regressions": sum(any(step.is_regression for step in row.steps) for row in self.rows),
+            "suspected": sum(any(step.is_suspected for step in row.steps) for row in self.rows),
         }

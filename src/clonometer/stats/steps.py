@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -24,8 +25,10 @@ import numpy as np
 
 from clonometer.stats.quantiles import MAD_TO_SIGMA, Floats, Integers, row_medians
 
-#: So many values stand before a step that is looked for, and so many from it on.
-LEAST_BEFORE, LEAST_AFTER = 6, 3
+#: So many values stand before a step that is looked for, and so many from it on: a burst of three bad days is no step.
+LEAST_BEFORE, LEAST_AFTER = 5, 7
+#: With so many a step is suspected.
+LEAST_SUSPECTED = 3
 #: A series is looked at from so many values on.
 LEAST_VALUES = 12
 #: No step is looked for farther back: what wanders for longer is taken for wandering.
@@ -36,8 +39,8 @@ LIMIT = 12.0
 _NOISE = ((0.0, 0.0), *product((0.5, 0.8, 0.9, 0.95), (0.0, 0.5)))
 #: Places where the likelihood is lower by this are still possible: 95% of a normal one.
 _POSSIBLE = 1.92
-#: How many values of a new level are waited for.
-_WAITED_FOR = 7
+#: Such a share of the values before a step, and of those after it, must lie on their side of halfway: 6 of 7.
+_KEEPS = 0.75
 _NEIGHBOURS = 5
 _CLIPPED_BEYOND = 4.0
 #: What counts as no scatter at all: rounding, as a share of the largest value.
@@ -109,10 +112,10 @@ class _Whitening(NamedTuple):
     log_determinant: float
 
 
-@lru_cache(maxsize=WINDOW + 1)
-def _whitenings(size: int) -> tuple[_Whitening, ...]:
+@lru_cache(maxsize=2 * (WINDOW + 1))
+def _whitenings(size: int, least_after: int = LEAST_AFTER) -> tuple[_Whitening, ...]:
     lag = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
-    places = np.arange(LEAST_BEFORE, size - LEAST_AFTER + 1)
+    places = np.arange(LEAST_BEFORE, size - least_after + 1)
     steps = (np.arange(size)[:, None] >= places[None, :]).astype(np.float64)
     made = []
     for correlation, independent in _NOISE:
@@ -130,13 +133,15 @@ def _whitenings(size: int) -> tuple[_Whitening, ...]:
     return tuple(made)
 
 
-def best_steps(values: Floats) -> BestStep:
+def best_steps(values: Floats, least_after: int = LEAST_AFTER) -> BestStep:
     """Find the likeliest step of each of many series.
 
     Parameters
     ----------
     values
         Shape (n, series), finite, in order of time; n from 12 to a few hundred.
+    least_after
+        How many values there are from the step on, at least.
 
     Notes
     -----
@@ -149,7 +154,7 @@ def best_steps(values: Floats) -> BestStep:
     without = np.full(series, -np.inf)
     best = np.full(series, -np.inf)
     likeliest = {name: np.zeros(series) for name in ("place", "first", "last", "size", "error")}
-    for white in _whitenings(size):
+    for white in _whitenings(size, least_after):
         residuals = white.values @ values
         rest = (residuals**2).sum(axis=0) + least
         along = white.steps.T @ residuals
@@ -237,9 +242,36 @@ def find_steps(values: Floats, limit: float, *, stride: int = 1) -> list[list[St
             best = best_steps(clipped(values[first:now, chosen]))
             for place in np.flatnonzero(best.evidence >= limit):
                 which = int(chosen[place])
+                if not _keeps(values[first:now, which], int(best.place[place]), float(best.size[place])):
+                    continue
                 steps[which].append(_step(best, int(place), int(first), now))
                 begin[which] = first + int(best.place[place])
     return [_refined(values[:, which], its) for which, its in enumerate(steps)]
+
+
+def _keeps(values: Floats, place: int, size: float) -> bool:
+    """Whether most values of both sides keep to their side of halfway: a few wild ones move a mean, and no level."""
+    above = np.sign(size) * (values - np.median(values[:place])) > abs(size) / 2
+    return bool(above[place:].mean() >= _KEEPS and above[:place].mean() <= 1 - _KEEPS)
+
+
+def suspected_step(values: Floats, steps: Sequence[Step], limit: float) -> Step | None:
+    """The step that the last values suggest, of which there are fewer than a step needs; None where there is none.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), finite, in order of time.
+    steps
+        Those that `find_steps` has found: only what follows the last one is looked at.
+    limit
+        The evidence that it needs.
+    """
+    begin = max(steps[-1].place if steps else 0, values.size - WINDOW)
+    if values.size - begin < LEAST_VALUES:
+        return None
+    step = _step(best_steps(clipped(values[begin:, None]), LEAST_SUSPECTED), 0, begin, values.size)
+    return step if step.evidence >= limit and values.size - step.place < LEAST_AFTER else None
 
 
 def _step(best: BestStep, which: int, start: int, now: int) -> Step:
@@ -284,11 +316,11 @@ def detectable_size(values: Floats, limit: float) -> float | None:
     float or None
         In the unit of the values; None where there are too few.
     """
-    held = values[-(WINDOW - _WAITED_FOR) :]
+    held = values[-(WINDOW - LEAST_AFTER) :]
     if held.size < LEAST_VALUES:
         return None
     fitted = clipped(held[:, None])
-    size = held.size + _WAITED_FOR
+    size = held.size + LEAST_AFTER
     least = float(_least_squares(fitted)[0])
     squares = [float(((white.values @ fitted) ** 2).sum()) + least for white in _whitenings(held.size)]
     likelihoods = [

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, History, HistoryEvent, HistoryRow, HistoryStep
+from clonometer.dataset.history_types import (
+    BOOTS,
+    CANNOT_TELL,
+    FEW_RUNS,
+    NO_REGRESSION,
+    History,
+    HistoryEvent,
+    HistoryRow,
+    HistoryStep,
+)
 from clonometer.results.compare.types import BOOT, Difference
 from clonometer.units import format_share, table_unit
 from clonometer.views.changes import change_words, range_words
@@ -22,6 +31,10 @@ SPARK_WIDTH = 16
 _LEAST_RANGE = 0.04
 #: Rows whose changes differ by less are said to have changed by the same.
 _ALIKE = 1.01
+_UNSURE = {
+    FEW_RUNS: " Suspected: a step is sure with 7 runs.",
+    BOOTS: " Suspected: it came with a boot, and boots may differ by as much; it needs two boots or more on each side.",
+}
 _WORDS = {True: ("slower", "faster"), False: ("higher", "lower")}
 
 
@@ -31,6 +44,8 @@ def verdict_text(history: History) -> str:
     if history.verdict == CANNOT_TELL:
         if not history.rows:
             return f"Cannot tell: no row has 12 runs or more ({history.n_short:,} have fewer)."
+        if count := history.counts["suspected"]:
+            return f"Cannot tell: {counted(count, 'row')} may have become slower by {allowed} or more (suspected)."
         seen = len(history.rows) - history.n_blind
         rows = "no row" if not seen else f"only {seen} of {counted(len(history.rows), 'row')}"
         none = ", and none of these has one" if seen else ""
@@ -66,7 +81,7 @@ def event_text(event: HistoryEvent) -> str:
         size = "by " + change_words(event.ratio, low, high, ("more", "less")).replace(" more", "").replace(" less", "")
     return (
         f"{event.series}, since {event.since[:16].replace('T', ' ')} ({event.run}): {what}, {size}. "
-        f"{causes_text(event.causes, 4)}"
+        f"{causes_text(event.causes, 4)}{_UNSURE.get(event.unsure or '', '')}"
     )
 
 
