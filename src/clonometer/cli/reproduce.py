@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ import rich_click as click
 
 from clonometer.cli.completing import complete_studies
 from clonometer.cli.console import print_record
-from clonometer.cli.options import FILE, examples, json_option, seed_option
+from clonometer.cli.options import FILE, budget_option, examples, json_option, seed_option
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
@@ -23,16 +25,18 @@ REPORTS = (".html", ".md")
 _EXAMPLES = examples(
     "clonometer reproduce --quick                everything within 3 minutes",
     "clonometer reproduce loop-10000",
+    "clonometer reproduce S12                    one claim, and the command that decides or reverses it",
     "clonometer reproduce --report studies.html --pictures figures",
     "clonometer reproduce --quick --json | jq '.items[] | [.id, .status]'",
 )
 
 
 @click.command(name="reproduce", epilog=_EXAMPLES)
-@click.argument("studies", metavar="[STUDY]...", nargs=-1, shell_complete=complete_studies)
+@click.argument("studies", metavar="[STUDY|ID]...", nargs=-1, shell_complete=complete_studies)
 @click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
 @click.option("--wide", is_flag=True, help="Show the evidence of every line.")
 @json_option
+@budget_option("Of single claims: measure so much longer, beyond what is kept: 30s or 2m.")
 @click.option(
     "-o",
     "--out",
@@ -57,6 +61,7 @@ def command(
     quick: bool,
     wide: bool,
     as_json: bool,
+    budget_s: float | None,
     out: Path,
     report: Path | None,
     pictures: Path | None,
@@ -65,27 +70,36 @@ def command(
 ) -> int:
     """Measure the published studies again on this machine, and say which of their claims hold here.
 
-    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. The answer begins with where
+    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. An ID such as S12 or B7
+    is one figure or claim: only what it needs is measured, in a folder of its own. Its answer names the command that
+    decides it or reverses it. The answer of studies begins with where
     the studies contradict each other: who is right here, and which condition reverses that. Then each published figure
     stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command goes on where it ended.
     """
     from clonometer.studies.published import load_published
     from clonometer.views.terminal.studies import render_studies
 
-    chosen = load_published().choose(studies)
+    published = load_published()
+    items = published.asked(studies)
+    names = tuple(item.id for item in items) or published.choose(studies)
+    if budget_s is not None and not items:
+        raise UsageError("--budget is for single claims, such as clonometer reproduce S12 --budget 2m")
     _check_outputs(report, force=force)
     if pictures is not None:
         from clonometer.views.drawing import check_installed
 
         check_installed()
+    folder = out / "-".join(names) if items else out
     try:
-        reproduction = _measure(chosen, quick=quick, out=out, seed=seed, force=force)
+        reproduction = _measure(names, quick=quick, out=folder, seed=seed, force=force, more_s=budget_s)
     except KeyboardInterrupt:
-        click.echo(f"clonometer: interrupted; what was measured is kept in {out}, the same command goes on", err=True)
+        click.echo(
+            f"clonometer: interrupted; what was measured is kept in {folder}, the same command goes on", err=True
+        )
         return EXIT_INTERRUPTED
     print_record(reproduction, render_studies, as_json=as_json, wide=wide)
     _write(reproduction, report, pictures, force=force)
-    click.echo(f"The run files are in {out}; clonometer show opens each.", err=True)
+    click.echo(f"The run files are in {folder}; clonometer show opens each.", err=True)
     return 0
 
 
@@ -99,34 +113,64 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
     check_output(report, force)
 
 
-def _measure(studies: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool) -> Reproduction:
+def _measure(
+    names: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool, more_s: float | None
+) -> Reproduction:
     from clonometer.cli.measuring import find_catalogue
     from clonometer.cli.predicting import live
     from clonometer.cli.reproducing import Kept, observe_demos
+    from clonometer.host.facts import collect
     from clonometer.host.memory import free_bytes
     from clonometer.results.first.doubts import say_load
     from clonometer.studies.answer import answer
     from clonometer.studies.explained import EXPLANATIONS
     from clonometer.studies.measured import merge
+    from clonometer.studies.needs import needs_of, restricted
     from clonometer.studies.parts import load_part, plans_for, say_shrunk
+    from clonometer.studies.published import load_published
 
     drivers, catalogue = find_catalogue()
-    kept = Kept(out, force=force)
     available = free_bytes(live())
-    parts: list[Measurements] = []
-    notes: list[str] = []
-    for name in plans_for(studies):
-        plan, shrunk = load_part(name, catalogue, quick=quick, available_bytes=available)
-        notes += [note for note in say_shrunk(shrunk) if note not in notes]
-        parts.append(kept.measure(plan, catalogue, drivers, seed))
+    items = load_published().asked(names)
+    studies = tuple(dict.fromkeys(item.study for item in items)) or names
+    loaded = [load_part(name, catalogue, quick=quick, available_bytes=available) for name in plans_for(studies)]
+    plans = [plan for plan, _ in loaded]
+    explanations = {name for name, wanted in EXPLANATIONS.items() if wanted.study in studies}
+    observes = True
+    if items:
+        needs = [needs_of(item, plans, collect()) for item in items]
+        plans = restricted(plans, needs)
+        explanations = {name for each in needs for name in each.explained}
+        observes = any(each.observed for each in needs)
+    notes = tuple(dict.fromkeys(note for _, shrunk in loaded for note in say_shrunk(shrunk)))
+    kept = Kept(out, force=force)
+    began = time.monotonic()
+    share_s = None if more_s is None or not plans else more_s / len(plans)
+    parts: list[Measurements] = [kept.measure(plan, catalogue, drivers, seed, share_s) for plan in plans]
+    took_s = time.monotonic() - began
     explained = {
-        name: kept.explain(name, wanted, catalogue, drivers, quick=quick)
-        for name, wanted in EXPLANATIONS.items()
-        if wanted.study in studies
+        name: kept.explain(name, EXPLANATIONS[name], catalogue, drivers, quick=quick) for name in sorted(explanations)
     }
     # Of the first plan: what came later also ran beside our own.
-    busy = say_load(parts[0].host)
-    return answer(merge(parts, observe_demos(), explained), studies, notes=notes, busy=busy, quick=quick, seed=seed)
+    busy = say_load(parts[0].host) if parts else ""
+    measured = merge(parts, observe_demos() if observes else None, explained)
+    longer = _longer(more_s or took_s, quick=quick) if items else ""
+    return answer(
+        measured,
+        names,
+        notes=() if items else notes,
+        busy=busy,
+        quick=quick,
+        seed=seed,
+        catalogue=catalogue,
+        longer=longer,
+    )
+
+
+def _longer(took_s: float, *, quick: bool) -> str:
+    """The options of what measures a single claim for so long that its intervals are half as wide: four times."""
+    seconds = max(60, 30 * math.ceil(4 * took_s / 30))
+    return f"{'--quick ' if quick else ''}--budget {seconds}s"
 
 
 def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:

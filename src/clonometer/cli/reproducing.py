@@ -29,7 +29,7 @@ from clonometer.runner.tracing import ProbeTracer
 from clonometer.studies.demonstrations import find_demo
 from clonometer.studies.explained import Answer, Refused, Wanted, look_closely, read_answer
 from clonometer.studies.measured import Measurements, gather, merge
-from clonometer.studies.parts import CappedRounds, remaining
+from clonometer.studies.parts import CappedRounds, prolonged, remaining
 
 #: What makes two machines two.
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
@@ -52,8 +52,10 @@ class Kept:
         except OSError as error:
             raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
-    def measure(self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int) -> Measurements:
-        """Measure what a plan still lacks, and give all that is known of it.
+    def measure(
+        self, plan: Plan, catalogue: Catalogue, drivers: Drivers, seed: int, more_s: float | None = None
+    ) -> Measurements:
+        """Measure what a plan still lacks, or further processes for ``more_s`` seconds, and give all that is known.
 
         Raises
         ------
@@ -64,8 +66,8 @@ class Kept:
         """
         files = self._files(plan.name)
         done, complete = self._done(files)
-        left = remaining(plan, done)
-        if not complete and left.targets:
+        left = remaining(plan, done) if more_s is None else prolonged(plan, more_s)
+        if left.targets and (more_s is not None or not complete):
             out = self._path(plan.name, len(files) + 1)
             outcome = run(
                 left,

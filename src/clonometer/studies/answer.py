@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from clonometer.plan.types import Catalogue
 from clonometer.studies import claims_advice, claims_bendersky, claims_burian, claims_loop, claims_sharing, claims_sysel  # noqa: F401
 from clonometer.studies.curves import curves
 from clonometer.studies.figures import figure_rows, figure_verdict
@@ -12,7 +14,8 @@ from clonometer.studies.judge import CLAIMS, Judge, judge_all
 from clonometer.studies.measured import Measurements
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item, load_published
-from clonometer.studies.types import ClaimEntry, FigureEntry, Reproduction
+from clonometer.studies.steps import item_step, reversal_step
+from clonometer.studies.types import ClaimEntry, FigureEntry, Reproduction, Suggestion, Verdict
 
 
 def answer(
@@ -23,25 +26,41 @@ def answer(
     busy: str = "",
     quick: bool = False,
     seed: int = 1,
+    catalogue: Catalogue | None = None,
+    longer: str = "",
 ) -> Reproduction:
-    """Say all that is known of the studies."""
+    """Say all that is known of studies, or of single items where ids are named in their place.
+
+    With a ``catalogue`` answers name a command that decides or reverses them; ``longer`` are the options
+    of the one that measures a single item for longer.
+    """
     published = load_published()
-    chosen = published.choose(studies)
+    alone = published.asked(studies)
+    chosen = tuple(dict.fromkeys(item.study for item in alone)) or published.choose(studies)
     judge = Judge(measured, seed)
-    verdicts = judge_all(CLAIMS, judge)
+    items = alone or published.of(chosen)
+    verdicts = judge_all({item.id: CLAIMS[item.id] for item in items if item.id in CLAIMS}, judge)
+    reconciled = () if alone else (reconcile(pairing, judge) for pairing in PAIRINGS)
+    flips = [flip for flip in reconciled if flip is not None]
+    if catalogue is not None:
+        flips = [replace(flip, next=reversal_step(flip, catalogue)) for flip in flips]
+
+    def step(item: Item, verdict: Verdict) -> Suggestion | None:
+        return None if catalogue is None else item_step(item, verdict, flips, catalogue, longer)
 
     def entry(item: Item) -> FigureEntry | ClaimEntry:
         if item.kind == "figure":
             rows = figure_rows(item, measured, judge)
-            return FigureEntry(item, figure_verdict(rows), rows)
-        return ClaimEntry(item, verdicts[item.id], CLAIMS[item.id].effect)
+            verdict = figure_verdict(rows)
+            return FigureEntry(item, verdict, rows, step(item, verdict))
+        return ClaimEntry(item, verdicts[item.id], CLAIMS[item.id].effect, step(item, verdicts[item.id]))
 
-    reconciled = (reconcile(pairing, judge) for pairing in PAIRINGS)
     return Reproduction(
         studies=tuple(published.studies[study] for study in chosen),
-        entries=tuple(map(entry, published.of(chosen))),
-        flips=tuple(flip for flip in reconciled if flip is not None),
-        curves=tuple(curve for curve in curves(judge) if curve.study in chosen),
+        entries=tuple(map(entry, items)),
+        flips=tuple(flips),
+        curves=() if alone else tuple(curve for curve in curves(judge) if curve.study in chosen),
+        alone=bool(alone),
         notes=tuple(notes),
         host=measured.host,
         started=measured.started,

@@ -86,6 +86,8 @@ LAUNCH, FLAGS, WORK = (
         ("call_returns_ns", "task_runs_ns", "reaped_ns"),
         _LAUNCHES,
         {"temperature": "warm"},
+        # Locked memory makes a thread write all of a new stack: here that reversed it.
+        ("temperature=warm", "mlockall=no,yes", "stack_cache=warm,cold"),
     ),
     Pairing(
         "flags",
@@ -98,6 +100,7 @@ LAUNCH, FLAGS, WORK = (
         ("call_returns_ns", "task_runs_ns"),
         _BOTH,
         {"temperature": "warm"},
+        ("temperature=warm", "parent_bytes=0,512MiB", "open_files=0,1000", "caches=hot,thrashed"),
     ),
     Pairing(
         "work",
@@ -114,6 +117,13 @@ LAUNCH, FLAGS, WORK = (
         ("whole_ns",),
         _AT_WORK,
         {"numbers": "200", "workers": "2"},
+        (
+            "task_kind=thread,process",
+            "workers=16,64",
+            "numbers=20,2000",
+            "output=worker_file,shared_stream",
+            "stdio_lock=locked,unlocked",
+        ),
     ),
 )
 PAIRINGS: tuple[Pairing, ...] = (LAUNCH, FLAGS, WORK)

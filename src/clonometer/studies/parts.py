@@ -45,6 +45,8 @@ _QUICK_PARENT_BYTES = 512 << 20
 # A parent of so much takes longest to build: with fewer processes of it all others get theirs within the time.
 _DEAR_BYTES = 256 << 20
 _DEAR_PROCESSES = 4
+# More than any time that somebody waits has room for.
+_ANY_NUMBER = 100_000
 # A fork copies page tables only; what is built, read and rewritten needs room beside it all the same.
 _MEMORY_SHARE = 0.6
 
@@ -155,6 +157,12 @@ def remaining(plan: Plan, done: Mapping[str, int]) -> Plan:
         if have < target.limits.processes:
             left.append(replace(target, limits=replace(target.limits, processes=target.limits.processes - have)))
     return replace(plan, targets=tuple(left))
+
+
+def prolonged(plan: Plan, seconds: float) -> Plan:
+    """The same cells, with as many processes as fit into a time."""
+    targets = tuple(replace(target, limits=replace(target.limits, processes=_ANY_NUMBER)) for target in plan.targets)
+    return replace(plan, targets=targets, budget_seconds=seconds)
 
 
 class CappedRounds(RoundsScheduler):

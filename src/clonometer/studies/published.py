@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,6 +102,29 @@ class Published:
         """One item by its id; KeyError where there is none."""
         return next(item for item in self.items if item.id == id_)
 
+    def asked(self, names: Iterable[str]) -> tuple[Item, ...]:
+        """The items of these ids, in any case of letters; none where studies are named, or nothing is.
+
+        Raises
+        ------
+        UsageError
+            For a name that is neither an id nor a study, with the near ones; and for ids together with studies.
+        """
+        items = {item.id: item for item in self.items}
+        named = list(dict.fromkeys(name if name in self.studies else name.upper() for name in names))
+        for name in named:
+            if name not in items and name not in self.studies:
+                is_id = _LIKE_AN_ID.fullmatch(name) is not None
+                same = [id_ for id_ in items if id_[0] == name[0]]
+                if is_id and same:
+                    raise UsageError(f"unknown claim {name!r}", f"what exists: {same[0]} to {same[-1]}")
+                error = unknown("study or claim", name.lower(), self.studies)
+                raise UsageError(error.message, f"studies: {', '.join(self.studies)}; claims: S12, B7 and so on")
+        chosen = tuple(items[name] for name in named if name in items)
+        if chosen and len(chosen) < len(named):
+            raise UsageError("studies and single claims cannot be combined", "name either")
+        return chosen
+
     def choose(self, names: Iterable[str]) -> tuple[str, ...]:
         """Check names of studies; all of them where none is named.
 
@@ -117,6 +141,7 @@ class Published:
         return chosen or tuple(self.studies)
 
 
+_LIKE_AN_ID = re.compile("[A-Z][0-9]+")
 #: Which study the letter of an id means.
 _STUDIES = {"S": "sysel-2020", "B": "bendersky-2018", "U": "burian-2015", "L": "loop-10000"}
 

@@ -58,6 +58,19 @@ class Size(OfInterval):
     given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
 
 
+#: What a command line is for: to decide what is unclear, to show what reverses it, to look further for that, or to see
+#: the numbers that an answer rests on.
+DECIDES, REVERSES, SEARCHES, SHOWS = "decides", "reverses", "searches", "shows"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A command line that works when it is typed, and what it does."""
+
+    does: Annotated[str, Known((DECIDES, REVERSES, SEARCHES, SHOWS)), "What it is for."]
+    command: str
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is said of one claim, question or figure on this machine."""
@@ -172,7 +185,7 @@ class Pairing:
 
     The response is ``a`` over ``b``, each a workload, or a workload with an axis; ``favours`` says which published
     items say what: 1 where ``a`` is to take longer, -1 where ``b``. ``base`` is the condition that others are held
-    against.
+    against. ``wider`` are settings of `run` for those who look further for what reverses it.
     """
 
     id: str
@@ -185,6 +198,7 @@ class Pairing:
     quantities: tuple[str, ...]
     designs: tuple[Design, ...]
     base: Mapping[str, str]
+    wider: Annotated[tuple[str, ...], Mark.UNWRITTEN] = ()
 
     @written("Which published items say what.", after="title")
     def sides(self) -> tuple[str, ...]:
@@ -232,6 +246,7 @@ class Reconciliation:
     untried: Annotated[
         tuple[str, ...], "Suspected conditions that this machine does not let be set, with the reason."
     ] = ()
+    next: Annotated[Suggestion | None, Mark.OPTIONAL, "The command that shows it reversed, or looks further."] = None
 
     @written("The cells of the pairs that the sentence rests on.", after="sentence")
     def evidence(self) -> tuple[str, ...]:
@@ -247,6 +262,7 @@ class FigureEntry:
     item: Annotated[Item, Mark.MERGED, _OF_ITEM]
     verdict: Annotated[Verdict, Mark.MERGED, _OF_FIGURE]
     values: Sequence[FigureRow]
+    next: Annotated[Suggestion | None, Mark.OPTIONAL, "A command for more."] = None
 
 
 @dataclass(frozen=True)
@@ -256,6 +272,9 @@ class ClaimEntry:
     item: Annotated[Item, Mark.MERGED, _OF_ITEM]
     verdict: Annotated[Verdict, Mark.MERGED, _OF_CLAIM]
     least_effect: Annotated[str | None, "What counts as an effect; None where nothing tests it."]
+    next: Annotated[
+        Suggestion | None, Mark.OPTIONAL, "The command that decides or reverses it, or shows its numbers."
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -263,7 +282,8 @@ class Reproduction:
     """The studies on one machine: an entry for each figure, claim and question, then what reverses contradictions.
 
     ``notes`` tell of conditions that were made smaller and of parts that were not measured; ``flips`` are what
-    reverses the contradictions; ``started`` is when the last of its runs began.
+    reverses the contradictions; ``started`` is when the last of its runs began; ``alone`` says that single items were
+    asked for, and not whole studies.
     """
 
     schema = version(SCHEMA)
@@ -276,7 +296,8 @@ class Reproduction:
     curves: Annotated[Sequence[Curve], Mark.UNWRITTEN]
     host: Annotated[Mapping[str, Any], Mark.UNWRITTEN]
     started: Annotated[str, Mark.UNWRITTEN]
-    busy: Annotated[str, "The load when measuring began, where it kept every CPU busy; else empty."] = ""
+    alone: Annotated[bool, Mark.UNWRITTEN] = False
+    busy: Annotated[str, Mark.OPTIONAL, "The load when measuring began, where it kept every CPU busy; else empty."] = ""
 
     @property
     def items(self) -> tuple[Item, ...]:

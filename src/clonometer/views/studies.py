@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,6 +31,12 @@ STATUS_WORDS = {
     "not_distinguishable": "cannot tell",
     "not_measurable": "not measured",
     "measured": "measured",
+}
+STEP_WORDS = {
+    "decides": "To decide it",
+    "reverses": "To see it turn",
+    "searches": "To look further for what turns it",
+    "shows": "To see its numbers",
 }
 _OF_SEVERAL = {
     "holds": "hold",
@@ -126,6 +133,27 @@ def _words(status: str, count: int) -> str:
     return STATUS_WORDS[status] if count == 1 else _OF_SEVERAL.get(status, STATUS_WORDS[status])
 
 
+_DECIDED = {
+    "holds": "All that the claim needs was seen",
+    "holds_in_direction": "The direction is the study's, the size is not",
+    "does_not_hold": "What was measured is surely not what the claim needs",
+    "depends": "The claim is right under some conditions and wrong under others",
+    "not_distinguishable": "What was measured has room for both answers",
+}
+_TALLY = re.compile(r"\(yes in (\d+) of (\d+), surely no in (\d+)\)")
+
+
+def why_text(claim: ClaimEntry) -> str:
+    """The reason of a verdict in one sentence, with what counts as an effect."""
+    verdict = claim.verdict
+    if verdict.status not in _DECIDED:
+        return verdict.reason
+    tally = _TALLY.search(verdict.reason)
+    among = f": of {tally[2]} comparisons {tally[1]} agree and {tally[3]} surely contradict it" if tally else ""
+    needs = f" (an effect that counts is {claim.least_effect})" if claim.least_effect else ""
+    return f"{_DECIDED[verdict.status]}{among}{needs}."
+
+
 def outcome_text(verdict: Verdict) -> str:
     """How a claim came out, with the number that decided, or its size beside the study's."""
     words, size = STATUS_WORDS[verdict.status], verdict.size
@@ -143,7 +171,19 @@ def outcome_text(verdict: Verdict) -> str:
         return f"{words}: {write(low)}"
     if write is format_share:
         return f"{words}: {write(verdict.effect)} ({write(low)} to {write(high)})"
-    return f"{words}: {format_ratio(verdict.effect, low, high)}"
+    return f"{words}: {times_text(verdict.effect, low, high)}"
+
+
+def times_text(value: float, low: float, high: float) -> str:
+    """A ratio, with its sign, and its interval.
+
+    Examples
+    --------
+    >>> times_text(14.2, 3.1, 23.0)
+    '14× (3 to 23)'
+    """
+    number, space, ends = format_ratio(value, low, high).partition(" ")
+    return f"{number}×{space}{ends}"
 
 
 def contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
