@@ -15,7 +15,7 @@ extern const struct workload launch_fork_exec, launch_vfork_exec, launch_posix_s
 extern const struct workload program_cpuid, program_steps;
 extern const struct workload clock_realtime, clock_monotonic, clock_monotonic_raw, clock_boottime;
 extern const struct workload clock_realtime_coarse, clock_process_cputime, clock_thread_cputime;
-extern const struct workload clock_rdtsc, clock_rdtscp, clock_across_cpus;
+extern const struct workload clock_rdtsc, clock_rdtscp, clock_first_pair, clock_across_cpus;
 extern const struct workload wake_pipe, wake_futex, wake_thread_futex, wake_thread_condvar;
 extern const struct workload switch_pipe, switch_eventfd, switch_futex, switch_yield, switch_signal,
     switch_unix_socket;
@@ -77,6 +77,7 @@ const struct workload *const WORKLOADS[] = {
     &clock_thread_cputime,
     &clock_rdtsc,
     &clock_rdtscp,
+    &clock_first_pair,
     &clock_across_cpus,
     &wake_pipe,
     &wake_futex,

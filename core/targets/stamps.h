@@ -69,11 +69,8 @@ static inline long target_read_number(const char **at) {
     return number;
 }
 
-/* Sends the stamps to where `what` says; nothing where it says nothing. */
-static inline void target_send(const char *what, const struct image_stamps *stamps) {
-    if (what == 0 || stamps->runs == 0) {
-        return;
-    }
+/* Writes to the stamp page that `what` names, `where` in it; nothing where it names none. */
+static inline void target_write(const char *what, const void *bytes, long length, long where) {
     const char *at = what + 1;
     long fd = target_read_number(&at);
     if (fd < 0 || *at++ != ':') {
@@ -81,7 +78,14 @@ static inline void target_send(const char *what, const struct image_stamps *stam
     }
     long offset = target_read_number(&at);
     if (offset >= 0) {
-        raw_call4(SYS_pwrite64, fd, (long)stamps, IMAGE_STAMPS_BYTES, offset + IMAGE_STAMPS_OFFSET);
+        raw_call4(SYS_pwrite64, fd, (long)bytes, length, offset + where);
+    }
+}
+
+/* Sends the stamps to where `what` says; nothing where it says nothing. */
+static inline void target_send(const char *what, const struct image_stamps *stamps) {
+    if (what != 0 && stamps->runs != 0) {
+        target_write(what, stamps, IMAGE_STAMPS_BYTES, IMAGE_STAMPS_OFFSET);
     }
 }
 

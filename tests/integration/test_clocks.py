@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,9 +62,20 @@ def test_a_coarse_clock_is_as_coarse_as_it_says() -> None:
     assert (block.columns["step_ns"] >= stated * 0.99).all()
 
 
-def os_resolution() -> int:
-    import time
+@pytest.mark.parametrize("clock", ["realtime", "monotonic", "process_cputime", "chrono"])
+def test_a_fresh_program_reads_a_clock_twice(clock: str) -> None:
+    """The pair takes time, and less than the program that is started for it."""
+    begin_ns = time.monotonic_ns()
+    answer = probe.ask("workload=clock.first_pair", f"read_clock={clock}", "samples=9", "blocks=1", "warmup=0")
+    each_ns = (time.monotonic_ns() - begin_ns) / 9
+    if answer.done.status == "skipped":
+        pytest.skip("no C++ compiler built its program")
+    (block,) = answer.blocks
+    assert not block.columns["errno"].any()
+    assert 0 < np.median(block.columns["pair_ns"]) < each_ns
 
+
+def os_resolution() -> int:
     coarse = getattr(time, "CLOCK_REALTIME_COARSE", 5)
     return round(time.clock_getres(coarse) * 1e9)
 

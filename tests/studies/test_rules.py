@@ -32,6 +32,18 @@ FEW = part(2.0, 1.99, 2.01, n=3)
 
 
 @pytest.mark.parametrize(
+    ("chrono_ns", "status"),
+    [(90.0, "holds"), (66.0, "not_distinguishable"), (60.0, "not_distinguishable"), (30.0, "does_not_hold")],
+)
+def test_chrono_is_dearer_only_by_more_than_a_step_of_the_clock(chrono_ns, status):
+    pairs = {
+        (cell("clock.first_pair"), "pair_ns"): 60.0,
+        (cell("clock.first_pair", read_clock="chrono"), "pair_ns"): chrono_ns,
+    }
+    assert judged(measured({**pairs, ("clock.realtime", "step_ns"): 20.0}))["S23"].status == status
+
+
+@pytest.mark.parametrize(
     ("judged_part", "outcome"),
     [
         (part(2.0, 1.01, 4.0, least=1.0), "unclear"),
@@ -338,7 +350,21 @@ def test_what_was_published_in_words_alone_has_no_number_and_no_ratio():
     items = json.loads(json.dumps(to_json(answer(measured(values), []))))["items"]
     rows = [value | {"id": entry["id"]} for entry in items for value in entry.get("values", [])]
     in_words = [row for row in rows if row["said"] is not None]
-    assert [row["id"] for row in in_words] == ["S3", "S7", "S8", "B5", "U1", "U3", "U3", "U4", "U4", "U5", "U5", "U6"]
+    assert [row["id"] for row in in_words] == [
+        "S3",
+        "S7",
+        "S8",
+        "S9",
+        "B5",
+        "U1",
+        "U3",
+        "U3",
+        "U4",
+        "U4",
+        "U5",
+        "U5",
+        "U6",
+    ]
     for row in in_words:
         assert [row[key] for key in ("published", "published_low", "published_high", "ratio")] == [None] * 4
     assert {row["id"] for row in in_words if row["value"] is not None} >= {"B5", "U3", "U5", "U6"}

@@ -79,7 +79,7 @@ def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(rep
     assert "holds in direction: 10.0, not 13" in text
     # Ids and names line up, also where a name is wrapped.
     names = [line[5] for line in lines if line.startswith(("S1", "S2"))]
-    assert len(names) == 15
+    assert len(names) == 16
     assert " " not in names
 
 

@@ -144,4 +144,7 @@ const char *launch_point(const char *stage);
 /* Finds the program that exec starts and makes its arguments. 0, or -errno with the reason. */
 int launch_prepare_program(struct bench *bench, struct reason *reason);
 
+/* The same with a command as in `program=` that the workload itself chooses. */
+int launch_prepare_command(struct bench *bench, const char *command, struct reason *reason);
+
 #endif

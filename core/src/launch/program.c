@@ -58,11 +58,10 @@ static int write_folder(const struct request *request, char **to, const char *en
     return 0;
 }
 
-/* Splits `program=` into the words of the command. 0 or -errno. */
-static int split(const struct request *request, struct program *program, bool ours) {
+/* Splits `text` into the words of the command. 0 or -errno. */
+static int split(const struct request *request, const char *text, struct program *program, bool ours) {
     char *to = program->words;
     const char *end = program->words + sizeof program->words;
-    const char *text = request->program;
     size_t count = 0;
     int error = ours ? write_folder(request, &to, end) : 0;
     program->arguments[count++] = program->words;
@@ -89,9 +88,12 @@ static int split(const struct request *request, struct program *program, bool ou
 }
 
 int launch_prepare_program(struct bench *bench, struct reason *reason) {
-    const struct request *request = bench->request;
+    return launch_prepare_command(bench, bench->request->program, reason);
+}
+
+int launch_prepare_command(struct bench *bench, const char *command, struct reason *reason) {
     struct program *program = bench->program;
-    bool ours = memchr(request->program, '/', word_length(request->program)) == NULL;
+    bool ours = memchr(command, '/', word_length(command)) == NULL;
     if (ours && bench->stamp_child && bench->stamps_fd < 0) {
         return reason_set(
             reason, -EOPNOTSUPP,
@@ -104,11 +106,11 @@ int launch_prepare_program(struct bench *bench, struct reason *reason) {
     snprintf(program->stamp_argument, sizeof program->stamp_argument, "%c%d:%d",
              clock_used.kind == CLOCK_KIND_TSC ? 't' : 'm', bench->stamp_child ? bench->stamps_fd : -1,
              bench->stamps_offset);
-    int error = word_length(request->program) == 0 ? -ENOENT : split(request, program, ours);
+    int error = word_length(command) == 0 ? -ENOENT : split(bench->request, command, program, ours);
     if (error == 0 && access(program->path, X_OK) != 0) {
         error = -errno;
     }
     return error == 0 ? 0
                       : reason_set(reason, error == -E2BIG || error == -ENAMETOOLONG ? -EOPNOTSUPP : error,
-                                   "program=%s cannot be started: %s", request->program, strerror(-error));
+                                   "program=%s cannot be started: %s", command, strerror(-error));
 }

@@ -1,6 +1,8 @@
 """Reading clocks."""
 
-from clonometer.families.types import LOOP, Axis, Family
+from clonometer.families.types import LOOP, Axis, Cost, Family
+
+_PROGRAM = Cost(launch_ns=500_000.0)
 
 FAMILY = Family(
     "clock",
@@ -9,5 +11,17 @@ FAMILY = Family(
     order=120,
     shape=LOOP,
     control=True,
-    axes={"path": Axis({"syscall": "system call", "vdso": "vDSO"})},
+    measured_in={"pair_ns": "from its first reading to its second"},
+    axes={
+        "path": Axis({"syscall": "system call", "vdso": "vDSO"}),
+        "read_clock": Axis(
+            {
+                "realtime": "CLOCK_REALTIME",
+                "monotonic": "CLOCK_MONOTONIC",
+                "process_cputime": "CPU-time clock",
+                "chrono": "std::chrono",
+            },
+            cost=lambda _: _PROGRAM,
+        ),
+    },
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clonometer.results.types import FEWEST_PROCESSES
+from clonometer.stats.serial import median_in_time
 from clonometer.studies.cells import FOUR_GB, SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread, with_axes
 from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
@@ -13,7 +14,7 @@ from clonometer.studies.shares import mean_share
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH, TWICE
 from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, tally, verdict
-from clonometer.units import approximate_bytes, format_share, parse_bytes
+from clonometer.units import approximate_bytes, format_duration, format_share, parse_bytes
 
 _THREAD_OVER_FORK = "thread over fork"
 _TEMPERATURES = ("cold", "warm")
@@ -202,3 +203,21 @@ def flags_verdict(judge: Judge, expected: str) -> Verdict:
 def s21(judge: Judge) -> Verdict:
     """All flags of pthread_create against none of them, on bare calls of clone3."""
     return flags_verdict(judge, "above")
+
+
+@claim("S23", "{}", DIFFERS)
+def s23(judge: Judge) -> Verdict:
+    """The chrono pair against the clock_gettime one, each the first two readings of a fresh program.
+
+    A pair is a whole number of the clock's steps, and so are medians: within one step nobody can tell.
+    """
+    label = "chrono over clock_gettime"
+    chrono, gettime = cell("clock.first_pair", read_clock="chrono"), cell("clock.first_pair")
+    a, b = judge.find(chrono, "pair_ns"), judge.find(gettime, "pair_ns")
+    step_ns = median_in_time(judge.find("clock.realtime", "step_ns").processes.values).value
+    judged = verdict(over_demands, [judge.compare(label, a, b)], "The first two readings of a fresh program", label)
+    apart_ns = median_in_time(a.processes.values).value - median_in_time(b.processes.values).value
+    if abs(apart_ns) > step_ns:
+        return judged
+    within = f" They differ by no more than one step of the clock ({format_duration(step_ns)})."
+    return replace(judged, status=NOT_DISTINGUISHABLE, reason=judged.reason + within)

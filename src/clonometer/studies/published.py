@@ -153,7 +153,7 @@ def load_published() -> Published:
     Examples
     --------
     >>> len(load_published().items)
-    60
+    61
     """
     document = tomllib.loads((resources.files("clonometer.studies") / "published.toml").read_text(encoding="utf-8"))
     items = [_figure(id_, **table) for id_, table in document["figure"].items()]
