@@ -121,15 +121,15 @@ def stage_explanation(stage: str) -> str:
 
 
 def stage_part(stage: str) -> str:
-    """Say what goes on from the stage before until this one.
+    """Say where the time from the stage before until this one is spent.
 
     Examples
     --------
     >>> stage_part("reaped"), stage_part("page_mapped")
-    ('its end', 'the time until page mapped')
+    ('in exit and wait', 'until page mapped')
     """
     part = _STAGES[stage].part if stage in _STAGES else ""
-    return part or f"the time {until(stage)}"
+    return part or until(stage)
 
 
 def stage_stamp(stage: str) -> tuple[str, str]:

@@ -277,6 +277,8 @@ def forked(**changes: Any) -> dict[str, Any]:
         ([forked(call_ns=60_000, making_ns=90_000_000)] * 6, [(6, ["vfork"])]),
         ([forked(cost_ns=1)] * 6 + [task(cost_ns=1_000_000)] * 6, []),
         ([forked(**dict.fromkeys(TIMES))] * 6, []),
+        # Who writes for a shell cannot choose how it forks.
+        ([forked(creator_program="/usr/bin/bash", execs=0)] * 6, []),
     ],
 )
 def test_other_ways_of_forks_are_advised_where_they_surely_save_a_tenth(
@@ -297,10 +299,14 @@ def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:
     assert [saving.group.creator for saving in worth] == ["/bin/3", "/bin/2"]
     text = " ".join(render_census(census, "make", worth, width=80).split())
     assert (
-        "What to do: /bin/3 made 6 tasks by fork. Such a call took at least 600 µs, all 3.60 ms. Making them by "
-        "posix_spawn would save at least 3.14 ms (76.0 µs each), by vfork and exec would save at least 3.30 ms "
-        "(50.0 µs each)." in text
-    )
+        "What to do: /bin/3 started 6 programs by fork and exec. A fork took at least 600 µs, all of them 3.60 ms. At "
+        "least so much would be saved: posix_spawn 3.14 ms (76.0 µs each), vfork and exec 3.30 ms (50.0 µs each)."
+    ) in text
+    staying = taken(*[forked(execs=0)] * 6, ended())
+    text = " ".join(render_census(staying, "make", savings(staying, COSTS), width=80).split())
+    assert "made 6 tasks by fork that executed no program." in text
+    assert "would be saved: threads 2.35 ms (8.00 µs each)." in text
+    text = " ".join(render_census(census, "make", worth, width=80).split())
     assert text.endswith("It says nothing of the tasks' work.")
     schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
     answer = census_to_json(census, ["make"], None, worth)

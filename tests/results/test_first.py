@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.results.memory_run import RunBuilder
 from tests.results.runs import FORK, PTHREAD, RUNS, plus
 
+from clonometer.results.first.reasons import _finding, _say_shares
 from clonometer.results.summary import summarize
 from clonometer.results.types import FirstScreen
+from clonometer.stats.interval import Interval
+from clonometer.units import format_duration
 
 KIB, GIB = 1 << 10, 1 << 30
 
@@ -45,6 +50,41 @@ def test_parts_of_a_difference_are_those_that_were_put_in() -> None:
     assert reason.numbers["shares"]["call_returns"] == pytest.approx(2 / 3, abs=0.03)
     assert reason.numbers["shares"]["task_runs"] == pytest.approx(0, abs=0.03)
     assert reason.numbers["shares"]["reaped"] == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_what_is_extra_is_the_difference_of_the_medians_shown_and_its_shares_add_up() -> None:
+    for seed in range(1, 9):
+        builder = RunBuilder(seed=seed)
+        builder.cell("launch.fork", FORK, spread=0.1)
+        builder.cell("launch.pthread", {**PTHREAD, "reaped_ns": PTHREAD["task_runs_ns"] + 10_000}, spread=0.1)
+        results = summarize(builder.run)
+        medians = {each.workload: each.median_ns for each in results.cells if each.stage == "reaped" and each.rankable}
+        extra = format_duration(medians["launch.fork"] - medians["launch.pthread"])
+        for reason in results.first.reasons:
+            if reason.id == "why.difference":
+                assert f"extra {extra}:" in reason.headline
+                assert f"Of the {extra} that" in reason.sentence
+                assert sum(map(int, re.findall(r"(\d+)%", reason.headline))) == 100
+
+
+def test_parts_that_add_up_to_something_else_are_not_told() -> None:
+    parts = {stage: Interval(ns, ns, ns, 0.95, "fixed", 12) for stage, ns in (("call_returns", 30e3), ("reaped", 20e3))}
+    whole_ns = 50e3
+    assert _finding("why.difference", ("of it", "it"), whole_ns, parts, []) is not None
+    assert _finding("why.difference", ("of it", "it"), 1.3 * whole_ns, parts, []) is None
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ((0.5, 0.2, 0.3), "50% in the call, 20% starting the task, 30% in exit and wait"),
+        ((0.335, 0.335, 0.33), "33% in the call, 34% starting the task, 33% in exit and wait"),
+        ((0.92, 0.04, 0.04), "92% in the call, 8% elsewhere"),
+        ((0.7, -0.04, 0.34), "66% in the call, 34% in exit and wait"),
+    ],
+)
+def test_shares_add_up_to_100(shares: tuple[float, ...], sentence: str) -> None:
+    assert ", ".join(_say_shares(dict(zip(("call_returns", "task_runs", "reaped"), shares, strict=True)))) == sentence
 
 
 def test_parts_whose_order_differs_are_not_told() -> None:

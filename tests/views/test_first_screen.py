@@ -11,8 +11,9 @@ from tests.results.memory_run import RunBuilder
 from tests.results.runs import PTHREAD, RUNS
 from tests.results.sentences import frozen_run
 
+from clonometer.results.first.doubts import LOAD
 from clonometer.results.summary import summarize
-from clonometer.results.types import FirstScreen, Results
+from clonometer.results.types import Finding, FirstScreen, Results
 from clonometer.runfile import open_run
 from clonometer.views.plots import overview_stages
 from clonometer.views.rows import make_rows
@@ -118,9 +119,20 @@ def test_each_row_has_the_unit_that_suits_it(default: Results) -> None:
 
 def test_reasons_and_advice_stand_below_their_names(default: Results) -> None:
     text = render_answer(default)
-    assert re.search(r"^Why   Fork's extra 58\.8 µs: 67% the call, 33% its end\.$", text, re.MULTILINE)
+    assert re.search(r"^Why   Fork's extra 58\.\d µs: 67% in the call, 33% in exit and wait\.$", text, re.MULTILINE)
     assert re.search(r"^Do    \w", text, re.MULTILINE)
-    assert "Trust" not in render_answer(replace(default, first=replace(default.first, doubts=())))
+    assert "Note " in text
+    assert "Note " not in render_answer(replace(default, first=replace(default.first, doubts=())))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_load_above_the_cpus_is_said_above_the_answer_and_only_there(default: Results, width: int) -> None:
+    busy = Finding(LOAD, "load 9.0 on 2 CPUs", {"cells": [default.cells[0].cell]})
+    first = replace(default.first, doubts=(busy, *default.first.doubts))
+    text = " ".join(render_answer(replace(default, first=first), width=width).split())
+    answer = " ".join(finding.sentence for finding in default.first.answer)
+    assert -1 < text.index("! Load 9.0 on 2 CPUs: other work may have") < text.index(answer[:20])
+    assert text.lower().count("load 9.0") == 1
 
 
 def test_what_a_screen_leaves_out_is_counted_with_the_command_that_shows_it(default: Results) -> None:

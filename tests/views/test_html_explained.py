@@ -38,8 +38,8 @@ def test_every_chart_has_its_element_and_the_pages_of_their_own_keep_theirs() ->
 def test_the_sentence_names_the_greatest_parts_and_what_is_unexplained() -> None:
     [section], _ = explained_sections([counted()], [])
     assert section["sentence"].startswith("A launch takes 100 ns: ")
-    assert re.search(r"\d+% is (parent|child): ", section["sentence"])
-    assert "unexplained" in section["sentence"]
+    assert re.search(r"\d+% [a-z :]+ \((parent|child)\)", section["sentence"])
+    assert section["sentence"].endswith("; fully accounted for.")
 
 
 def test_what_the_run_has_measured_stands_beside_it(results) -> None:

@@ -19,6 +19,8 @@ from clonometer.explain.census import Census, Group
 FORK = "fork"
 #: What can do the work of a fork whose task executes a program, and of one whose task does not.
 _EXECUTES, _STAYS = ("posix_spawn", "vfork"), ("thread",)
+#: Nobody who writes for a shell chooses how it makes its tasks.
+_SHELLS = frozenset(("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "zsh"))
 _LEAST_SHARE = 0.1
 _MOST_GROUPS = 2
 #: Fewer have no interval of 95% of their median.
@@ -54,8 +56,8 @@ def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
     (`clonometer.families.census_ways`): the high end of its interval, exec included where it executes a program.
 
     At most two, the dearest first. A way is named where it costs a tenth less than the low end of the calls' median.
-    Left out are groups of fewer than 6 timed calls, which have no interval, and with less than a tenth of what all
-    cost.
+    Left out are groups of fewer than 6 timed calls, which have no interval, those with less than a tenth of what all
+    cost, and shells.
     """
     worth = []
     groups = census.by_cost()
@@ -63,6 +65,8 @@ def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
     for group in groups:
         calls_ns = group.times["call_ns"]
         if group.mechanism != FORK or len(calls_ns) < _LEAST_CALLS or group.cost_ns < least_ns:
+            continue
+        if (group.creator or "").rpartition("/")[2] in _SHELLS:
             continue
         execute = 2 * group.execed >= group.created
         created = group.execed if execute else group.created - group.execed

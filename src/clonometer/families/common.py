@@ -8,11 +8,11 @@ from clonometer.families.types import Axis, Condition, Cost, Qualifier, Stage
 STAGES = (
     Stage("call_returns", "call returns", "until the call returns",
           "until the parent's call has returned and it can go on with its work.",
-          part="the call", ends_part="until_returned",
+          part="in the call", ends_part="until_returned",
           stamp="the call has returned", reading="the parent's own clock reading after its call"),
     Stage("task_runs", "task runs", "until the task runs",
           "until the new task executes the first instruction of its own code.",
-          part="the task's start", ends_part="until_task_ran",
+          part="starting the task", ends_part="until_task_ran",
           stamp="the task's own first instruction", reading="the new task's own clock reading"),
     Stage("image_entered", "program entered", "until image entered",
           "until the entry of the new program's file; in a static program its C library starts there.",
@@ -20,14 +20,14 @@ STAGES = (
           stamp="the program's entry", reading="the new program's clock reading before its C library starts"),
     Stage("image_runs", "program runs", "until the new program runs its main",
           "until the first line of the new program's main: after exec, the loader and the C library's start.",
-          part="the program's start", ends_part="until_image_ran", begins_part="child_main",
+          part="starting the program", ends_part="until_image_ran", begins_part="child_main",
           stamp="main begins", reading="the new program's clock reading in main's first line"),
     Stage("image_ends", "main ends", "until image ends", "until the last line of the new program's main.",
           detail=True, ends_part="until_image_ended", begins_part="child_library_exit",
           stamp="main ends", reading="the new program's clock reading in main's last line"),
     Stage("reaped", "reaped", "until reaped",
           "until wait or join has returned: the task has run, ended and been cleaned up.",
-          part="its end", ends_part="until_reaped"),
+          part="in exit and wait", ends_part="until_reaped"),
 )  # fmt: skip
 
 # What launches cost on virtual machines of 2024, good to a factor of some: these keep defaults bearable and let plans

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.explain.parts import FOREIGN, part_of
+from clonometer.explain.parts import FOREIGN, Part, part_of
 from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.words import cell_parts, mechanism_name
@@ -18,16 +18,17 @@ def sentence(explanation: Explanation) -> str:
     whole = format_duration_interval(*explanation.reaped_ns.ends)
     greatest = sorted(explanation.budget, key=lambda share: -share.share)[:_NAMED]
     named = [
-        f"{format_share(share.share)} is {part_of(share.part).title}"
+        f"{format_share(share.share)} {_with_who(part_of(share.part))}"
         for share in greatest
         if share.share >= _LEAST_SHARE
     ]
-    rest = (
-        f"{format_share(explanation.unexplained)} is unexplained"
-        if explanation.unexplained
-        else "nothing is unexplained"
-    )
-    return f"A launch takes {whole}: {', '.join([*named, rest])}."
+    rest = f"{format_share(explanation.unexplained)} unexplained" if explanation.unexplained else "fully accounted for"
+    return f"A launch takes {whole}: {', '.join(named)}; {rest}." if named else f"A launch takes {whole}; {rest}."
+
+
+def _with_who(part: Part) -> str:
+    """What a part is called, and who is at work, where there are several."""
+    return f"{part.label} ({part.who})" if part.who else part.label
 
 
 def about_launches(explanation: Explanation) -> str:

@@ -131,15 +131,15 @@ def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
     launches = [line for line in lines if line.row.any_estimate.stage]
     texts = []
     if any(line.row.any_estimate.stage == _END for line in launches):
-        texts.append("ended: over and waited for")
+        texts.append("ended: the child exited and was reaped")
     if launches and all(line.main is None for line in launches):
-        texts.append("all are first launches of a program")
+        texts.append("all are first launches in a new process")
     elif any(line.first is not None for line in launches) and _FIRST not in dropped:
-        texts.append("first: a program's first launch")
+        texts.append("first: the first launch in a new process")
     if is_pinned([line.row for line in launches]):
-        texts.append("all on one CPU")
+        texts.append("pinned to one CPU")
     elif {line.row.any_estimate.condition.get("placement") for line in launches} == {"pinned", "free"}:
-        texts.append("free: on any CPU, the others on one")
+        texts.append("free: on any CPU; the others are pinned to one")
     return texts
 
 

@@ -70,12 +70,12 @@ def _texts(growths: Sequence[Growth], temperature: str, changes: Changes) -> tup
     unit = bytes_unit([_parent_bytes(largest)])
     words = Words(
         name=mechanism_name(largest.estimate.workload),
-        thing=f"{unit} {'in' if changes else 'written in'} the parent",
+        thing=(thing := f"{unit} {'in the parent' if changes else 'the parent has written'}"),
         of_x=PAGE_BYTES / bytes_in(unit),
         place=_size,
         where=condition(changes, temperature, largest.estimate.condition.get("placement")),
         at="with",
-        brief=(f"{unit} {'in the parent' if changes else 'written'}", condition(changes, temperature)),
+        brief=(thing, condition(changes, temperature)),
     )
     text, headline = growth_texts(growths, words)
     if growths[0].is_line:

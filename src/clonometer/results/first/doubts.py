@@ -7,15 +7,15 @@ from typing import Any
 
 from clonometer.results.types import Estimate, Finding, RunWarning
 
-#: Kinds of warnings that rows have, worst first, and the words for them after the number of rows.
+#: Kinds of warnings that rows have, worst first, and the words for them before the number of rows.
 _OF_ROWS = {
-    "clock.skew": "with samples out of order",
-    "launches.failed": "with failed launches",
-    "level.drift": "with drift",
-    "modes.several": "with two groups of times",
-    "interval.wide": "with wide intervals",
-    "samples.few": "with few samples",
-    "processes.few": "with few processes",
+    "clock.skew": "samples out of order",
+    "launches.failed": "failed launches",
+    "level.drift": "drift",
+    "modes.several": "two groups of times",
+    "interval.wide": "wide intervals",
+    "samples.few": "too few samples",
+    "processes.few": "too few processes",
 }
 #: That others ran: what stands above the answer.
 LOAD = "doubt.load"
@@ -54,6 +54,6 @@ def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequenc
                 "cells": list(dict.fromkeys(estimate.cell for estimate in touched)),
             }
             count = "all" if len(touched) == len(judged) else f"{len(touched)} of {len(judged)}"
-            of_rows.append(Finding(f"doubt.{name}", f"{count} rows {words}", numbers, f"{len(touched)} {words}"))
+            of_rows.append(Finding(f"doubt.{name}", f"{words} in {count} rows", numbers, f"{words} in {len(touched)}"))
     of_rows.sort(key=lambda doubt: -int(doubt.numbers["rows"]))
     return (*listed, *of_rows)

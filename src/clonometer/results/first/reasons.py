@@ -22,6 +22,8 @@ MOST_REASONS = 3
 #: Kinds of findings that say what a cost comes from, by how their ids begin.
 _EXPLAIN = ("memory.", "program_start", "scan.", "cow.", "switch.", "linkage.", "caches.", "step.", "ablation.")
 _LEAST_SHARE = 0.05
+#: Medians of parts do not add up to that of the whole; from here on shares of their sum would not be shares of it.
+_MOST_APART = 0.1
 
 
 def reasons(comparer: Comparer, findings: Sequence[Finding], answered: Sequence[Finding]) -> list[Finding]:
@@ -81,7 +83,7 @@ def _difference(comparer: Comparer, compared: Comparison) -> Finding | None:
         f"of the {format_duration(whole_ns)} that {names[0]} takes longer than {names[1]}",
         f"{names[0]}'s extra {format_duration(whole_ns)}",
     )
-    return _finding("why.difference", heads, gaps, [longer.cell, shorter.cell])
+    return _finding("why.difference", heads, whole_ns, gaps, [longer.cell, shorter.cell])
 
 
 def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
@@ -94,7 +96,7 @@ def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
     whole_ns = row.estimate.median_ns or 0.0
     name = mechanism_name(row.estimate.workload)
     heads = (f"of the {format_duration(whole_ns)} that {name} takes", f"{name}'s {format_duration(whole_ns)}")
-    return _finding("why.parts", heads, times, [row.cell])
+    return _finding("why.parts", heads, whole_ns, times, [row.cell])
 
 
 def _longer(comparer: Comparer, a: Processes, b: Processes, *names: str) -> Interval:
@@ -102,14 +104,21 @@ def _longer(comparer: Comparer, a: Processes, b: Processes, *names: str) -> Inte
     return comparer.keep(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
 
 
-def _finding(name: str, heads: tuple[str, str], parts: Mapping[str, Interval], cells: Sequence[str]) -> Finding | None:
-    """Say parts as shares of their sum, after a long or a short head; None where a part works against the others."""
-    whole_ns = sum(part.value for part in parts.values())
+def _finding(
+    name: str, heads: tuple[str, str], whole_ns: float, parts: Mapping[str, Interval], cells: Sequence[str]
+) -> Finding | None:
+    """Say parts as shares of their sum, after a long or a short head.
+
+    None where a part works against the others, or where the parts' medians add up to something else than the whole.
+    """
+    sum_ns = sum(part.value for part in parts.values())
     least_ns = -_LEAST_SHARE * whole_ns
-    if whole_ns <= 0 or any(part.n < FEWEST_PROCESSES or part.value < least_ns for part in parts.values()):
+    if whole_ns <= 0 or abs(sum_ns - whole_ns) > _MOST_APART * whole_ns:
         return None
-    shares = {stage: part.value / whole_ns for stage, part in parts.items()}
-    words = [f"{share:.0%} {stage_part(stage)}" for stage, share in shares.items() if share >= _LEAST_SHARE]
+    if any(part.n < FEWEST_PROCESSES or part.value < least_ns for part in parts.values()):
+        return None
+    shares = {stage: part.value / sum_ns for stage, part in parts.items()}
+    words = _say_shares(shares)
     numbers: dict[str, Any] = {
         "parts": [
             {"stage": stage, "difference_ns": part.value, "low_ns": part.low, "high_ns": part.high}
@@ -119,8 +128,18 @@ def _finding(name: str, heads: tuple[str, str], parts: Mapping[str, Interval], c
         "cells": list(cells),
     }
     first, *others = words
-    text = f"{heads[0]}, {listed([first.replace('% ', '% are ', 1), *others])}"
+    text = f"{heads[0]}, {listed([first.replace('% ', '% is ', 1), *others])}"
     return Finding(name, sentence(text), numbers, sentence(f"{heads[1]}: {', '.join(words)}"))
+
+
+def _say_shares(shares: Mapping[str, float]) -> list[str]:
+    """Say shares in percent that add up to 100: the small ones together, and what rounding leaves to the largest."""
+    named = {stage: round(100 * share) for stage, share in shares.items() if share >= _LEAST_SHARE}
+    rest = max(0, round(100 * sum(share for stage, share in shares.items() if stage not in named)))
+    largest = max(named, key=lambda stage: named[stage])
+    named[largest] += 100 - rest - sum(named.values())
+    words = [f"{share}% {stage_part(stage)}" for stage, share in named.items()]
+    return [*words, f"{rest}% elsewhere"] if rest else words
 
 
 def _parts(book: Book, row: Evidence) -> dict[str, Processes]:

@@ -52,24 +52,28 @@ def render_census(
     return drawn
 
 
-#: How another way stands in a sentence.
-_INSTEAD = {"posix_spawn": "by posix_spawn", "vfork": "by vfork and exec", "thread": "as threads"}
-#: What is said of advice: it is no measurement of the program.
+#: How another way stands at the beginning of a phrase.
+_INSTEAD = {"posix_spawn": "posix_spawn", "vfork": "vfork and exec", "thread": "threads"}
+#: What is said of advice: it is not a measurement of the program.
 _MODEL = "This is a model, from what small programs pay on this machine. It says nothing of the tasks' work."
 
 
 def _advice(saving: Saving) -> str:
-    """What a group of tasks cost to make, and what other ways would save."""
-    whole_ns = saving.created * saving.making_ns
+    """What the forks of a group cost, and what other ways would save."""
+    creator = clean(saving.group.creator or "a program")
+    threads = any(way.mechanism == "thread" for way in saving.instead)
+    did = (
+        f"made {counted(saving.created, 'task')} by fork that executed no program"
+        if threads
+        else f"started {counted(saving.created, 'program')} by fork and exec"
+    )
     ways = [
-        f"{_INSTEAD[way.mechanism]} would save at least {format_duration(way.saved_ns)} "
-        f"({format_duration(way.making_ns)} each)"
+        f"{_INSTEAD[way.mechanism]} {format_duration(way.saved_ns)} ({format_duration(way.making_ns)} each)"
         for way in saving.instead
     ]
-    creator = clean(saving.group.creator or "a program")
     return (
-        f"What to do: {creator} made {counted(saving.created, 'task')} by fork. Such a call took at least "
-        f"{format_duration(saving.making_ns)}, all {format_duration(whole_ns)}. Making them {', '.join(ways)}."
+        f"What to do: {creator} {did}. A fork took at least {format_duration(saving.making_ns)}, all of them "
+        f"{format_duration(saving.created * saving.making_ns)}. At least so much would be saved: {', '.join(ways)}."
     )
 
 

@@ -169,12 +169,12 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
     for doubt in results.first.doubts:
         if doubt.id == LOAD:
             continue
-        words = doubt.headline if " rows " in text and doubt.headline else doubt.sentence
+        words = doubt.headline if " rows" in text and doubt.headline else doubt.sentence
         longer = f"{text}; {words}" if text else words
         if text and _INDENT + len(longer) + 1 > width:
             break
         text = longer
-    lines = wrap(f"{text}.", width, bullet=f"{'Trust':<{_INDENT}}") if text else []
+    lines = wrap(f"{text}.", width, bullet=f"{'Note':<{_INDENT}}") if text else []
     return painted(lines, "warn", colour)
 
 
