@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import tracemalloc
 
 import pytest
 
@@ -172,6 +173,18 @@ def test_the_configuration_in_proc(machine):
     assert (facts["kernel.init_on_alloc"], facts["kernel.init_on_free"]) == (False, False)
     (machine.root / "proc/config.gz").write_bytes(packed[:-9])
     assert collect(machine.root)["lacks.kernel.init_on_free"].startswith("no init_on_free on the command line")
+
+
+def test_a_configuration_that_unpacks_without_end_is_not_unpacked(machine):
+    machine.write({"proc/cmdline": ""})
+    packed = gzip.compress(b"CONFIG_INIT_ON_FREE_DEFAULT_ON=y\n" + bytes(256 << 20))
+    (machine.root / "proc/config.gz").write_bytes(packed)
+    tracemalloc.start()
+    facts = collect(machine.root)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "configuration is not to be had" in facts["lacks.kernel.init_on_free"]
+    assert most < 64 << 20
 
 
 def test_only_flags_that_move_launches_are_kept(machine):

@@ -151,6 +151,11 @@ def test_only_the_end_of_a_flood_of_errors_is_kept() -> None:
     assert len(ending.stderr) == STDERR_KEPT_CHARACTERS
 
 
+def test_errors_without_end_stop_the_driver() -> None:
+    ending = supervise(python("import os\nwhile True: os.write(2, bytes(1 << 16))"), lambda data: True, timeout_s=60)
+    assert ending.stopped == "refused"
+
+
 def test_a_hang_is_stopped_with_all_it_started() -> None:
     code = ANSWER + (
         "child = os.fork()\nif child == 0: time.sleep(600)\n"

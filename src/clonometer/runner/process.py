@@ -24,6 +24,7 @@ STDERR_KEPT_CHARACTERS = 2000
 _LONGEST_WORDS = 200
 # Descriptions and figures have some 20 kB; a program that prints for ever is no driver.
 MOST_ANSWER_BYTES = 1 << 20
+_MOST_ERROR_BYTES = 8 << 20
 # poll(2) takes an int; a hundred terabytes take longer to build than that.
 _LONGEST_POLL_MS = 3_600_000
 _CHUNK_BYTES = 1 << 18
@@ -90,9 +91,10 @@ def supervise(
 
     The answer comes on the descriptor that ``ANSWER_FD`` stands for, or on standard output where it is not among the
     arguments. ``receive`` is called with each piece of it and returns whether it wants more; where it does not, the
-    program is stopped. ``interrupt_fd`` becomes readable when the user wants to stop. ``folders`` are those in which
-    the program was told to make directories (`remove_left`), ``given`` is its standard input. A program that is given
-    something talks to another machine: it is killed when the thread that started it ends.
+    program is stopped, as is one that writes more than 8 MiB of errors. ``interrupt_fd`` becomes readable when the user
+    wants to stop. ``folders`` are those in which the program was told to make directories (`remove_left`), ``given`` is
+    its standard input. A program that is given something talks to another machine: it is killed when the thread that
+    started it ends.
 
     Raises
     ------
@@ -312,12 +314,15 @@ class _Tail:
         self._data = b""
         self._folders = folders
         self._kept = KeptPaths()
+        self._came = 0
         self.left: tuple[str, ...] = ()
 
     def add(self, data: bytes) -> bool:
+        """Take in a piece; whether more is wanted: one that writes without end would keep a CPU busy."""
+        self._came += len(data)
         # Four bytes at most make one UTF-8 character.
         self._data = (self._data + self._kept.take(data))[-4 * STDERR_KEPT_CHARACTERS :]
-        return True
+        return self._came <= _MOST_ERROR_BYTES
 
     def end(self) -> None:
         """Take the driver's end: what it kept goes now."""
