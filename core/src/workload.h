@@ -85,7 +85,10 @@ struct program {
     char words[4096]; /* the path and the arguments, each ended by NUL */
     const char *path;
     char stamp_argument[40];
-    char *arguments[PROGRAM_MOST_ARGUMENTS + 3];
+    char *own_arguments[PROGRAM_MOST_ARGUMENTS + 3];
+    /* What exec is given: the own arguments and the probe's environment, or both with padding. */
+    char **arguments;
+    char **environment;
 };
 
 /* What a task sends as one word: its ticks, and its CPU in the lowest bits, as many as sys_cpus has. */
@@ -180,6 +183,7 @@ struct workload {
     "page_kind", "pages", "parent_bytes", "vmas", "vma_kind", "open_files", "file_kind", "parent_threads",   \
         "thread_state", "mlockall", "caches", "idle_ns", "thrash_bytes", "thrash_cpu", "sched_class"
 #define AXES_CLOSE "nofile", "close_files"
+#define AXES_PROGRAM "program", "env_bytes", "arg_bytes"
 #define AXES_CONCURRENCY "concurrency", "launchers"
 #define AXES_COLD "launch_number", "after"
 #define AXES_SPIN "call_spin_ns", "stamp_spin_ns", "child_spin_ns"

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.real
 CATALOGUE = {entry["id"]: entry for entry in probe.catalogue()["workloads"]}
 HERE = {name: entry for name, entry in CATALOGUE.items() if entry["available"]}
 COLD = [name for name, entry in HERE.items() if "launch_number" in entry["axes"]]
+GIVING = [name for name, entry in HERE.items() if name.startswith("launch.") and "env_bytes" in entry["axes"]]
 ENDING = [name for name, entry in HERE.items() if "process_ending" in entry["axes"]]
 
 
@@ -69,6 +70,46 @@ def test_earlier_launches_really_happen(tmp_path: Path) -> None:
     answer = probe.ask("workload=launch.posix_spawn", *words)
     assert answer.done.status == "ok"
     assert marks.read_text().count("mark") == 4
+
+
+def handed(tmp_path: Path, workload: str, *words: str) -> tuple[bytes, bytes]:
+    """The arguments and the variables of one launch, each string with the zero at its end."""
+    kept = tmp_path / "arguments", tmp_path / "variables"
+    script = f"cat /proc/$$/cmdline > {kept[0]}; cat /proc/$$/environ > {kept[1]}; true"
+    answer = probe.ask(
+        f"workload={workload}", f"program=/bin/sh:-c:{script}", "temperatures=cold", "blocks=1", "samples=1", *words
+    )
+    assert answer.done.status == "ok", answer.done.reason
+    return kept[0].read_bytes(), kept[1].read_bytes()
+
+
+@pytest.mark.parametrize("workload", GIVING)
+def test_a_program_is_given_arguments_and_variables_of_the_size_that_is_asked_for(
+    workload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLONOMETER_PAD", "x" * 5_000)
+    monkeypatch.setenv("KEPT", "as it is")
+    words, inherited = handed(tmp_path, workload)
+    assert b"CLONOMETER_PAD=" in inherited
+    for size in (len(inherited) - 4_000, 37_501, 150_000):
+        arguments, variables = handed(tmp_path, workload, f"env_bytes={size}", f"arg_bytes={size}")
+        assert (len(arguments), len(variables)) == (size, size)
+        assert arguments.startswith(words)
+        names = [variable.partition(b"=")[0] for variable in variables.split(b"\0")[:-1]]
+        assert len(set(names)) == len(names) >= size // 300
+        assert b"\0KEPT=as it is\0" in b"\0" + variables
+        assert b"CLONOMETER_PAD" not in names
+    arguments, variables = handed(tmp_path, workload, "env_bytes=6000")
+    assert (arguments, len(variables)) == (words, 6_000)
+
+
+@pytest.mark.parametrize("workload", GIVING)
+@pytest.mark.parametrize(("words", "reason"), [("env_bytes=1", "at least"), ("arg_bytes=1", "at least"),
+                                               (f"env_bytes={1 << 62}", "exec takes")])  # fmt: skip
+def test_arguments_and_variables_of_an_impossible_size_are_refused(workload: str, words: str, reason: str) -> None:
+    answer = probe.ask(f"workload={workload}", words)
+    assert (answer.done.status, answer.blocks) == ("skipped", [])
+    assert reason in answer.done.reason
 
 
 def test_a_cold_condition_without_a_cold_sample_is_skipped() -> None:

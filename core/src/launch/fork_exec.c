@@ -15,7 +15,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     if (pid == 0) {
         launch_task_runs(bench);
         launch_close_files(bench, bench->stamps_fd);
-        execve(bench->program->path, bench->program->arguments, environ);
+        execve(bench->program->path, bench->program->arguments, bench->program->environment);
         int error_number = errno;
         launch_put(bench, offsetof(struct stamps, child_error), &error_number, sizeof error_number);
         _exit(127);
@@ -25,8 +25,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap_program(bench, pid, sample);
 }
 
-static const char *const AXES[] = {AXES_START, AXES_CLOSE, AXES_CONCURRENCY, "call_spin_ns", "stamp_spin_ns",
-                                   "program",  NULL};
+static const char *const AXES[] = {
+    AXES_START, AXES_CLOSE, AXES_CONCURRENCY, "call_spin_ns", "stamp_spin_ns", AXES_PROGRAM, NULL};
 
 const struct workload launch_fork_exec = {
     .id = "launch.fork_exec",

@@ -147,4 +147,7 @@ int launch_prepare_program(struct bench *bench, struct reason *reason);
 /* The same with a command as in `program=` that the workload itself chooses. */
 int launch_prepare_command(struct bench *bench, const char *command, struct reason *reason);
 
+/* Brings its arguments and its environment to `arg_bytes` and `env_bytes`. 0, or -errno with the reason. */
+int launch_pad_program(struct bench *bench, struct reason *reason);
+
 #endif

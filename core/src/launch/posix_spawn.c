@@ -14,7 +14,8 @@
 static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid;
     launch_before(sample);
-    int error = posix_spawn(&pid, bench->program->path, NULL, NULL, bench->program->arguments, environ);
+    int error = posix_spawn(&pid, bench->program->path, NULL, NULL, bench->program->arguments,
+                            bench->program->environment);
     launch_call_returned(bench, sample);
     return error != 0 ? -error : launch_reap_program(bench, pid, sample);
 }
@@ -22,7 +23,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static const struct null_reason NULLS[] = {
     {"task_runs_ns", "before the exec the child runs only the C library's code"}, {NULL, NULL}};
 
-static const char *const AXES[] = {AXES_START, AXES_CONCURRENCY, "call_spin_ns", "program", NULL};
+static const char *const AXES[] = {AXES_START, AXES_CONCURRENCY, "call_spin_ns", AXES_PROGRAM, NULL};
 
 const struct workload launch_posix_spawn = {
     .id = "launch.posix_spawn",

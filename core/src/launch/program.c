@@ -64,26 +64,28 @@ static int split(const struct request *request, const char *text, struct program
     const char *end = program->words + sizeof program->words;
     size_t count = 0;
     int error = ours ? write_folder(request, &to, end) : 0;
-    program->arguments[count++] = program->words;
+    program->own_arguments[count++] = program->words;
     for (bool first = true; error == 0; first = false) {
         size_t length = word_length(text);
         if (!first) {
             if (count > PROGRAM_MOST_ARGUMENTS) {
                 return -E2BIG;
             }
-            program->arguments[count++] = to;
+            program->own_arguments[count++] = to;
         }
         error = copy_word(text, length, &to, end);
         if (first && ours) {
-            program->arguments[count++] = program->stamp_argument;
+            program->own_arguments[count++] = program->stamp_argument;
         }
         if (text[length] == '\0') {
             break;
         }
         text += length + 1;
     }
-    program->arguments[count] = NULL;
+    program->own_arguments[count] = NULL;
     program->path = program->words;
+    program->arguments = program->own_arguments;
+    program->environment = environ;
     return error;
 }
 
@@ -110,7 +112,7 @@ int launch_prepare_command(struct bench *bench, const char *command, struct reas
     if (error == 0 && access(program->path, X_OK) != 0) {
         error = -errno;
     }
-    return error == 0 ? 0
+    return error == 0 ? launch_pad_program(bench, reason)
                       : reason_set(reason, error == -E2BIG || error == -ENAMETOOLONG ? -EOPNOTSUPP : error,
                                    "program=%s cannot be started: %s", command, strerror(-error));
 }

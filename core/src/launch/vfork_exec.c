@@ -13,7 +13,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid = vfork();
     if (pid == 0) {
         launch_task_runs(bench);
-        execve(bench->program->path, bench->program->arguments, environ);
+        execve(bench->program->path, bench->program->arguments, bench->program->environment);
         bench->stamps->child_error = errno;
         _exit(127);
     }
@@ -23,7 +23,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 }
 
 static const char *const AXES[] = {AXES_START,      AXES_CONCURRENCY, "call_spin_ns",
-                                   "stamp_spin_ns", "program",        NULL};
+                                   "stamp_spin_ns", AXES_PROGRAM,     NULL};
 
 const struct workload launch_vfork_exec = {
     .id = "launch.vfork_exec",

@@ -46,7 +46,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
     pid_t pid = fork();
     if (pid == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
-            execve(bench->program->path, bench->program->arguments, environ);
+            execve(bench->program->path, bench->program->arguments, bench->program->environment);
         }
         int error_number = errno;
         launch_put(bench, offsetof(struct stamps, child_error), &error_number, sizeof error_number);
@@ -108,7 +108,7 @@ static const char *const DETAILS[] = {"instructions",
                                       "exit_instructions",
                                       "exit_cpuid",
                                       NULL};
-static const char *const AXES[] = {AXES_MACHINE, "program", NULL};
+static const char *const AXES[] = {AXES_MACHINE, AXES_PROGRAM, NULL};
 
 const struct workload program_steps = {
     .id = "program.steps",

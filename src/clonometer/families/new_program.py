@@ -3,6 +3,8 @@
 from clonometer.families.types import LAUNCH, Axis, Cost, Family, WorkloadWords
 
 _PROGRAM = Cost(launch_ns=400_000.0)
+# Of a byte in words of 150.
+_HANDED = Cost(launch_ns=2.5, build_ns=1.0)
 
 FAMILY = Family(
     "new_program",
@@ -28,6 +30,20 @@ FAMILY = Family(
                 "target_dynamic": "a dynamically linked hello world in C",
                 "target_cxx": "a dynamically linked hello world in C++",
             },
+        ),
+        "env_bytes": Axis(
+            number="{} of environment",
+            thing="4 KiB of environment",
+            title="environment",
+            cost=_HANDED,
+            fewer="start programs with a small environment",
+        ),
+        "arg_bytes": Axis(
+            number="{} of arguments",
+            thing="4 KiB of arguments",
+            title="arguments",
+            cost=_HANDED,
+            fewer="start programs with short arguments",
         ),
     },
     workloads={

@@ -34,8 +34,8 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
     """
     lines = []
     for name, settings in (("A", result.a), ("B", result.b)):
-        said = ", ".join(map(_setting, settings)) or "defaults"
-        lines += painted(wrap(f"{name}: {said}", width), "bold", colour)
+        asked = ", ".join(map(_setting, settings)) or "defaults"
+        lines += painted(wrap(f"{name}: {asked}", width), "bold", colour)
         switched = [setting for setting in result.settings if setting.side == name.lower()]
         lines += wrap_each((switched_text(setting) for setting in switched), width, bullet="  ")
     shown = result.rows if wide else _pick(result.rows)
