@@ -1,7 +1,8 @@
 """What `history` finds: steps of 2, 5 and 10% in daily runs whose noise scatters and wanders, and false alarms a year.
 
 Noise is a standard deviation of what is independent from day to day, and that of an AR(1) with its correlation. The
-steps come on day 60 of a series. A false alarm is any step in a year without one.
+steps come on day 60 of a series. A false alarm is any step in a year without one. Then years with bursts, bad days and
+boots that each have a level: there an alarm is a sure step of 5% that anybody who looks once in 15 days is shown.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.harness import Line, say
+from clonometer.dataset.history import MAX_REGRESSION, judged_steps
 from clonometer.results.noise.noise import rate_interval
 from clonometer.stats.steps import LEAST_VALUES, Step, evidence_limit, find_steps
 
 YEAR = 365
 STEP_AT, SOON, LATER = 60, 14, 30
 SERIES, YEARS = 300, 600
+OTHER_YEARS, LOOK = 40, 15
 #: False alarms in a year of one series with the limit of one; of 50 series together with theirs.
 MOST_FALSE, MOST_FALSE_DRIFTING = 0.03, 0.6
 TOGETHER = 50
@@ -75,6 +78,46 @@ def run() -> Iterator[Line]:
             note = f"{len(delays) / SERIES:.0%} within {LATER}; half seen after {middle or f'over {LATER}'} runs"
             limit = 0.02 if size >= 0.1 and noise.correlation < 0.95 else None
             yield _share(f"{name}.missed_{size:.0%}_in_{SOON}", SERIES - soon, SERIES, limit, note)
+    for name, values, boots in other_years(np.random.default_rng(1), OTHER_YEARS):
+        alarms = years_with_alarms(values, boots)
+        yield _share(f"{name}.years_with_alarms", alarms, OTHER_YEARS, None, "an alarm of 5%")
+
+
+Floats = NDArray[np.float64]
+
+
+def other_years(random: np.random.Generator, years: int) -> Iterator[tuple[str, Floats, list[str | None]]]:
+    """Years of a noise of 1%, shape (days, years), with what is no lasting slow-down, and the boot of each day."""
+    days = YEAR + LEAST_VALUES
+    unknown: list[str | None] = [None] * days
+    for size in (0.1, 0.3):
+        values = random.normal(0, 0.01, (days, years))
+        for year in range(years):
+            for begin in range(14, days - 53, 60):
+                start = begin + random.integers(0, 50)
+                values[start : start + 3, year] += size
+        yield f"bursts_{size:.0%}", values, unknown
+    for share in (0.05, 0.15):
+        wild = random.random((days, years)) < share
+        yield f"bad_days_{share:.0%}", random.normal(0, 0.01, (days, years)) + 0.2 * wild, unknown
+    for length in (30, 7):
+        boots = np.arange(days) // length
+        levels = random.normal(0, 0.03, (boots[-1] + 1, years))
+        yield f"boots_of_{length}_days", random.normal(0, 0.01, (days, years)) + levels[boots], [*map(str, boots)]
+
+
+def years_with_alarms(values: Floats, boots: list[str | None]) -> int:
+    """In how many years a sure step of 5% was shown."""
+    limit, alarms = evidence_limit(1), 0
+    for year, steps in enumerate(find_steps(values, limit)):
+        looks = (
+            judged_steps(values[:now, year], boots[:now], [step for step in steps if step.seen <= now], limit)
+            for now in range(LEAST_VALUES, len(values) + 1, LOOK)
+        )
+        alarms += any(
+            step.unsure is None and np.expm1(step.step.size) >= MAX_REGRESSION for listed in looks for step in listed
+        )
+    return alarms
 
 
 def _delay(steps: list[Step]) -> int | None:

@@ -17,7 +17,7 @@ def judged(levels: list[float], days: int = 30) -> list[tuple[int, str | None]]:
     boots = [str(number) for number in range(len(levels)) for _ in range(days)]
     logs = np.repeat(levels, days) + 0.01 * random.normal(size=len(boots))
     steps = find_steps(logs[:, None], LIMIT)[0]
-    return [(found.step.place, found.unsure) for found in judged_steps(logs, boots, steps, LIMIT)]
+    return [(each.step.place, each.unsure) for each in judged_steps(logs, boots, steps, LIMIT)]
 
 
 def test_a_new_level_with_a_boot_is_sure_once_a_second_boot_has_it() -> None:
@@ -31,8 +31,8 @@ def test_without_boots_a_step_is_sure_with_seven_runs_and_suspected_before() -> 
     logs = np.where(np.arange(60) >= 50, 0.1, 0.0) + 0.01 * np.random.default_rng(1).normal(size=60)
     for size, unsure in ((54, FEW_RUNS), (60, None)):
         steps = find_steps(logs[:size, None], LIMIT)[0]
-        found = judged_steps(logs[:size], [None] * size, steps, LIMIT)
-        assert [(each.step.place, each.unsure) for each in found] == [(50, unsure)]
+        listed = judged_steps(logs[:size], [None] * size, steps, LIMIT)
+        assert [(each.step.place, each.unsure) for each in listed] == [(50, unsure)]
 
 
 def test_boots_are_units_as_in_students_test() -> None:

@@ -145,8 +145,8 @@ def _row(
 ) -> HistoryRow:
     runs = [dataset.runs[place] for place in series.runs.tolist()]
     label = dataset.labels[series.label]
-    found = judged_steps(series.logs, [run.facts.get(BOOT) for run in runs], steps, limit)
-    large = [judged for judged in found if abs(math.expm1(judged.step.size)) >= limits.minimum_effect]
+    listed = judged_steps(series.logs, [run.facts.get(BOOT) for run in runs], steps, limit)
+    large = [judged for judged in listed if abs(math.expm1(judged.step.size)) >= limits.minimum_effect]
     words = (SLOWER, FASTER) if label.is_time else (HIGHER, LOWER)
     written = []
     for number, judged in enumerate(large):

@@ -297,7 +297,8 @@ def _refined(values: Floats, steps: list[Step]) -> list[Step]:
             refined.append(step)
             continue
         best = best_steps(clipped(values[start:stop, None]))
-        refined.append(replace(_step(best, 0, start, step.seen), evidence=step.evidence))
+        again = replace(_step(best, 0, start, step.seen), evidence=step.evidence)
+        refined.append(again if _keeps(values[start:stop], again.place - start, again.size) else step)
     return refined
 
 
