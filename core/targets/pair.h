@@ -1,4 +1,5 @@
-/* What both programs of a pair of clock readings do with it: the difference goes into the probe's stamp page. */
+/* What both programs of a pair of clock readings do with it: the difference goes into the probe's stamp page.
+ */
 #ifndef CLONOMETER_TARGETS_PAIR_H
 #define CLONOMETER_TARGETS_PAIR_H
 

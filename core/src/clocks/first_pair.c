@@ -2,8 +2,8 @@
  * Timed: by a fresh program, from the first reading of a clock in its main to the second, in that clock's own
  * ns. Outside: the program's start, which is not even timed, and how the difference comes back.
  * Bias: the first reading pays before its counter is read for what was never touched, the second after it, so
- * that a part of what a first reading costs is seen, not all of it. The programs are optimised (-O2) and bound
- * at start; without optimisation std::chrono adds calls of its own. Source: clock_gettime(2), vdso(7);
+ * that a part of what a first reading costs is seen, not all of it. The programs are optimised (-O2) and
+ * bound at start; without optimisation std::chrono adds calls of its own. Source: clock_gettime(2), vdso(7);
  * sysel-2020, whose figures for a reading are such pairs.
  */
 #include <errno.h>
