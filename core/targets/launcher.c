@@ -2,9 +2,9 @@
  *
  * The first start is slower, since much of this program is executed for the first time; it does not count.
  * Its arguments are FD EMPTY PATH ARGV0 [ARG]... For each start it writes a line to FD: what it took from
- * before the start until its end was waited for in ns, CPU time of it and of the children it waited for in ns,
- * the largest memory of any of these in bytes, and its status as wait(2) has it; or `errno NUMBER` where it
- * could not be started. All have the environment of this program, and /dev/null for all three streams.
+ * before the start until its end was waited for in ns, CPU time of it and of the children it waited for in
+ * ns, the largest memory of any of these in bytes, and its status as wait(2) has it; or `errno NUMBER` where
+ * it could not be started. All have the environment of this program, and /dev/null for all three streams.
  *
  * A process that executes a program keeps the largest memory that it had before, also memory that it shared
  * with who started it (setmax_mm_hiwater_rss in the kernel's exec_mmap). So what starts them is small. */
@@ -51,8 +51,8 @@ static int launch(int fd, const char *path, char *const argv[], const posix_spaw
     }
     int64_t wall_ns = now_ns() - began_ns;
     int64_t cpu_ns = in_ns(used.ru_utime) + in_ns(used.ru_stime);
-    (void)dprintf(fd, "%lld %lld %lld %d\n", (long long)wall_ns, (long long)cpu_ns, (long long)used.ru_maxrss * 1024,
-                  status);
+    (void)dprintf(fd, "%lld %lld %lld %d\n", (long long)wall_ns, (long long)cpu_ns,
+                  (long long)used.ru_maxrss * 1024, status);
     return 1;
 }
 
@@ -71,7 +71,9 @@ int main(int argc, char *argv[]) {
         }
     }
     char *nothing[] = {argv[2], NULL};
-    int started = launch(fd, argv[2], nothing, &streams) && launch(fd, argv[2], nothing, &streams) &&
-                  launch(fd, argv[3], &argv[4], &streams);
-    return started ? 0 : CANNOT_WORK;
+    if (!launch(fd, argv[2], nothing, &streams)) {
+        return CANNOT_WORK;
+    }
+    return launch(fd, argv[2], nothing, &streams) && launch(fd, argv[3], &argv[4], &streams) ? 0
+                                                                                             : CANNOT_WORK;
 }
