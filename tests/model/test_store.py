@@ -98,6 +98,15 @@ def test_a_calibration_that_contradicts_itself_is_refused(
         read_calibration(path)
 
 
+def test_a_term_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    content = to_json(calibration())
+    next(iter(content["models"].values()))["terms"][0] = "invented"
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="has an unknown term 'invented'"):
+        read_calibration(path)
+
+
 def test_another_machine_is_refused_and_said() -> None:
     facts = {"cpu.model": "Invented", "cpu.online": 2, "kernel.release": "6.1"}
     made = calibration(machine=machine_of(facts))
