@@ -114,13 +114,14 @@ def test_markdown_has_each_item_in_a_table(reproduction):
 def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
     page = render_studies_report(reproduction)
     for item in reproduction.items:
-        assert f">{item.id}</t" in page
+        assert f">{item.id}</{'t' if item.kind == 'figure' else 'strong>'}" in page
     assert "Model &lt;1&gt;" in page
     assert page.index("<h2>The contradictions</h2>") < page.index('<section id="sysel-2020">')
-    assert 'strong" data-head="here">holds in direction: 10.0, not 13</td>' in page
+    assert '<span class="chip holds_in_direction">holds in direction: 10.0, not 13</span>' in page
     assert "<details><summary>notes</summary>" not in page
     cells = verdicts(reproduction)["S11"].evidence
-    assert f"<summary>{len(cells)} cells</summary>{', '.join(cells)}</details></td>" in page
+    assert f"<summary>Evidence, {len(cells)} cells</summary>" in page
+    assert f"{', '.join(cells)}</details>" in page
     # Each figure is drawn twice: one of them small, for telephones.
     assert page.count("<svg") == 2 * len(list(figure_specs(reproduction)))
     assert "<script" not in page

@@ -107,7 +107,7 @@ def ratio_text(row: FigureRow) -> str:
     # Of two ratios, or of what lies below zero, a ratio says nothing.
     if row.published.unit in ("ratio", "R2") or not row.ratio or row.ratio < 0:
         return ""
-    return f"{row.ratio:.2g}" if row.ratio < 100 else f"{row.ratio:,.0f}"
+    return f"{row.ratio:.2g}×" if row.ratio < 100 else f"{row.ratio:,.0f}×"
 
 
 def busy_text(reproduction: Reproduction) -> str:
@@ -271,10 +271,12 @@ def effect_lines(flip: Reconciliation) -> list[str]:
                 if effect.design != design.words or (effect.low <= 1 <= effect.high and not always):
                     continue
                 names = " with ".join(condition_words({name: design.factors[name][1]}) for name in effect.factors)
-                changes.append(f"{names} {format_ratio(*effect.ends)}")
+                changes.append(f"{times_text(*effect.ends)} as long with {names}")
             if changes:
                 stage = quantity_words(quantity)
-                lines.append(f"{design.words}, {stage}: the ratio is multiplied by {'; '.join(changes)}")
+                sides = f"{flip.pairing.a_words}, against {flip.pairing.b_words}"
+                take = "take" if flip.pairing.a_words.endswith("s") else "takes"
+                lines.append(f"{design.words}, {stage}: {sides}, {take} {'; '.join(changes)}")
             elif any(effect.design == design.words for effect in effects):
                 lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is distinguishable from none")
     return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
@@ -15,16 +14,18 @@ from clonometer.views.drawing import can_draw, draw_svg, how_to_install
 from clonometer.views.html import render_page
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
+    STATUS_WORDS,
+    STEP_WORDS,
     busy_text,
-    claim_table,
     condition_table,
     contradiction_table,
     counts_text,
     effect_lines,
     figure_table,
+    outcome_text,
+    why_text,
 )
 from clonometer.views.study_figures import figure_specs
-from clonometer.views.table import Table
 
 _NO_FIGURES = "This page has no figures, since vl-convert-python is not installed. Install it and write the page again"
 
@@ -41,6 +42,7 @@ def render_studies_report(reproduction: Reproduction) -> str:
         title="The studies, reproduced and reconciled" if others else f"{first}, reproduced",
         host_line=_host(reproduction),
         busy=busy_text(reproduction),
+        step_words=STEP_WORDS,
         counts=counts_text(reproduction),
         notes=[*reproduction.notes, *([] if can_draw() else [f"{_NO_FIGURES}: {how_to_install()}"])],
         contradictions=contradiction_table(reproduction.flips, reproduction.items) if reproduction.flips else None,
@@ -69,11 +71,23 @@ def _study(reproduction: Reproduction, study: Study) -> dict[str, Any]:
     }
 
 
-def _claims(claims: Sequence[ClaimEntry]) -> Table:
-    """The table of claims, with the cells that each rests on."""
-    id_, claim, outcome, reason = claim_table(claims).columns
-    evidence = [each.verdict.evidence for each in claims]
-    return Table([id_, claim, replace(outcome, strong=True), replace(reason, head="why", evidence=evidence)])
+def _claims(claims: Sequence[ClaimEntry]) -> list[dict[str, Any]]:
+    """For each claim its verdict with the number, why in a sentence, and the evidence, which is folded."""
+    return [
+        {
+            "item": claim.item,
+            "status": claim.verdict.status,
+            "words": STATUS_WORDS[claim.verdict.status],
+            "outcome": outcome_text(claim.verdict),
+            "number": claim.verdict.effect_is,
+            "why": why_text(claim),
+            "reason": claim.verdict.reason,
+            "evidence": claim.verdict.evidence,
+            "next": claim.next,
+            "does": STEP_WORDS[claim.next.does] if claim.next is not None else "",
+        }
+        for claim in claims
+    ]
 
 
 _SMALL_PX = 350
