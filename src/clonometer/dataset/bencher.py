@@ -17,6 +17,10 @@ _FILE = re.compile(r"(?P<started>\d{1,11})-(?P<host>.+)\.json")
 _BENCHMARK = re.compile(r"(?P<cell>[^\[ ]+(?:\[.*\])?)(?: (?P<placement>\S+))?")
 
 
+# A file is read whole.
+_MOST_BYTES = 32 << 20
+
+
 def has_bencher_files(folder: Path) -> bool:
     """Whether a folder has files of such names."""
     return any(_FILE.fullmatch(path.name) for path in folder.glob("*.json"))
@@ -40,7 +44,11 @@ def read_bencher(folder: Path) -> Dataset:
 
 def _values(path: Path) -> Iterator[tuple[Label, float]]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise ValueError("it is too large")
+        content = json.loads(text)
         for name, measures in content.items():
             benchmark = _BENCHMARK.fullmatch(name)
             if benchmark is None:
