@@ -16,7 +16,7 @@ from clonometer.explain.budget import set_beside
 from clonometer.explain.counters import counters_of
 from clonometer.explain.types import CallText, Counters, Explanation, Versus
 from clonometer.records import to_json
-from clonometer.views.explain_picture import KINDS, explain_picture
+from clonometer.views.explain_picture import KINDS, budget_panel, explain_picture, timeline_panel
 from clonometer.views.explain_texts import side_names
 from clonometer.views.html.explained import render_explain_page
 from clonometer.views.terminal.explain import render_explanation, render_versus
@@ -257,3 +257,18 @@ def test_the_object_keeps_to_its_schema_with_counters_and_arguments() -> None:
     [whole] = [row for row in document["counters"]["counts"] if row["kind"] == "all"]
     assert whole["cycles"] == pytest.approx(300)
     assert whole["instructions_per_cycle"] == pytest.approx(2)
+
+
+def test_both_sides_are_drawn_on_one_time_axis_with_a_legend_of_what_occurs() -> None:
+    pair = versus()
+    sides = pair.mechanisms
+    timelines = [timeline_panel(side, side.timelines[0], sides) for side in sides]
+    ends = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"][1] for panel in timelines]
+    assert ends == [max(side.timelines[0].reaped_ns for side in sides)] * 2
+    budgets = [budget_panel(side, sides) for side in sides]
+    most = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"][1] for panel in budgets]
+    assert most[0] == most[1] >= max(each.mean_ns.value for side in sides for each in side.budget)
+    legends = [panel["layer"][0]["encoding"]["color"]["legend"]["values"] for panel in (*timelines, *budgets)]
+    drawn = {bar["kind"] for panel in timelines for bar in panel["layer"][0]["data"]["values"]}
+    assert all(legend == legends[0] for legend in legends)
+    assert drawn <= set(legends[0]) < set(KINDS)

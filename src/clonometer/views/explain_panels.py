@@ -22,10 +22,10 @@ def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: 
     return {"title": {"text": title, "anchor": "start"}, "width": WIDTH, "height": height, **values, **drawn}
 
 
-def coloured(kinds: Sequence[str], hues: Sequence[str]) -> Spec:
+def coloured(kinds: Sequence[str], hues: Sequence[str], **legend: Any) -> Spec:
     """A colour for each kind of time, with its legend."""
     # Edges of bars would be thick frames around the legend's symbols.
-    return choice("kind", kinds, hues, orient="bottom", columns=5, symbolStrokeWidth=0)
+    return choice("kind", kinds, hues, orient="bottom", columns=5, symbolStrokeWidth=0, **legend)
 
 
 def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from clonometer.explain.parts import UNEXPLAINED, part_of
@@ -17,7 +18,7 @@ from clonometer.views.explain_panels import (
     tooltip,
     whole_axis,
 )
-from clonometer.views.explain_texts import TIMELINES, versus_sentence
+from clonometer.views.explain_texts import TIMELINES, cell_title, versus_sentence
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import PALETTE, Spec, rule
 from clonometer.views.thinning import marked
@@ -42,7 +43,6 @@ KINDS = (
     "exit, reaping",
     UNEXPLAINED,
 )
-_COLOUR = coloured(KINDS, PALETTE)
 
 
 def explain_picture(explanation: AnyExplanation, image_format: str, made: str = "") -> bytes | str:
@@ -56,7 +56,10 @@ def _panels(explanation: AnyExplanation) -> list[Spec]:
     return [
         drawn
         for explained in explanation.mechanisms
-        for drawn in (timeline_panel(explained, explained.timelines[0]), budget_panel(explained))
+        for drawn in (
+            timeline_panel(explained, explained.timelines[0], explanation.mechanisms),
+            budget_panel(explained, explanation.mechanisms),
+        )
     ]
 
 
@@ -65,11 +68,26 @@ def _title(explanation: AnyExplanation) -> str:
         return explanation.conclusion.removesuffix(".")
     if isinstance(explanation, Versus):
         return versus_sentence(explanation).removesuffix(".")
-    return f"Where the time of {explanation.workload} goes"
+    return f"Where the time of {cell_title(explanation.cell)} goes"
 
 
-def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:
-    """One launch from left to right: parts as bars in the lane of whoever is at work, events as ticks on them."""
+def _colour(sides: Sequence[Explanation], which: str) -> Spec:
+    """The colour of each kind of time, with a legend of those in any side's budget, or its timeline of that name."""
+    parts = {each.part for side in sides for each in side.budget}
+    timelines = [timeline for side in sides for timeline in side.timelines if timeline.which == which]
+    parts |= {segment.part for timeline in timelines for segment in timeline.segments}
+    if any(side.unexplained_ns.value for side in sides):
+        parts.add(UNEXPLAINED)
+    present = {part_of(part).kind for part in parts}
+    return coloured(KINDS, PALETTE, values=[kind for kind in KINDS if kind in present])
+
+
+def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[Explanation] = ()) -> Spec:
+    """One launch from left to right: parts as bars in the lane of whoever is at work, events as ticks on them.
+
+    ``sides`` are all that are drawn side by side, this one too: their time axes are the same, so that lengths compare.
+    """
+    sides = sides or (explained,)
     bars = segment_bars(timeline.segments, timeline.reaped_ns)
     lanes = [lane for lane in _LANES if any(bar["lane"] == lane for bar in bars)]
     ticks = [
@@ -84,9 +102,10 @@ def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:
         for moment in marked(timeline.moments, timeline.reaped_ns)
         for lane in ["child" if moment.who.startswith("child") else "parent"]
     ]
-    axis_x, axis_y = whole_axis(timeline.reaped_ns), rows_axis("lane", lanes)
+    whole_ns = max(each.reaped_ns for side in sides for each in side.timelines if each.which == timeline.which)
+    axis_x, axis_y = whole_axis(whole_ns), rows_axis("lane", lanes)
     return panel(
-        f"{explained.cell}: {TIMELINES[timeline.which]}, {format_duration(timeline.reaped_ns)}",
+        f"{cell_title(explained.cell)}: {TIMELINES[timeline.which]}, {format_duration(timeline.reaped_ns)}",
         _LANE * len(lanes),
         layer=[
             {
@@ -96,7 +115,7 @@ def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:
                     "x": {**axis_x, "field": "start_ns"},
                     "x2": {"field": "end_ns"},
                     "y": axis_y,
-                    "color": _COLOUR,
+                    "color": _colour(sides, timeline.which),
                     "tooltip": tooltip("part", "lasts", "share", "meaning"),
                 },
             },
@@ -114,12 +133,15 @@ def timeline_panel(explained: Explanation, timeline: Timeline) -> Spec:
     )  # fmt: skip
 
 
-def budget_panel(explained: Explanation) -> Spec:
-    """Mean time of each part, with its interval."""
+def budget_panel(explained: Explanation, sides: Sequence[Explanation] = ()) -> Spec:
+    """Mean time of each part, with its interval; ``sides`` as of `timeline_panel`."""
+    sides = sides or (explained,)
     rows = [_row(each.part, each.mean_ns, each.share, format_duration(*each.mean_ns.ends)) for each in explained.budget]
     rest = explained.unexplained_ns
     rows.append(_row(UNEXPLAINED, rest, explained.unexplained, format_duration(rest.value, resolution_ns=1.0)))
-    axis_x = {"type": "quantitative", "axis": TIME_AXIS}
+    ends_ns = [end for side in sides for each in side.budget for end in (each.mean_ns.value, each.mean_ns.high)]
+    longest_ns = max([rest.value, *filter(None, ends_ns)])
+    axis_x = {"type": "quantitative", "axis": TIME_AXIS, "scale": {"domain": [0, longest_ns]}}
     axis_y = rows_axis("label", [row["label"] for row in rows], labelLimit=240)
     return panel(
         f"mean of the central launches: {format_duration(explained.reaped_ns.value)}; "
@@ -132,7 +154,7 @@ def budget_panel(explained: Explanation) -> Spec:
                 "encoding": {
                     "x": {**axis_x, "field": "mean_ns"},
                     "y": axis_y,
-                    "color": _COLOUR,
+                    "color": _colour(sides, explained.timelines[0].which),
                     "tooltip": tooltip("label", "lasts", "share", "meaning"),
                 },
             },

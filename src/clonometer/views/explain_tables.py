@@ -92,9 +92,9 @@ def calls_table(explanation: Explanation) -> Table:
     return Table(
         [
             Column("call", [f"{call.who}: {call.name}" for call in calls], least=16),
-            Column("a launch", [f"{call.count:.3g}" for call in calls], "right"),
+            Column("calls per launch", [f"{call.count:.3g}" for call in calls], "right"),
             Column("median each", [format_duration(call.each_ns) for call in calls], "right"),
-            Column("all of a launch", [format_duration(call.launch_ns) for call in calls], "right"),
+            Column("total per launch", [format_duration(call.launch_ns) for call in calls], "right"),
         ]
     )
 

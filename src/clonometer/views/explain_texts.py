@@ -5,7 +5,7 @@ from __future__ import annotations
 from clonometer.explain.parts import FOREIGN, Part, part_of
 from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.words import cell_parts, mechanism_name
+from clonometer.words import cell_parts, cell_text, mechanism_name
 
 #: Which launch a timeline is of.
 TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
@@ -38,6 +38,26 @@ def about_launches(explanation: Explanation) -> str:
         f"{counts.traced:,} traced launches in {counts.processes} processes ({explanation.tier.how}), "
         f"{counts.untraced:,} untraced beside them"
     )
+
+
+def cell_title(cell: str) -> str:
+    """Name a cell in a heading.
+
+    Examples
+    --------
+    >>> cell_title("launch.fork[parent_bytes=1GiB,temperature=warm]")
+    'fork, parent_bytes=1GiB, warm'
+    """
+    workload, parts = cell_parts(cell)
+    return ", ".join([mechanism_name(workload), *(part.removeprefix("temperature=") for part in parts)])
+
+
+def versus_title(versus: Versus) -> str:
+    """Head what compares two mechanisms."""
+    (first, of_first), (second, of_second) = (cell_parts(side.cell) for side in versus.mechanisms)
+    if of_first != of_second:
+        return " vs ".join(cell_title(side.cell) for side in versus.mechanisms)
+    return f"{mechanism_name(first)} vs {cell_title(cell_text(second, of_second))}"
 
 
 def side_names(versus: Versus) -> tuple[str, str]:

@@ -21,14 +21,17 @@ from clonometer.views.explain_tables import (
 from clonometer.views.explain_texts import (
     TIMELINES,
     about_launches,
+    cell_title,
     lost_and_grown,
     percent,
     refused_besides,
     sentence,
     steps_sentences,
     versus_sentence,
+    versus_title,
     why_no_closer,
 )
+from clonometer.views.specs import Spec
 from clonometer.views.table import Column, Table
 from clonometer.views.thinning import MOST_DRAWN, ends
 
@@ -36,25 +39,31 @@ _Row = TypeVar("_Row")
 
 
 def launch_section(
-    explanation: Explanation, mark: str, charts: list[dict[str, Any]], *, in_run: str = ""
+    explanation: Explanation,
+    mark: str,
+    charts: list[dict[str, Any]],
+    *,
+    in_run: str = "",
+    sides: Sequence[Explanation] = (),
 ) -> dict[str, Any]:
     """Gather what a page shows of one mechanism.
 
     The ids of its elements end in ``mark``; ``in_run`` is a sentence about what a run says of the same cell. Its
-    charts are added to ``charts``.
+    charts are added to ``charts``; ``sides`` as of `timeline_panel`.
     """
     timelines = []
     for timeline in explanation.timelines:
         name = f"timeline-{mark}-{timeline.which}"
-        charts.append({"id": name, "spec": timeline_panel(explanation, timeline)})
+        charts.append({"id": name, "spec": _untitled(timeline_panel(explanation, timeline, sides))})
         timelines.append(_timeline(timeline, name))
     low, high = explanation.band
     budget = f"budget-{mark}"
-    charts.append({"id": budget, "spec": budget_panel(explanation)})
+    charts.append({"id": budget, "spec": _untitled(budget_panel(explanation, sides))})
     return {
         "id": f"explained-{mark}",
         "kind": "launch",
-        "links": [(f"explained-{mark}", explanation.cell)],
+        "links": [(f"explained-{mark}", cell_title(explanation.cell))],
+        "title": cell_title(explanation.cell),
         "cell": explanation.cell,
         "sentence": sentence(explanation),
         "in_run": in_run,
@@ -72,14 +81,19 @@ def launch_section(
         "listing": _listing(explanation),
         "listing_count": f"{len(explanation.listing):,}",
         "made": [
-            f"{' | '.join(task.flags) or 'no flags'} ({task.count:.3g} a launch)" for task in explanation.new_tasks
+            f"{' | '.join(task.flags) or 'no flags'} ({task.count:.3g} per launch)" for task in explanation.new_tasks
         ],
-        "programs": [f"{program.file} ({program.count:.3g} a launch)" for program in explanation.programs],
+        "programs": [f"{program.file} ({program.count:.3g} per launch)" for program in explanation.programs],
         "cannot_see": list(explanation.tier.cannot_see),
         "refused": refused_besides(explanation.tier),
         "room": lost_and_grown(explanation.lost, explanation.grown).capitalize(),
         "notes": [*filter(None, [why_no_closer(explanation.tier)]), *explanation.notes],
     }
+
+
+def _untitled(spec: Spec) -> Spec:
+    """A chart below a heading of the page, which says what it is at any width."""
+    return {key: value for key, value in spec.items() if key != "title"}
 
 
 def _counters(counters: Counters | None) -> dict[str, Any] | None:
@@ -123,8 +137,7 @@ def versus_section(versus: Versus, mark: str) -> dict[str, Any]:
         "kind": "versus",
         "id": mark,
         "links": [(mark, "The ratio")],
-        "first": versus.first.cell,
-        "second": versus.second.cell,
+        "title": versus_title(versus),
         "sentence": versus_sentence(versus),
         "reasons": reasons_table(versus, total=False),
     }

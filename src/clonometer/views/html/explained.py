@@ -14,6 +14,7 @@ from clonometer.views.html import render_page
 from clonometer.views.html.explain import launch_section, versus_section
 from clonometer.views.html.work import work_section
 from clonometer.views.specs import PAGE, theme
+from clonometer.words import mechanism_name
 
 
 def render_explain_page(explanation: AnyExplanation) -> str:
@@ -23,10 +24,11 @@ def render_explain_page(explanation: AnyExplanation) -> str:
         title = "Why threads and processes at work differ"
         sections = [work_section(explanation, "", charts)]
     else:
-        names = [mechanism.workload for mechanism in explanation.mechanisms]
+        names = [mechanism_name(mechanism.workload) for mechanism in explanation.mechanisms]
         title = f"Where the time of {' and '.join(names)} goes"
         sections = [versus_section(explanation, "ratio")] if isinstance(explanation, Versus) else []
-        sections += [launch_section(each, str(mark), charts) for mark, each in enumerate(explanation.mechanisms)]
+        sides = explanation.mechanisms
+        sections += [launch_section(each, str(mark), charts, sides=sides) for mark, each in enumerate(sides)]
     data = {"theme": theme(*PAGE), "charts": charts, "explained": []}
     return render_page(
         "explain.html.j2",
@@ -54,16 +56,17 @@ def explained_sections(
     sections: list[dict[str, Any]] = []
     charts: list[dict[str, Any]] = []
 
-    def add(explanation: Explanation, mark: str) -> None:
-        sections.append(launch_section(explanation, mark, charts, in_run=_in_run(explanation.cell, cells)))
+    def add(explanation: Explanation, mark: str, sides: Sequence[Explanation] = ()) -> None:
+        in_run = _in_run(explanation.cell, cells)
+        sections.append(launch_section(explanation, mark, charts, in_run=in_run, sides=sides))
 
     for number, explanation in enumerate(explanations):
         if isinstance(explanation, WorkExplanation):
             sections.append(work_section(explanation, f"-explained-{number}", charts))
         elif isinstance(explanation, Versus):
             sections.append(versus_section(explanation, f"ratio-explained-{number}"))
-            add(explanation.first, f"{number}-first")
-            add(explanation.second, f"{number}-second")
+            add(explanation.first, f"{number}-first", explanation.mechanisms)
+            add(explanation.second, f"{number}-second", explanation.mechanisms)
         else:
             add(explanation, str(number))
     return sections, charts

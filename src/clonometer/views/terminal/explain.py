@@ -26,6 +26,7 @@ from clonometer.views.explain_texts import (
     side_names,
     steps_sentences,
     versus_sentence,
+    versus_title,
     why_no_closer,
 )
 from clonometer.views.table import Table
@@ -61,7 +62,7 @@ def render_explanation(
 def render_versus(versus: Versus, *, width: int, colour: bool) -> Iterator[str]:
     """Write two budgets side by side and the parts that make their ratio."""
     first, second = versus.first, versus.second
-    yield from painted(wrap(f"{clean(first.cell)} against {clean(second.cell)}", width), "bold", colour)
+    yield from painted(wrap(clean(versus_title(versus)), width), "bold", colour)
     yield from (*_about(first, width), "")
     yield from wrap(
         f"{versus_sentence(versus)} The difference is {format_duration(versus.against.difference_ns)}. These are its "
