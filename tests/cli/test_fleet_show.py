@@ -46,3 +46,18 @@ def test_wrong_folders_and_conditions_end_with_2(clonometer: Any, folder: Path) 
         assert ended.returncode == 2, words
         assert ended.stdout == ""
         assert "Traceback" not in ended.stderr
+
+
+def test_the_page_of_few_hosts_is_a_table_and_that_of_three_has_charts(
+    clonometer: Any, folder: Path, tmp_path: Path
+) -> None:
+    three = write_fleet(tmp_path / "three", hosts=3, runs=1)
+    charts = []
+    for runs in (folder, three):
+        page = tmp_path / "page.html"
+        ended = clonometer("fleet", "report", str(runs), "--out", str(page), "--force")
+        assert ended.returncode == 0, ended.stderr
+        text = page.read_text()
+        assert ("2 hosts" in text, "<table" in text) == (runs is folder, True)
+        charts.append(text.count('class="chart'))
+    assert charts[0] == 0 < charts[1]

@@ -37,7 +37,7 @@ _EXAMPLES = examples(
 
 @click.command(name="census", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Watch a process that runs, and all below it.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Attach to a running process and its descendants.")
 @time_option("--for", "seconds", "Watch for this long at most; a command is ended then.")
 @click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended too; Ctrl-C stops.")
 @click.option(

@@ -25,4 +25,4 @@ _EXAMPLES = examples(
 
 @click.group(name="fleet", cls=LazyGroup, modules=_MODULES, epilog=_EXAMPLES)
 def command() -> None:
-    """Measure many machines, and say what they differ by."""
+    """Measure many machines and show how they differ."""

@@ -146,7 +146,7 @@ def command(
     """Measure many machines into a folder of run files.
 
     Each machine measures alone, in rounds: in each round every machine measures every cell, in an order drawn anew.
-    What failed is tried again. The same command with the same --seed goes on where it ended.
+    What failed is tried again. Rerun with the same --seed to resume.
 
     With --hosts nothing is installed: the probe is copied by ssh, started there, and removed.
     """

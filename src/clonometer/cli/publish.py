@@ -20,7 +20,7 @@ _EXAMPLES = examples(
 
 @click.command(name="publish", epilog=_EXAMPLES)
 @run_argument
-@click.option("--anonymous", is_flag=True, help="Without anything of who measured it: the only form there is.")
+@click.option("--anonymous", is_flag=True, help="Leave out who measured it (required; the only mode).")
 @out_option("The file; by default the run's name.clonometer.json.")
 @click.option("--yes", is_flag=True, help="Write it without asking.")
 @force_option

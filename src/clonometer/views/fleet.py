@@ -91,5 +91,5 @@ def odd_heading(shown: FleetShown) -> str:
     if shown.odd_hosts:
         return "Odd hosts"
     if max((group.n_hosts for group in shown.groups), default=0) < 8:
-        return "Fewer than 8 hosts in each group: no host can be called odd."
+        return "Outlier detection needs 8 hosts per group."
     return "No host is odd."

@@ -20,7 +20,7 @@ def _hypervisor(facts: Facts) -> AuditItem:
         ("around.hypervisor", "Hypervisor", "virt.hypervisor"),
         unseen="Under a hypervisor page faults and wake-ups cost more.",
         absent="The kernel has the machine for itself.",
-        present="Page faults walk two tables, and to wake another CPU leaves the guest: fork and free placement "
+        present="Page faults walk two tables, and waking another CPU causes a VM exit: fork and free placement "
         "cost more.",
     )
 

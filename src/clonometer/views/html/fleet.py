@@ -21,7 +21,9 @@ from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, nominal, quantitative
 from clonometer.views.table import Table
+from clonometer.words import counted
 
+FEWEST_DRAWN = 3
 MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS, MOST_TABLE_ROWS = 12, 40, 60, 400
 
 
@@ -31,7 +33,7 @@ def render_fleet_page(shown: FleetShown) -> str:
         Panel(
             f"multiple-{place}",
             label_text(label),
-            f"{label_text(label)}: a point a host.",
+            f"{label_text(label)}: one point per host.",
             partial(_multiple, [value for value in shown.hosts if value.label_place == place], label),
             tall=False,
         )
@@ -40,7 +42,7 @@ def render_fleet_page(shown: FleetShown) -> str:
     sections = [
         page_section(
             "hosts",
-            Section("Hosts by group", "Hosts", "A point is a host: the mean of its runs' medians on the logarithm."),
+            Section("Hosts by group", "Hosts", "One point per host: the geometric mean of its run medians."),
             charts=multiples,
         ),
         page_section(
@@ -59,10 +61,13 @@ def render_fleet_page(shown: FleetShown) -> str:
             tables=[_group_table(shown, group.name) for group in shown.groups],
         ),
     ]
+    if shown.reading.n_hosts < FEWEST_DRAWN:
+        # A chart of one point, or a map in which nothing varies, shows less than the table's row.
+        sections = sections[-1:]
     several = len(shown.groups) > 1
     odd = [f"Odd host: {odd_text(host, several)}" for host in shown.odd_hosts] or [odd_heading(shown)]
     return render_plain_page(
-        f"What tasks cost on {shown.reading.n_hosts:,} hosts",
+        f"What tasks cost on {counted(shown.reading.n_hosts, 'host')}",
         "Clonometer: fleet",
         reading_text(shown.reading),
         [*map(group_text, shown.groups), *odd, *reading_notes(shown.reading)],
@@ -101,7 +106,7 @@ def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
             "x": quantitative(
                 "value",
                 scale={"type": "log", "nice": False, "padding": 12},
-                axis={"title": f"{unit} (log)", "tickCount": 4, "format": "~g"},
+                axis={"title": f"{unit} (log)", "tickCount": 4, "format": ".3~g"},
             ),
             "color": nominal("odd", scale={"domain": [False, True], "range": [PALETTE[0], "#d6455d"]}, legend=None),
             "tooltip": TIP,
@@ -138,7 +143,7 @@ def _map(points: Sequence[Datum], rows: Sequence[str], hosts: Sequence[str]) -> 
             "color": quantitative(
                 "times",
                 scale={"type": "log", "scheme": "blueorange", "domainMid": 1},
-                legend={"title": "times", "format": "~g"},
+                legend={"title": "times", "format": ".3~g"},
             ),
             "tooltip": TIP,
         },

@@ -12,7 +12,7 @@ from clonometer.views.terminal.text import paint, rendered, wrap
 #: How an item is judged -> the heading of all that are, and its style; None: what is not known.
 _HEADS = {
     "warn": ("Will move your numbers", "warn"),
-    "note": ("Know it when you compare machines", "bold"),
+    "note": ("Keep in mind when comparing machines", "bold"),
     "fine": ("Fine", "good"),
     None: ("Not known", "bold"),
 }
