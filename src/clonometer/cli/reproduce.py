@@ -25,7 +25,7 @@ REPORTS = (".html", ".md")
 _EXAMPLES = examples(
     "clonometer reproduce --quick                everything within 3 minutes",
     "clonometer reproduce loop-10000",
-    "clonometer reproduce S12                    one claim, and the command that decides or reverses it",
+    "clonometer reproduce S12                    one claim, and what decides it",
     "clonometer reproduce --report studies.html --pictures figures",
     "clonometer reproduce --quick --json | jq '.items[] | [.id, .status]'",
 )
