@@ -78,7 +78,9 @@ class Network:
         folder = self.folder / f"tmp-{host}"
         folder.mkdir(exist_ok=True)
         of_host = {
-            "CLONOMETER_HOST": host, "CLONOMETER_HOST_LOCK": str(self.folder / f"lock-{host}"), "TMPDIR": str(folder),
+            # Drivers are recognized by it, and get no variable that nobody passes on.
+            "CLONOMETER_HOST": host, "CLONOMETER_PASS": "CLONOMETER_HOST",
+            "CLONOMETER_HOST_LOCK": str(self.folder / f"lock-{host}"), "TMPDIR": str(folder),
         }  # fmt: skip
         words = [
             "--no-nanny",

@@ -9,7 +9,7 @@ import pytest
 from bench.simulated_alarms import LITTLE_SCATTER, Machine, alarms, detectable_shares, endings
 
 from clonometer.results.check.types import CANNOT_TELL, CONFIRMED, NONE
-from clonometer.results.compare.moments import SAME_MOMENTS
+from clonometer.results.compare.moments import SAME_MOMENTS, given_moments
 
 COMPARISONS = 20
 #: Of 20 comparisons that are wrong in 5%, so many or more are in 1.6%.
@@ -38,7 +38,8 @@ def test_what_counts_no_moments_is_wrong_much_more_often() -> None:
 
 
 def test_a_change_is_found_and_several_runs_find_less_of_it() -> None:
-    assert alarms(20, Machine(0.01, processes=30), seed=6, slower=np.log(1.25))[2] >= 19
+    slower = alarms(20, Machine(0.01, processes=30), seed=6, slower=np.log(1.25), moments=given_moments(0.01))
+    assert slower[2] >= 19
     counts = alarms(20, Machine(0.01, processes=12, runs=5), seed=6, slower=np.log(1.1))
     assert counts[2] >= 19
 
@@ -65,5 +66,5 @@ def test_a_check_of_a_measured_machine_ends_with_an_answer() -> None:
 def test_first_launches_that_move_by_a_fifth_are_called_no_change() -> None:
     changed, _, _ = alarms(COMPARISONS, Machine(0.2, processes=30, temperature="cold"), seed=5)
     assert changed < MANY
-    warm, _, _ = alarms(5, Machine(0.2, processes=30), seed=5)
+    warm, _, _ = alarms(5, Machine(0.2, processes=30), seed=5, moments=given_moments(0.02))
     assert warm == 5

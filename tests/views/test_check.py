@@ -98,7 +98,7 @@ def test_the_other_verdicts(fields: dict[str, Any], last: str) -> None:
 def test_what_all_rows_changed_by_is_said_and_that_both_are_one_run() -> None:
     shifts = (CommonShift("warm", 1.02, 0.97, 1.1, 7), CommonShift("control", 1.0, 1.0, 1.0, 1))
     text = " ".join(render_check(checked(shifts=shifts)).split())
-    assert "In common: warm rows took 1.02 times as long (7 conditions, 0.97 to 1.10)" in text
+    assert "Overall: warm rows took 1.02 times as long in the second run (7 conditions, 0.97 to 1.10)" in text
     assert "clocks and empty loops 1.00." in text
     assert "One condition alone" in " ".join(render_check(checked()).split())
     assert "Both sides are the same run" in render_check(checked(same_run=True))

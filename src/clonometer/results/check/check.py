@@ -36,7 +36,7 @@ from clonometer.units import format_share
 MAX_REGRESSION = 0.05
 #: The chance that any row of one check alarms where nothing changed.
 ERROR_RATE = 0.01
-#: Warnings of a run (docs/methods.md) under which nothing is sure enough for an alarm.
+#: Warnings of a run (docs/comparing.md) under which nothing is sure enough for an alarm.
 DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 
 
@@ -49,7 +49,7 @@ def check_runs(
 ) -> Checked:
     """Check a run against its baseline.
 
-    docs/methods.md has the rule.
+    docs/comparing.md has the rule.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from clonometer.results.types import LeftOut, ShareOrNone
 CHECK_SCHEMA = 2
 REGRESSED, SUSPECT, FINE, UNCLEAR = "regressed", "suspect", "fine", "not distinguishable"
 ROW_VERDICTS = (REGRESSED, SUSPECT, FINE, UNCLEAR)
-#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/methods.md).
+#: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/comparing.md).
 BLIND_FACTOR = 2.0
 NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 

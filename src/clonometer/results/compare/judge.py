@@ -1,7 +1,7 @@
 """The one rule of `compare` and `check`: what each row changed by, and which changes are sure together.
 
 A row's interval joins the scatter of its processes with what two moments of the machine differ by. Where a side has
-several runs, the runs are the units and say themselves what moments differ by. docs/methods.md has the rule.
+several runs, the runs are the units and say themselves what moments differ by. docs/comparing.md has the rule.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class ComparedRow:
         ShareOrNone,
         Key("ratio_low"),
         "Lower end of the interval that decides: it counts the processes' scatter, the machine's moments and the "
-        "number of rows, see docs/methods.md. None with one process on a side.",
+        "number of rows, see docs/comparing.md. None with one process on a side.",
     ]
     high: Annotated[ShareOrNone, Key("ratio_high")]
     verdict: Annotated[str, Known(VERDICTS)]

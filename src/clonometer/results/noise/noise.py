@@ -44,7 +44,7 @@ def measure_noise(rounds: Sequence[Book], plan: str, *, max_regression: float = 
 
     The rounds are in order of time, each with twice the processes of an ordinary run.
 
-    docs/methods.md has the method.
+    docs/comparing.md has the method.
 
     Raises
     ------
