@@ -52,7 +52,9 @@ def test_it_is_dark_where_that_is_wished(browser, page_file):
 def test_a_mark_has_a_title_under_the_pointer(browser, page_file):
     page = browser.new_page()
     page.goto(page_file.as_uri())
-    mark = page.locator("#bendersky-2018-heap .large [aria-label^='process launch'][aria-roledescription='point']").last
+    mark = page.locator(
+        "#bendersky-2018-large-heap .large [aria-label^='processes'][aria-roledescription='point']"
+    ).last
     mark.hover(timeout=5000)
     assert "launch time (µs)" in (mark.locator("title").text_content() or "")
     page.close()
