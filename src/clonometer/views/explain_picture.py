@@ -71,7 +71,7 @@ def _title(explanation: AnyExplanation) -> str:
     return f"Where the time of {cell_title(explanation.cell)} goes"
 
 
-def _colour(sides: Sequence[Explanation], which: str) -> Spec:
+def _colour(sides: Sequence[Explanation], which: str | None) -> Spec:
     """The colour of each kind of time, with a legend of those in any side's budget, or its timeline of that name."""
     parts = {each.part for side in sides for each in side.budget}
     timelines = [timeline for side in sides for timeline in side.timelines if timeline.which == which]
@@ -154,7 +154,7 @@ def budget_panel(explained: Explanation, sides: Sequence[Explanation] = ()) -> S
                 "encoding": {
                     "x": {**axis_x, "field": "mean_ns"},
                     "y": axis_y,
-                    "color": _colour(sides, explained.timelines[0].which),
+                    "color": _colour(sides, explained.timelines[0].which if explained.timelines else None),
                     "tooltip": tooltip("label", "lasts", "share", "meaning"),
                 },
             },

@@ -48,7 +48,8 @@ def theme(ink: str, ground: str) -> Spec:
     return {
         "background": ground,
         "font": FONT,
-        "padding": 4 if ground == "transparent" else 16,
+        # On the right half of a label at the end of an axis, which stands below its tick, needs room.
+        "padding": {"left": 4, "top": 4, "right": 24, "bottom": 4} if ground == "transparent" else 16,
         "view": {"stroke": None},
         "range": {"category": list(PALETTE)},
         "axis": {
