@@ -75,6 +75,9 @@ VARIANTS: dict[str, Variant] = {
             "tests/host/test_facts.py::test_this_machine_tells_the_essential": "the essential is read in /proc",
             "tests/integration/test_launches.py::test_what_preparing_needed_of_the_stack_is_not_copied_by_forks": "it "
             "looks into /proc",
+            "tests/integration/test_launches.py::"
+            "test_a_program_is_given_arguments_and_variables_of_the_size_that_is_asked_for": "the program "
+            "that is given them reads them in /proc",
         },
     ),
 }
