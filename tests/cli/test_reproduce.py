@@ -86,6 +86,15 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
     assert "report.html" in error
 
 
+def test_an_explanation_that_is_kept_is_read_up_to_a_bound(tmp_path, monkeypatch):
+    kept = tmp_path / "explain-loop.json"
+    kept.write_text('{"machine": {}, "answer": {"refused": "not permitted"}}')
+    monkeypatch.setattr(reproducing, "_MOST_ANSWER_BYTES", kept.stat().st_size)
+    assert reproducing._read_answer("loop", kept) == ({}, Refused("not permitted"))
+    kept.write_text("  " + kept.read_text())
+    assert reproducing._read_answer("loop", kept) is None
+
+
 @pytest.mark.real
 def test_an_interrupted_one_goes_on_where_it_ended(small, not_explained, capsys, tmp_path, monkeypatch):
     from clonometer.runner.run import run as real_run

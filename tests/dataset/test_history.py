@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.dataset.made import START, make_run
 from tools.json_schema import schema_of
 
-from clonometer.dataset import folders
+from clonometer.dataset import bencher, folders
 from clonometer.dataset.bencher import has_bencher_files, read_bencher
 from clonometer.dataset.history import HistoryLimits, find_history
 from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, REGRESSION, History
@@ -187,4 +187,14 @@ def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset)
     }
     (tmp_path / "1-host.json").write_text('{"launch.fork": {"reaped": {}}}')
     with pytest.raises(InputError, match=r"1-host\.json is no file of Bencher's"):
+        read_bencher(tmp_path)
+
+
+def test_a_bencher_file_is_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '{"launch.fork": {"reaped": {"value": 5}}}'
+    monkeypatch.setattr(bencher, "_MOST_BYTES", len(text))
+    (tmp_path / "1-host.json").write_text(text)
+    assert len(read_bencher(tmp_path).labels) == 1
+    (tmp_path / "1-host.json").write_text(f"{text} ")
+    with pytest.raises(InputError, match="it is too large"):
         read_bencher(tmp_path)

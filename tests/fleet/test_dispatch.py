@@ -110,14 +110,21 @@ def test_a_busy_host_is_waited_for_without_costing_an_attempt() -> None:
 
 
 def test_who_cannot_take_part_is_named_with_its_reason() -> None:
-    seen = simulate(
-        at_once,
-        ("a",),
-        events=((0.0, HostRefused("old", "it has Clonometer 0.0.9")), (0.0, HostRefused("twin", "same as a", "a"))),
-    )
+    seen = simulate(at_once, ("a",), events=((0.0, HostRefused("old", "it has Clonometer 0.0.9")),))
     assert seen.run.status == "partial"
     assert (seen.host("old")["state"], seen.host("old")["reason"]) == ("none", "it has Clonometer 0.0.9")
-    assert (seen.host("twin")["state"], seen.host("twin")["same_as"]) == ("left out", "a")
+
+
+def test_a_host_that_claims_to_be_another_takes_nothing_from_it() -> None:
+    """Whoever comes first: both are measured, never at the same time, and the answer says what they claim."""
+    claim = {"machine": "0b1c2d3e"}
+    events = tuple((0.0, HostCame(name, claim)) for name in ("liar", "honest"))
+    seen = simulate(lambda *_: (10.0, answer()), ("a",), events=events, rounds=1)
+    assert (seen.run.status, seen.host("honest")["same_as"], seen.host("liar")["same_as"]) == ("complete", "liar", None)
+    assert "honest says it is the same machine as liar: they are measured in turn" in seen.notes.lines
+    began_s = {host: at_s for at_s, host, _ in seen.hosts.started}
+    assert abs(began_s["liar"] - began_s["honest"]) == 10.0
+    assert min(began_s["liar"], began_s["honest"]) == began_s["a"]
 
 
 def test_the_same_again_goes_on_where_it_ended() -> None:
@@ -175,4 +182,4 @@ def test_an_unlucky_fleet_comes_to_an_end(seed: int) -> None:
     assert seen.hosts.most_at_once <= 8
     assert sum(len(host.rounds) for host in seen.run.hosts) == len(seen.shelf.runs)
     assert len(seen.shelf.runs) > 50
-    assert all(host.reason for host in seen.run.hosts if host.state not in ("measured", "left out"))
+    assert all(host.reason for host in seen.run.hosts if host.state != "measured")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import subprocess
@@ -27,6 +28,8 @@ from clonometer.fleet.shards import part_of
 from clonometer.fleet.ssh_hosts import read_hosts
 from clonometer.runner.far import FarDriver
 from clonometer.runner.process import ANSWER_FD
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 def test_a_file_of_hosts(tmp_path: Path) -> None:
@@ -153,14 +156,64 @@ def test_the_package_is_brought_whole_and_removed(tmp_path: Path, monkeypatch: p
     names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
     assert "clonometer/fleet/agent.py" in names
     assert "clonometer/plan/plans/quick.toml" in names
-    brought = json.loads(errand.bring(archive, str(tmp_path)))
+    brought = bring(archive, tmp_path)
     assert brought["why"] is None
     looked = json.loads(errand.look(brought["place"]))
     assert (looked["version"], looked["drivers"]) == (__version__, drivers_digest())
     errand.remove(brought["place"])
     assert list(tmp_path.iterdir()) == []
-    assert "why" in json.loads(errand.bring(b"no zip", str(tmp_path)))
+    assert "zip" in bring(b"no zip", tmp_path)["why"]
     assert list(tmp_path.iterdir()) == []
+
+
+def bring(archive: bytes, folder: Path, sent: bytes | None = None) -> dict[str, Any]:
+    digest = hashlib.sha256(archive if sent is None else sent).hexdigest()
+    return dict(json.loads(errand.bring(archive, digest, str(folder))))
+
+
+def test_what_comes_otherwise_than_it_was_sent_is_not_unpacked(tmp_path: Path) -> None:
+    archive = packed()
+    damaged = archive.replace(b"clonometer/fleet/agent.py", b"clonometer/fleet/agenT.py")
+    assert damaged != archive
+    assert bring(damaged, tmp_path, archive) == {
+        "place": None, "why": f"what came is not what was sent: {len(archive):,} bytes",
+    }  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_lock_that_is_brought_is_the_project_s() -> None:
+    lock = (Path(errand.__file__).parent / "needed.txt").read_text()
+    assert [line.partition("==")[0] for line in lock.splitlines() if "==" in line] == list(errand.NEEDED)
+    whole = (REPOSITORY / "requirements" / "run.txt").read_text()
+    assert all(part in whole for part in lock.split("    # via -r run.in"))
+
+
+def test_a_package_with_another_hash_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index has a numpy of the version that is locked, and another content."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    for line in (Path(errand.__file__).parent / "needed.txt").read_text().splitlines():
+        name, separator, rest = line.partition("==")
+        if separator:
+            write_wheel(shelf, name, rest.split()[0])
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
+    monkeypatch.setattr(errand, "_has", lambda name: False)
+    place = tmp_path / "place"
+    place.mkdir()
+    brought = bring(packed(), place)
+    assert brought["place"] is None
+    assert list(place.iterdir()) == []
+    assert "Got" in brought["why"] or "hash" in brought["why"].lower(), brought["why"]
+
+
+def write_wheel(folder: Path, name: str, version: str) -> None:
+    about = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "raise SystemExit('a stranger runs')")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
 
 
 def test_a_round_has_its_share_of_budget_and_processes() -> None:

@@ -106,14 +106,18 @@ def await_measuring() -> None:
         time.sleep(0.02)
 
 
-def test_a_host_is_measured_once_whatever_its_names_and_another_user_s_facts_are_kept(
+def test_two_names_of_a_host_are_measured_in_turn_and_another_user_s_facts_are_kept(
     tmp_path: Path, server: Server
 ) -> None:
     run = start_fleet(tmp_path, server, "web1\nfleetuser@web2 # a twin\n")
     status, hosts, err = ended(run)
     assert status == 0, err
-    assert sorted(host["state"] for host in hosts.values()) == ["left out", "measured"], err
-    (file,) = (tmp_path / "out").glob("*.parquet")
+    assert [host["state"] for host in hosts.values()] == ["measured", "measured"], err
+    # Had both measured at once, one would have met the other's lock.
+    assert [host["retries"] for host in hosts.values()] == [0, 0]
+    assert "another fleet" not in err
+    assert {"web1", "fleetuser_web2"} > {host["same_as"] for host in hosts.values()} - {None} != set()
+    file, _ = (tmp_path / "out").glob("*.parquet")
     metadata = clonometer.load(file).metadata
     assert (metadata.host["user.root"], metadata.host["libc.name"]) == (False, "glibc")
     assert metadata.host["kernel.release"] == os.uname().release

@@ -107,6 +107,10 @@ def test_a_folder_of_another_user_or_behind_a_link_stays(tmp_path: Path, monkeyp
     monkeypatch.setattr(os, "geteuid", lambda: theirs.stat().st_uid + 1)
     run(f"os.write(2, b'keeps: {theirs}')", folders=(str(tmp_path),))
     assert (theirs / "file").exists()
+    # Somebody gave it that name after it was looked at.
+    monkeypatch.setattr(leftovers, "_is_ours", lambda path, folders: True)
+    run(f"os.write(2, b'keeps: {theirs}')", folders=(str(tmp_path),))
+    assert (theirs / "file").exists()
 
 
 def test_what_a_program_is_given_is_its_input_whether_it_reads_it_or_not() -> None:

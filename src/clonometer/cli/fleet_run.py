@@ -201,12 +201,14 @@ def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:
     from clonometer.views.terminal.text import clean
 
     count = sum(len(host.rounds) for host in answer.hosts)
-    taking_part = [host for host in answer.hosts if host.state != "left out"]
-    whole = sum(host.state == "measured" for host in taking_part)
-    click.echo(f"{whole} of {len(taking_part)} hosts are measured: {count} run files in {answer.folder}.", err=err)
+    whole = sum(host.state == "measured" for host in answer.hosts)
+    click.echo(f"{whole} of {len(answer.hosts)} hosts are measured: {count} run files in {answer.folder}.", err=err)
     if not answer.hosts:
         click.echo(f"  {answer.reason}", err=err)
-    for host in taking_part:
+    for host in answer.hosts:
+        if host.same_as is not None:
+            same = f"{host.host}: the same boot id as {host.same_as}. One machine of two names, or one of them lies"
+            click.echo(f"  {clean(same)}.", err=err)
         if host.state != "measured":
             why = f": {host.reason}" if host.reason else ""
             click.echo(f"  {clean(f'{host.host}: {len(host.rounds)} of {answer.rounds} rounds{why}')}", err=err)

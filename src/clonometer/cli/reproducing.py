@@ -35,6 +35,8 @@ from clonometer.studies.parts import CappedRounds, prolonged, remaining
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
 #: Demos that show facts which claims are about.
 OBSERVED = ("crash", "flags")
+# An explanation has some 100 kB; what is cut off at this is no JSON.
+_MOST_ANSWER_BYTES = 16 << 20
 
 
 class Kept:
@@ -162,7 +164,8 @@ class Kept:
 def _read_answer(name: str, path: Path) -> tuple[Mapping[str, Any], Answer] | None:
     """Read an answer that is kept, and the facts of its machine; what cannot be read is made anew."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            kept = json.loads(file.read(_MOST_ANSWER_BYTES))
         answer = read_answer(name, kept["answer"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError, InputError):
         return None

@@ -86,7 +86,6 @@ class Conductor:
 
     def __post_init__(self) -> None:
         self._clocks: dict[str, Mapping[str, Any]] = {}
-        self._same_as: dict[str, HostRefused] = {}
         self._duplicates = 0
 
     def run(self, wish: Interruption) -> FleetRun:
@@ -145,9 +144,6 @@ class Conductor:
             case HostGone():
                 self.dispatch.gone(event.host, event.reason, now_s)
                 self.watcher.changed(self.dispatch.hosts[event.host], f"lost: {event.reason}")
-            case HostRefused() if event.same_as is not None:
-                self._same_as[event.host] = event
-                self.watcher.remark(f"{event.host} is left out: {event.reason}")
             case HostRefused():
                 self.dispatch.refuse(event.host, event.reason)
                 self.watcher.changed(self.dispatch.hosts[event.host], f"given up: {event.reason}")
@@ -160,13 +156,16 @@ class Conductor:
 
     def _welcome(self, event: HostCame, now_s: float) -> None:
         new = event.host not in self.dispatch.hosts
-        self.dispatch.came(event.host, now_s)
+        self.dispatch.came(event.host, now_s, str(event.identity.get("machine", "")))
         self._clocks[event.host] = event.identity
         apart_s, within_s = event.identity.get("apart_s"), event.identity.get("apart_within_s")
         if new and isinstance(apart_s, float) and abs(apart_s) > _APART_S + float(within_s or 0.0):
             self.watcher.remark(
                 f"{event.host}: its clock is {abs(apart_s):.0f} s {'ahead' if apart_s > 0 else 'behind'}"
             )
+        same_as = self.dispatch.same_as(event.host)
+        if new and same_as is not None:
+            self.watcher.remark(f"{event.host} says it is the same machine as {same_as}: they are measured in turn")
         account = self.dispatch.hosts[event.host]
         if not account.rounds:
             for round_ in range(1, self.order.rounds + 1):
@@ -232,12 +231,7 @@ class Conductor:
     def _summary(self, *, interrupted: bool) -> FleetRun:
         hosts = [self._host(account) for _, account in sorted(self.dispatch.hosts.items())]
         measured = [host for host in hosts if host.rounds]
-        whole = all(host.state == "measured" for host in hosts)
-        hosts += [
-            FleetHost(same.host, "left out", same.reason, {}, 0, None, None, same.same_as)
-            for same in self._same_as.values()
-        ]
-        missing = [host for host in hosts if host.state not in ("measured", "left out")]
+        missing = [host for host in hosts if host.state != "measured"]
         reason = f"{len(missing)} of {len(hosts)} hosts are not measured whole" if missing else None
         if not hosts:
             reason = "no host could be asked"
@@ -247,7 +241,7 @@ class Conductor:
             plan=self.order.plan.name,
             seed=self.order.seed,
             rounds=self.order.rounds,
-            status="failed" if not measured else "complete" if whole else "partial",
+            status="failed" if not measured else "partial" if missing else "complete",
             reason="interrupted" if interrupted else reason,
             duplicates=self._duplicates,
             hosts=hosts,
@@ -267,5 +261,5 @@ class Conductor:
             retries=account.retries,
             clock_apart_s=clock.get("apart_s"),
             clock_apart_within_s=clock.get("apart_within_s"),
-            same_as=None,
+            same_as=self.dispatch.same_as(account.name),
         )

@@ -1,5 +1,8 @@
 """Hosts as Dask workers: of each machine one worker at a time is asked; all of them rest meanwhile.
 
+A machine is where workers of one network address say one boot id: messages to the address reach nobody else. Another
+address with the same boot id is a host by itself, measured in turn: a container, or a worker that lies.
+
 What a worker runs is the text of `clonometer.fleet.errand`, with texts and bytes for its arguments: a function's
 bytecode would not fit another Python, and its name would need Clonometer there. What comes back is bytes, and nothing
 is unpickled here (`clonometer.fleet.unpickling`).
@@ -7,8 +10,10 @@ is unpickled here (`clonometer.fleet.unpickling`).
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
+import re
 import tempfile
 import threading
 import time
@@ -33,6 +38,7 @@ _RESOURCE = "clonometer"
 _ERRAND_TIMEOUT_S = 900.0
 _MOST_UNSOUND = 3
 _GREETED_AT_ONCE = 16
+_LONGEST_MACHINE = 100
 
 
 class DaskHosts:
@@ -207,7 +213,7 @@ class DaskHosts:
             if is_first:
                 machine.place = self._equip(worker, known)
                 self._do(worker, "offer", _RESOURCE)
-                self._mail.post(HostCame(machine.name, clock))
+                self._mail.post(HostCame(machine.name, {**clock, "machine": machine.boot_id}))
         except UnavailableError as error:
             self._mail.post(HostRefused(self._workers[worker], error.message))
         except Exception as error:
@@ -219,10 +225,11 @@ class DaskHosts:
     def _machine_of(self, worker: str, known: Mapping[str, Any]) -> tuple[_Machine, bool]:
         """The machine of a worker, and whether this worker is the one that is asked there."""
         with self._lock:
-            machine = next((m for m in self._hosts.values() if m.id == known["machine"]), None)
+            address, boot_id = address_of(worker), str(known["machine"])[:_LONGEST_MACHINE]
+            machine = next((m for m in self._hosts.values() if (m.address, m.boot_id) == (address, boot_id)), None)
             if machine is None:
                 name = safe_name(str(known["name"]), set(self._hosts))
-                machine = self._hosts[name] = _Machine(name, str(known["machine"]))
+                machine = self._hosts[name] = _Machine(name, address, boot_id)
             self._workers[worker] = machine.name
             is_first = not machine.worker
             if is_first:
@@ -246,7 +253,7 @@ class DaskHosts:
         if lacks is None:
             return ""
         self._archive = self._archive or packed()
-        answer = self._do(worker, "bring", self._archive, "")
+        answer = self._do(worker, "bring", self._archive, hashlib.sha256(self._archive).hexdigest(), "")
         if answer["place"] is None:
             raise UnavailableError(f"{lacks}, and {__version__} cannot be brought there: {answer['why']}")
         now = self._run(worker, "look", answer["place"])
@@ -280,12 +287,25 @@ class DaskHosts:
                 self._mail.post(Remark(str(error)))
 
 
+def address_of(worker: str) -> str:
+    """The network address of a worker, without its port or, for one of this process, its number.
+
+    Examples
+    --------
+    >>> address_of("tls://10.0.0.7:41111"), address_of("tls://[fe80::1]:9"), address_of("inproc://10.0.0.7/21/4")
+    ('10.0.0.7', '[fe80::1]', '10.0.0.7')
+    """
+    place = worker.partition("://")[2].partition("/")[0]
+    return re.sub(r":[0-9]+\Z", "", place)
+
+
 @dataclass
 class _Machine:
     """A host: its worker that is asked, empty while there is none, and where the package was brought."""
 
     name: str
-    id: str
+    address: str
+    boot_id: str
     worker: str = ""
     place: str = ""
     future: Any = None

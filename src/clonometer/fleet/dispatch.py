@@ -56,10 +56,12 @@ class HostAccount:
     """How a host is getting on.
 
     ``state``: ``ready``, ``measures``, ``gone``, ``busy``, ``done`` or ``given up``. ``rounds`` has for each round that
-    has arrived whether it is ``complete`` or ``partial``.
+    has arrived whether it is ``complete`` or ``partial``. ``machine`` is what it says that it is, empty where it says
+    nothing: hosts that say the same never measure at the same time.
     """
 
     name: str
+    machine: str = ""
     state: str = "ready"
     reason: str | None = None
     rounds: dict[int, str] = field(default_factory=dict)
@@ -81,9 +83,10 @@ class Dispatch:
         self._seed = seed
         self._patience = patience
 
-    def came(self, host: str, now_s: float) -> None:
-        """Learn that a host is there, for the first time or again."""
+    def came(self, host: str, now_s: float, machine: str = "") -> None:
+        """Learn that a host is there, for the first time or again, and which machine it says that it is."""
         account = self.hosts.setdefault(host, HostAccount(host))
+        account.machine = machine
         if account.state == "gone":
             account.state, account.rest_until_s = "ready", now_s
 
@@ -111,7 +114,7 @@ class Dispatch:
 
     def starts(self, now_s: float) -> Iterator[tuple[str, int, int]]:
         """Host, round and attempt of what is to be started now; each is taken to be started."""
-        running = sum(account.state == "measures" for account in self.hosts.values())
+        measuring = [account.machine for account in self.hosts.values() if account.state == "measures"]
         present = [account for account in self.hosts.values() if account.state in ("ready", "measures", "busy")]
         slowest = min((self._next_round(account) for account in present), default=self.rounds)
         waiting = [
@@ -122,7 +125,12 @@ class Dispatch:
             and self._next_round(account) <= slowest + 1
         ]
         waiting.sort(key=lambda account: (self._next_round(account), self._turn(account)))
-        for account in waiting[: max(0, self._patience.at_once - running)]:
+        for account in waiting:
+            if len(measuring) >= self._patience.at_once:
+                break
+            if account.machine and account.machine in measuring:
+                continue
+            measuring.append(account.machine)
             round_ = self._next_round(account)
             account.state, account.round, account.since_s, account.asked_to_end = "measures", round_, now_s, False
             account.attempts[round_] = account.attempts.get(round_, 0) + 1
@@ -149,6 +157,12 @@ class Dispatch:
         else:
             account.retries += 1
             account.state, account.round, account.rest_until_s = "ready", None, now_s + self._patience.rest_s
+
+    def same_as(self, host: str) -> str | None:
+        """The first other host that says it is the same machine; None for the first itself."""
+        machine = self.hosts[host].machine
+        first = next(account.name for account in self.hosts.values() if account.machine == machine)
+        return None if first == host or not machine else first
 
     def is_last_attempt(self, host: str) -> bool:
         """Whether what the host measures now will not be tried again."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import io
 import json
 import os
@@ -32,6 +33,8 @@ HOST_VARIABLE = "CLONOMETER_HOST"
 DEFAULT_LOCK = "/tmp/clonometer-host.lock"
 OLDEST_PYTHON = (3, 11)
 NEEDED = ("numpy", "pyarrow")
+# Their versions and hashes (`make lock`).
+_LOCK = "clonometer/fleet/needed.txt"
 _LOOK_TIMEOUT_S = 60
 _INSTALL_TIMEOUT_S = 600
 _ATTEMPTS = 10
@@ -94,11 +97,14 @@ def _environment(place: str) -> dict[str, str]:
     return environment
 
 
-def bring(archive: bytes, folder: str) -> str:
+def bring(archive: bytes, sha256: str, folder: str) -> str:
     """Unpack the package into a new folder, and fetch what it needs where that is missing.
 
+    Nothing is unpacked that has other hex digits of SHA-256, and pip takes nothing but what the package's lock names.
     Gives JSON: ``place``, the folder, or None and ``why``.
     """
+    if hashlib.sha256(archive).hexdigest() != sha256:
+        return json.dumps({"place": None, "why": f"what came is not what was sent: {len(archive):,} bytes"})
     place = tempfile.mkdtemp(prefix="clonometer-", dir=folder or None)
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as packed:
@@ -108,7 +114,7 @@ def bring(archive: bytes, folder: str) -> str:
                     Path(written).chmod(0o755)
         missing = [name for name in NEEDED if not _has(name)]
         if missing:
-            _install(missing, f"{place}/needed")
+            _install(f"{place}/{_LOCK}", f"{place}/needed")
     except (OSError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
         shutil.rmtree(place, ignore_errors=True)
         said_last = str(getattr(error, "stderr", None) or "").strip().splitlines()
@@ -122,8 +128,10 @@ def _has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def _install(names: list[str], target: str) -> None:
-    command = [sys.executable, "-m", "pip", "install", "-q", "--target", target, *names]
+def _install(lock: str, target: str) -> None:
+    """Fetch the versions that this machine uses: wheels that have one of the hashes in the lock, and nothing else."""
+    exact = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", lock]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--target", target, *exact]
     subprocess.run(command, check=True, capture_output=True, timeout=_INSTALL_TIMEOUT_S, text=True, env=os.environ)
 
 

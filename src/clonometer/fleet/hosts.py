@@ -14,7 +14,10 @@ from clonometer.runner.far import cut
 
 @dataclass(frozen=True)
 class HostCame:
-    """A host can be asked; ``identity`` has ``apart_s`` and ``apart_within_s`` where its clock is known."""
+    """A host can be asked; ``identity`` has ``apart_s`` and ``apart_within_s`` where its clock is known.
+
+    ``machine`` of it is a boot id, which is a host's own word: it may be another's.
+    """
 
     host: str
     identity: Mapping[str, Any] = field(default_factory=dict)
@@ -33,11 +36,10 @@ class HostGone:
 
 @dataclass(frozen=True)
 class HostRefused:
-    """A host cannot take part; ``same_as`` where it is another name of one that does."""
+    """A host cannot take part."""
 
     host: str
     reason: str
-    same_as: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", cut(self.reason))

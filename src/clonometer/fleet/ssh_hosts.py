@@ -73,9 +73,7 @@ class SshHosts:
         self._patience_s = shard_s
         self._drivers = dict(drivers)
         self._mail = Mailbox()
-        self._machines: dict[str, str] = {}
         self._unasked = set(self._destinations)
-        self._turn = threading.Lock()
         self._few = threading.Semaphore(_ASKING_AT_ONCE)
         self._running: list[threading.Thread] = []
         self._shards: set[str] = set()
@@ -153,9 +151,4 @@ class SshHosts:
             if attempt == _ATTEMPTS or self._ended.wait(_PAUSE_S):
                 self._mail.post(HostRefused(name, reason))
                 return
-        with self._turn:
-            first = self._machines.setdefault(identity["machine"], name)
-        if first != name:
-            self._mail.post(HostRefused(name, f"it is the same machine as {first}", same_as=first))
-        else:
-            self._mail.post(HostCame(name, identity))
+        self._mail.post(HostCame(name, identity))

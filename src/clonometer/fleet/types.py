@@ -9,7 +9,7 @@ from typing import Annotated
 from clonometer.records import Count, Known, Least, version
 
 FLEET_RUN_SCHEMA = 1
-STATES = ("measured", "partial", "none", "waiting", "left out")
+STATES = ("measured", "partial", "none", "waiting")
 _STATUS = Known(("complete", "partial"))
 
 
@@ -22,7 +22,7 @@ class FleetHost:
         str,
         Known(STATES),
         "measured: every round is there; partial: some rounds, or some of a round; none: nothing; waiting: the run was "
-        "interrupted before its turn; left out: the same machine as another.",
+        "interrupted before its turn.",
     ]
     reason: Annotated[str | None, "Why not all of it."]
     rounds: Annotated[
@@ -31,7 +31,9 @@ class FleetHost:
     retries: Annotated[Count, "How often a round was tried again."]
     clock_apart_s: Annotated[float | None, "Its clock minus the clock of the machine that asked."]
     clock_apart_within_s: Annotated[float | None, Least(0), "How far that may be wrong."]
-    same_as: Annotated[str | None, "The host that this is another name of; it was left out."]
+    same_as: Annotated[
+        str | None, "The host that gave the same boot id before: one machine of two names, or one of them lies."
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

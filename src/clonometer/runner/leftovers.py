@@ -66,7 +66,8 @@ def remove_left(paths: list[str], folders: Collection[str]) -> tuple[str, ...]:
 
     They are a driver's, which has ended; its remover may be removing them at the same time. A program is not believed
     further than that: a folder must be ours, and lie in one of ``folders``, in which the program was told to make it. A
-    control group must be ours too, and goes only if it is empty. Without ``folders`` nothing is removed.
+    control group must be ours too, and goes only if it is empty. Without ``folders`` nothing is removed. What a program
+    of this machine may name so it may remove by itself; others, who may write to ``folders`` too, gain nothing either.
     """
     ours = [path for path in paths if _is_ours(path, folders)]
     end_s = time.monotonic() + _PATIENCE_S
@@ -97,6 +98,9 @@ def _removed(path: str) -> bool:
         except OSError:
             return False
         try:
+            # Where others may rename, it need not be the folder any more that was looked at.
+            if os.fstat(folder).st_uid != os.geteuid():
+                return True
             with os.scandir(folder) as entries:
                 for entry in entries:
                     with contextlib.suppress(OSError):
