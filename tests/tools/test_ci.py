@@ -61,6 +61,13 @@ def test_every_part_runs_and_the_last_word_is_the_test_runners(folder: Path, bro
         assert " s, " in line
 
 
+def test_torture_tries_every_class(folder: Path) -> None:
+    run(folder)
+    [torture] = [line for line in (folder / "made").read_text().splitlines() if line.startswith("torture")]
+    assert "--only" not in torture
+    assert "--trial" not in torture
+
+
 def test_a_package_that_the_system_does_not_have_is_left_out_and_said(folder: Path) -> None:
     ended = run(folder)
     assert "this system has no package linux-perf" in ended.stdout

@@ -1,19 +1,19 @@
 """What plays ``ssh`` for a fleet of strangers: this machine's shell under many names, each of which lies in one way.
 
 Started as ``ssh ... -- HOST COMMAND`` by the fleet's run. An honest host, ``honest*``, hands the command to a shell,
-with a boot id, a temporary folder and a lock of its own. The others do so too until the step at which they lie.
+with a boot id, a temporary folder and a lock of its own. The others, ``STEP.LIE``, do so too until that step.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable
-from pathlib import Path
 
 BAIT = "BAIT"
 _FLOOD = b"x" * (1 << 16)
@@ -69,11 +69,18 @@ def _frames(kind: bytes, length: int) -> bytes:
     return b"CLNMETER" + (1).to_bytes(4, "little") + bytes(4) + kind + bytes(4) + length.to_bytes(8, "little")
 
 
-_BOOT = b"0b1c2d3e-0000-4000-8000-00000000000%d"
+_BOOT = b"0b1c2d3e-0000-4000-8000-000000000001"
+
+
+def _boot_of(host: str) -> bytes:
+    """What a host that does not lie gives for its boot id."""
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, host)).encode()
+
+
 _NOW = str(int(time.time())).encode()
 
 
-def _identity(arch: bytes = b"x86_64", now: bytes = _NOW, boot: bytes = _BOOT % 1) -> Callable[[], None]:
+def _identity(arch: bytes = b"x86_64", now: bytes = _NOW, boot: bytes = _BOOT) -> Callable[[], None]:
     return words(boot + b"\n" + arch + b"\n" + now + b"\n")
 
 
@@ -85,7 +92,9 @@ LIES: dict[str, dict[str, Callable[[], None]]] = {
         "superscript": _identity(now="²".encode()), "many-digits": _identity(now=b"9" * 5000),
         "negative": _identity(now=b"-1"), "not-a-number": _identity(now=b"nan"), "zeros": words(bytes(4000)),
         "escapes": _identity(arch=_ESCAPES.strip()), "long-arch": _identity(arch=b"a" * 4000),
-        "no-boot-id": _identity(boot=b"../../etc"), "long-reason": words(_LONG, 255, 2),
+        "no-boot-id": _identity(boot=b"../../etc"),
+        "boot-id-of-honest1": _identity(boot=_boot_of("honest1")),
+        "boot-id-of-honest2": _identity(boot=_boot_of("honest2")), "long-reason": words(_LONG, 255, 2),
         "reason-with-escapes": words(_ESCAPES, 255, 2), "not-utf8": words(b"\xff\xfe\xfd" * 100),
     },
     "keeper": {
@@ -119,41 +128,44 @@ LIES: dict[str, dict[str, Callable[[], None]]] = {
 NAMES = [f"{step}.{lie}" for step, lies in LIES.items() for lie in lies]
 
 
-def step_of(arguments: list[str], command: str) -> str:
-    """Which step a command of the fleet's is."""
-    if "-M" in arguments:
-        return "keeper"
-    if "-S" not in arguments:
-        return "identity"
-    for mark, step in (
-        ("cat >", "copy"),
-        ("--describe", "describe"),
-        ("--calibrate", "calibrate"),
-        ("--fd", "measure"),
-    ):
-        if mark in command:
-            return step
-    return "facts"
+# What plays ssh: where nobody lies it is the shell alone, since Python's start takes longer than all that is asked.
+SSH = r"""#!/bin/sh
+step=identity
+while [ "$1" != -- ]; do
+    case $1 in -M) step=keeper ;; -S) [ $step = keeper ] || step=facts ;; esac
+    shift
+done
+host=$2
+shift 2
+case $step:$* in
+facts:*"cat >"*) step=copy ;;
+facts:*--describe*) step=describe ;;
+facts:*--calibrate*) step=calibrate ;;
+facts:*--fd*) step=measure ;;
+esac
+export TMPDIR="$HOSTS/$host" CLONOMETER_HOST_LOCK="$HOSTS/$host/lock"
+mkdir -p "$TMPDIR"
+case $step:$host in
+identity:* | "$step:$step".*) exec @python@ -S -E @lies@ "$step" "$host" "$*" ;;
+esac
+exec /bin/sh -c "$*"
+"""
 
 
-def main(arguments: list[str]) -> None:
-    """Play ssh once."""
-    host, *rest = arguments[arguments.index("--") + 1 :]
-    command = " ".join(rest)
-    step, (lies_at, _, lie) = step_of(arguments, command), host.partition(".")
+def ssh() -> str:
+    """The program that plays ssh."""
+    return SSH.replace("@python@", shlex.quote(sys.executable)).replace("@lies@", shlex.quote(__file__))
+
+
+def main(step: str, host: str, command: str) -> None:
+    """Lie at this step if the host does; else say who it is, with a boot id of its own."""
+    lies_at, _, lie = host.partition(".")
     if step == lies_at:
         LIES[step][lie]()
         return
-    place = Path(os.environ["HOSTS"], host)
-    place.mkdir(exist_ok=True)
-    environment = {**os.environ, "TMPDIR": str(place), "CLONOMETER_HOST_LOCK": str(place / "lock")}
-    if step == "identity":
-        ended = subprocess.run(["/bin/sh", "-c", command], env=environment, capture_output=True, check=False)
-        boot = str(uuid.uuid5(uuid.NAMESPACE_DNS, host)).encode()
-        say(re.sub(rb"\A[0-9a-f-]{36}", boot, ended.stdout))
-        return
-    os.execve("/bin/sh", ["sh", "-c", command], environment)
+    ended = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
+    say(re.sub(rb"\A[0-9a-f-]{36}", _boot_of(host), ended.stdout))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

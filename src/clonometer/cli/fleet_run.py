@@ -58,6 +58,7 @@ class _Way:
     trust_network: bool
     no_bring: bool
     gone_s: float
+    patience_s: float
 
     @property
     def tls(self) -> tuple[Path | None, Path | None, Path | None]:
@@ -79,7 +80,8 @@ class _Way:
             from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
 
             config = None if self.ssh_config is None else str(self.ssh_config.absolute())
-            return SshHosts(read_hosts(self.hosts), config, shard_s, dict(map(_drivers_for, self.drivers)))
+            drivers = dict(map(_drivers_for, self.drivers))
+            return SshHosts(read_hosts(self.hosts), config, shard_s, drivers, self.patience_s)
         from clonometer.fleet.dask_access import Access
         from clonometer.fleet.dask_hosts import DaskHosts
 
@@ -110,6 +112,7 @@ class _Way:
 @number_option("--at-once", "at_once", "How many machines measure at a time.", 32, most=4096)
 @number_option("--retries", "retries", "How often a round that failed is tried again.", 2, least=0, most=100)
 @time_option("--gone", "gone_s", "How long a machine that is lost is waited for.", default="2m")
+@time_option("--patience", "patience_s", "How long one answer over ssh is waited for.", default="1m")
 @time_option("--wait", "busy_s", "How long to wait for a machine that another fleet measures.", default="10m")
 @time_option(
     "--late",

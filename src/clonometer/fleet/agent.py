@@ -65,15 +65,17 @@ def answer(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-    from clonometer.plan.catalogue import read_catalogue
-    from clonometer.plan.metadata import from_metadata
-    from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
-    from clonometer.runner.drivers import find_drivers
     from clonometer.runner.folder import temporary_folder
-    from clonometer.runner.run import run
 
-    plan = from_metadata(asked["plan"])
     with temporary_folder() as folder, working_in(folder), _far_host(asked) as far:
+        # After the host was met: many cannot be reached or are busy, and these take a second of CPU time.
+        from clonometer.plan.catalogue import read_catalogue
+        from clonometer.plan.metadata import from_metadata
+        from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
+        from clonometer.runner.drivers import find_drivers
+        from clonometer.runner.run import run
+
+        plan = from_metadata(asked["plan"])
         drivers = find_drivers() if far is None else far.drivers()
         catalogue = read_catalogue(drivers.descriptions)
         locked = "yes" if far is None else far.locked

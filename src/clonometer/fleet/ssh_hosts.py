@@ -60,17 +60,22 @@ class SshHosts:
     """Reaches hosts by ``ssh``.
 
     ``config`` is a configuration file for ``ssh -F`` (None: the user's); ``shard_s`` says how long a shard is measured
-    at most. ``drivers`` has folders of drivers for other instruction sets, by the name of each (`uname -m`).
+    at most, ``patience_s`` how long one answer is waited for. ``drivers`` has folders of drivers for other instruction sets, by the name of each (`uname -m`).
     """
 
     def __init__(
-        self, destinations: Sequence[Destination], config: str | None, shard_s: float, drivers: Mapping[str, str]
+        self,
+        destinations: Sequence[Destination],
+        config: str | None,
+        shard_s: float,
+        drivers: Mapping[str, str],
+        patience_s: float,
     ) -> None:
         self._destinations = {host.name: host.destination for host in destinations}
         self._config = config
         self._most_s = shard_s + _BESIDE_S
         # Nobody waits for one answer longer than for all that a round takes.
-        self._patience_s = shard_s
+        self._patience_s = min(patience_s, shard_s)
         self._drivers = dict(drivers)
         self._mail = Mailbox()
         self._unasked = set(self._destinations)

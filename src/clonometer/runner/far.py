@@ -37,7 +37,7 @@ _OPTIONS = (
     "-oPermitLocalCommand=no", "-oLogLevel=ERROR", "-oServerAliveInterval=30", "-oServerAliveCountMax=4",
 )  # fmt: skip
 _FAR_FD = "3"
-_PATIENCE_S = 60.0
+PATIENCE_S = 60.0
 # After its input has ended a host removes a folder, and ends.
 _FAREWELL_S = 10.0
 # What a host may answer: who it is, that it is ready, what its facts are, and one driver's samples.
@@ -174,7 +174,7 @@ def check_destination(destination: str) -> str:
     return destination
 
 
-def ask_identity(destination: str, config: str | None, patience_s: float = _PATIENCE_S) -> dict[str, Any]:
+def ask_identity(destination: str, config: str | None, patience_s: float = PATIENCE_S) -> dict[str, Any]:
     """Ask a host for its machine, instruction set and clock, by one short command.
 
     Gives ``machine`` (the kernel's boot id), ``arch``, ``apart_s`` (its clock minus ours) and ``apart_within_s``.
@@ -187,7 +187,7 @@ def ask_identity(destination: str, config: str | None, patience_s: float = _PATI
     script = "cat /proc/sys/kernel/random/boot_id; uname -m; date +%s"
     command = [*_ssh(config), "--", check_destination(destination), "exec sh -s"]
     began_s = time.time()
-    answer, ending = _run(command, script.encode(), min(patience_s, _PATIENCE_S), _MOST_WORDS_BYTES)
+    answer, ending = _run(command, script.encode(), patience_s, _MOST_WORDS_BYTES)
     after_s = time.time()
     identity = _IDENTITY.fullmatch(answer)
     if ending.exit_status != 0 or identity is None:
@@ -215,7 +215,7 @@ class FarHost(Starts):
     most_s
         After so long the host gives up waiting for us, should the line have broken without a word.
     patience_s
-        How long one answer of the host is waited for; a minute at most.
+        How long one answer of the host is waited for.
     drivers
         Folders of drivers for other instruction sets, by what ``uname -m`` calls them.
     """
@@ -228,7 +228,7 @@ class FarHost(Starts):
         config: str | None,
         label: str,
         most_s: float,
-        patience_s: float | None = None,
+        patience_s: float = PATIENCE_S,
         drivers: Mapping[str, Path] | None = None,
     ) -> None:
         self._destination = check_destination(destination)
@@ -236,7 +236,7 @@ class FarHost(Starts):
         self._control = control
         if len(str(control)) > _LONGEST_SOCKET:
             raise UsageError(f"{control} is too long a name for the socket of ssh")
-        self._patience_s = min(_PATIENCE_S, most_s) if patience_s is None else min(_PATIENCE_S, patience_s)
+        self._patience_s = min(patience_s, most_s)
         self._values = {"suffix": secrets.token_hex(6), "label": _plain(label), "most": str(round(most_s))}
         self._keeper: subprocess.Popen[bytes] | None = None
         self._place = ""
