@@ -45,8 +45,8 @@ def _fleet(sandbox: Sandbox, draw: random.Random) -> list[str]:
     before = _tree(sandbox.root)
     command = sandbox.start(
         "fleet", "run", "--plan", "plan.toml", "--hosts", "hosts", "--rounds", "1", "--retries", "0",
-        "--at-once", str(_AT_ONCE), "--late", f"{_LATE_S}s", "--patience", f"{_PATIENCE_S}s", "--gone", "2s", "--wait", "2s",
-        "--out", "out", "--json",
+        "--at-once", str(_AT_ONCE), "--late", f"{_LATE_S}s", "--patience", f"{_PATIENCE_S}s", "--gone", "2s",
+        "--wait", "2s", "--out", "out", "--json",
         environment={"PATH": f"{programs}:{os.environ['PATH']}", "HOSTS": str(homes), lies.BAIT: str(bait)},
     )  # fmt: skip
     most_bytes = _watch(command)

@@ -60,7 +60,8 @@ class SshHosts:
     """Reaches hosts by ``ssh``.
 
     ``config`` is a configuration file for ``ssh -F`` (None: the user's); ``shard_s`` says how long a shard is measured
-    at most, ``patience_s`` how long one answer is waited for. ``drivers`` has folders of drivers for other instruction sets, by the name of each (`uname -m`).
+    at most, ``patience_s`` how long one answer is waited for. ``drivers`` has folders of drivers for other instruction
+    sets, by the name of each (`uname -m`).
     """
 
     def __init__(
