@@ -67,9 +67,33 @@ static void fill_the_hole(void) {
     munmap(arena.memory, arena.mapped);
 }
 
+static bool is_there(unsigned char *at, const struct arena *arena) {
+    unsigned char residency = 0;
+    size_t inside = (size_t)(at - arena->memory) % arena->page_bytes;
+    CHECK(mincore(at - inside, 1, &residency) == 0, "not mapped");
+    return (residency & 1) != 0;
+}
+
+/* A cold launch finds the pages of its own row alone; the rest come after it and destroy nothing. */
+static void populate_in_two_steps(void) {
+    struct arena arena;
+    CHECK(arena_map(&arena, 16 << 12, false) == 0, "not mapped");
+    unsigned char *page = arena_take(&arena, 40);
+    unsigned char *rows = arena_take(&arena, 12 << 12);
+    unsigned char *last = rows + (12 << 12) - 1;
+    arena_populate(&arena, rows + 64);
+    CHECK(is_there(page, &arena) && is_there(rows, &arena), "what the first launch writes is not there");
+    CHECK(!is_there(last, &arena), "all of it is there");
+    rows[0] = 7;
+    arena_populate(&arena, NULL);
+    CHECK(is_there(last, &arena) && rows[0] == 7, "the rest is not there, or something was overwritten");
+    munmap(arena.memory, arena.mapped);
+}
+
 int main(void) {
     struct arena arena;
     fill_the_hole();
+    populate_in_two_steps();
     keep_large_pages();
     CHECK(arena_map(&arena, 8192, false) == 0, "not mapped");
     unsigned char *page = arena_take(&arena, 40);

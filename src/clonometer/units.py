@@ -61,13 +61,18 @@ def format_bytes(size_bytes: int) -> str:
 
 
 def approximate_bytes(size_bytes: float) -> str:
-    """Write a size for reading, to three digits, in the binary unit that suits it.
+    """Write a size for reading, to three digits, in the binary unit that suits it; in MB or GB what is a whole number.
 
     Examples
     --------
     >>> approximate_bytes(25_200_000_000), approximate_bytes(1_060_000_000)
     ('23.5 GiB', '1,011 MiB')
+    >>> approximate_bytes(4_000_000_000), approximate_bytes(2_000_000)
+    ('4 GB', '2 MB')
     """
+    for name, factor in (("GB", 10**9), ("MB", 10**6)):
+        if factor <= size_bytes < 1000 * factor and size_bytes % factor == 0:
+            return f"{size_bytes / factor:.0f} {name}"
     for name, factor in _BYTE_UNITS:
         if size_bytes >= factor:
             size = size_bytes / factor

@@ -31,6 +31,7 @@ def completed(clonometer: CommandLine, *words: str) -> list[str]:
         (["ab", "fork", "--stage", "rea"], ["reaped"]),
         (["plot", "x.parquet", "--kind", "overv"], ["overview"]),
         (["reproduce", "sys"], ["sysel-2020"]),
+        (["reproduce", "U1"], ["U1", "U10", "U11", "U12", "U13", "U14", "U15"]),
         (["demo", "clone"], ["clone-vm"]),
         (["list", "reap"], ["reaped"]),
         (["run", "nosuch"], []),

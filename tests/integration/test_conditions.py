@@ -46,6 +46,8 @@ SIZES = {
     "thrash_bytes": MIB,
     "open_files": 200,
     "parent_threads": 8,
+    "fork_handlers": 50,
+    "reap_after_ns": 1_000_000,
     "nofile": 512,
     "concurrency": 3,
 }
@@ -126,6 +128,18 @@ def test_each_value_is_measured_or_lacks_with_a_reason(workload: str, axis: str,
     if axis == "mlockall" and os.geteuid() != 0 and answer.blocks[0].outcomes.get("EAGAIN") == answer.blocks[0].rows:
         pytest.skip("a thread's stack is more than an ordinary user may lock here; raise it with ulimit -l")
     assert answer.blocks[0].outcomes == {"ok": answer.blocks[0].rows}
+
+
+def test_fork_handlers_are_registered() -> None:
+    """Each has three addresses to keep."""
+    assert grown("launch.fork", "anon_bytes", "fork_handlers=100000") >= 3 * 8 * 100_000
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_the_parent_sleeps_between_its_call_and_its_wait(workload: str) -> None:
+    answer = probe.ask(f"workload={workload}", "reap_after_ns=3000000", "samples=5", "blocks=1")
+    columns = answer.blocks[0].columns
+    assert min(columns["reaped_ns"] - columns["call_returns_ns"]) >= 3_000_000
 
 
 @pytest.mark.parametrize("pages", ["rewritten", "first", "clean"])

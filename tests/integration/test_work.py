@@ -94,6 +94,8 @@ def test_every_output_can_be_written_and_is_removed(kind: str, output: str, writ
         ["allocate=each_number"],
         ["allocate=each_number", "allocator=one_heap"],
         ["allocate=each_number", "allocator=mapped"],
+        ["allocate=leaked"],
+        ["result_files=overwritten"],
         ["worker_memory=prefaulted", "counters=adjacent", "file_table=own"],
         ["worker_memory=prefaulted", "output=shared_stream"],
         ["stdio_lock=unlocked"],
@@ -114,6 +116,36 @@ def test_memory_that_is_mapped_anew_faults_for_each_number(kind: str, tmp_path: 
     kept = executed(tmp_path, *words, "allocator=one_heap").columns["minor_faults"]
     mapped = executed(tmp_path, *words, "allocator=mapped").columns["minor_faults"]
     assert kept.max() < 500 <= mapped.min()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_that_leaks_is_never_used_again(kind: str, tmp_path: Path) -> None:
+    words = [f"task_kind={kind}", "workers=2", "numbers=20000", "cutoff=sqrt", "output=none"]
+    without = executed(tmp_path, *words).columns["minor_faults"]
+    leaked = executed(tmp_path, *words, "allocate=leaked").columns["minor_faults"]
+    # Three blocks a number, of which no allocator makes more than 256 fit into a page.
+    assert leaked.min() > without.max() + 3 * 20_000 / 256
+
+
+def test_files_that_are_overwritten_stay_between_executions(tmp_path: Path) -> None:
+    """Once there is a worker's file it is never missing, until the folder itself is removed."""
+    seen: list[bool] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            folders = list(tmp_path.iterdir())
+            seen.extend((folder / "0").exists() for folder in folders)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    answer = ask(tmp_path, "samples=300", "blocks=1", "warmup=0", "numbers=10", "result_files=overwritten")
+    done.set()
+    watcher.join()
+    assert answer.blocks[0].outcomes == {"ok": 300}
+    assert True in seen
+    last = len(seen) - seen[::-1].index(True)
+    assert all(seen[seen.index(True) : last])
 
 
 @pytest.mark.parametrize(("cpus", "most"), [(1, 65), (2, 65), (16, 80), (256, 1280)])
@@ -328,6 +360,8 @@ def test_more_workers_than_tasks_are_allowed_is_said(tmp_path: Path) -> None:
         (["output=shared_stream", "stdio_lock=unlocked"], "corrupt"),
         (["output=none", "stdio_lock=unlocked"], "no stdio stream"),
         (["allocator=one_heap"], "allocate=none"),
+        (["allocate=leaked", "allocator=mapped"], "a memory area for each block"),
+        (["result_files=overwritten", "output=none"], "output=none"),
     ],
 )
 def test_what_makes_no_sense_is_said(words: list[str], complaint: str, tmp_path: Path) -> None:

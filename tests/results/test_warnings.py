@@ -135,6 +135,12 @@ def test_wall_above_cpu_counts_only_where_nobody_waits(builder: Any, workload: s
     assert ("wall.far_above_cpu" in _ids(summarize(builder.run))) == fires
 
 
+def test_a_loop_whose_program_computes_waits_for_it(builder: Any) -> None:
+    """A pair of readings in a fresh program: the parent waits for that."""
+    builder.cell("clock.first_pair", {"pair_ns": 80}, None, facts={"cpu_ns": 500, "children_cpu_ns": 400})
+    assert "wall.far_above_cpu" not in _ids(summarize(builder.run))
+
+
 def test_a_rare_placement_is_listed_with_one_warning(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK, placement="free")
     builder.run.data[text]["cpu_child"][:3] = 1

@@ -12,7 +12,7 @@ from clonometer.studies.cells import cell
 from clonometer.studies.explained import NamedDelay, Refused, WorkAnswer
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import Judge
-from clonometer.studies.measured import SCATTER, Measurements
+from clonometer.studies.measured import SCATTER, SINGLE, Measurements
 from clonometer.studies.published import load_published
 from clonometer.studies.workers import by_numbers, by_workers
 
@@ -126,7 +126,9 @@ def test_u3_u5_u6_and_the_cpus():
 
 def scattered(cell, values):
     """Workers' times with their scatter, as it is read from a run file."""
-    return [row_of(cell, WHOLE, "ns", values), row_of(cell, SCATTER, "ratio", np.abs(values / np.median(values) - 1))]
+    deviations = np.abs(values / np.median(values) - 1)
+    rows = ((WHOLE, "ns", values), (SCATTER, "ratio", deviations), (SINGLE, "ns", values))
+    return [row_of(cell, *row) for row in rows]
 
 
 def test_u9_is_about_scatter():
@@ -171,7 +173,8 @@ def test_the_questions_are_answered_by_the_ablation():
     values = workers_scan(lambda w: 1.2 if w > 2 else 1.0) | ablation((4.0, 1.0, 1.0, 0.2))
     for kind, sleeps in (("thread", 500.0), ("process", 10.0)):
         values[text(kind, 3000, 32), "voluntary_switches"] = sleeps
-        values |= {(text(kind, 3000, w), SCATTER): 0.02 for w in range(9, 31)}
+        scans = {(text(kind, 3000, w), SCATTER): 0.02 for w in range(9, 31)}
+        values |= scans | {(place, SINGLE): values[place, WHOLE] for place, _ in scans}
     verdicts = judged(measured(values))
     assert verdicts["U11"].status == "holds"
     assert "1.200" in verdicts["U11"].reason or "1.20" in verdicts["U11"].reason
@@ -199,6 +202,43 @@ def test_the_questions_are_answered_by_the_ablation():
     assert "could not be looked at closely here (no perf)" in refused["U11"].reason
     assert "unexplained 5%" in refused["U11"].reason
     assert judged(measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"
+
+
+def with_its_program(thread, process):
+    """8 workers with 4,000 numbers: what each of the program's conditions takes, of threads and of processes."""
+    return {
+        (text(kind, 4000, 8, **axes), WHOLE): 1e7 * times[bool(axes)]
+        for kind, times in (("thread", thread), ("process", process))
+        for axes in ({}, {"allocate": "leaked"}, {"result_files": "overwritten"},
+                     {"allocate": "leaked", "result_files": "overwritten"})
+    }  # fmt: skip
+
+
+def test_the_conditions_of_the_studys_program_stand_beside_the_open_questions():
+    values = workers_scan(lambda w: 1.0) | ablation((3.0, 2.0, 1.0, 0.0)) | with_its_program((1.0, 1.5), (1.0, 1.0))
+    scans = {(text(kind, 3000, w), SCATTER): 0.02 for kind in ("thread", "process") for w in range(9, 31)}
+    values |= scans | {(place, SINGLE): values[place, WHOLE] for place, _ in scans}
+    verdicts = judged(measured(values))
+    for id_ in ("U10", "U11"):
+        assert "threads over processes are 1.50" in verdicts[id_].reason
+        assert "leaks alone 1.50" in verdicts[id_].reason
+        assert "neither 1.0" in verdicts[id_].reason
+        second = {"allocate": "leaked", "result_files": "overwritten"}
+        assert text("process", 4000, 8, **second) in verdicts[id_].evidence
+    assert "Had each point been run once" in verdicts["U9"].reason
+    without = judged(measured(workers_scan(lambda w: 1.0) | ablation((3.0, 2.0, 1.0, 0.0))))
+    assert "are not measured here" in without["U11"].reason
+
+
+@pytest.mark.parametrize(
+    ("smt", "words"), [(True, "has it too"), (False, "nor does this machine"), (None, "is not known")]
+)
+def test_u11_says_whether_the_suspect_is_on_this_machine(smt, words):
+    values = workers_scan(lambda w: 1.0) | ablation((3.0, 2.0, 1.0, 0.0))
+    host = {"cpu.allowed": 2} | ({} if smt is None else {"cpu.smt": smt})
+    reason = judged(measured(values, host=host))["U11"].reason
+    assert "hyper-threading, which its CPU does not have" in reason
+    assert words in reason
 
 
 def test_all_six_figures_are_drawn_with_fits_and_equations():

@@ -144,7 +144,7 @@ def test_untouched_memory_stands_beside_what_was_written(untouched, words):
     verdict = judged(measured(values))["S12"]
     # The control decides nothing: the thread's growth does.
     assert verdict.status == "does_not_hold"
-    assert f"With 3.73 GiB allocated and untouched ({words}" in verdict.reason
+    assert f"With 4 GB allocated and untouched ({words}" in verdict.reason
     assert any("untouched" in cell for cell in verdict.evidence)
 
 

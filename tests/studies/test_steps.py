@@ -14,7 +14,7 @@ from clonometer.cli.run import command as run
 from clonometer.errors import UsageError
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.studies.answer import answer
-from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, FACTS, MIGRATED, SCATTER
+from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, FACTS, MIGRATED, SCATTER, SINGLE
 from clonometer.studies.needs import needs_of, restricted
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.parts import load_part, plans_for
@@ -70,7 +70,7 @@ def test_every_item_can_be_judged_of_what_it_needs_and_every_command_can_be_plan
         needs = needs_of(item, plans, HOST)
         cells = sorted(needs.cells)
         quantities = {name for cell in cells for name in CATALOGUE.workloads[cell.partition("[")[0]].quantities}
-        quantities |= {*FACTS, MIGRATED, CALL_MOVED, CALL_STAYED, SCATTER}
+        quantities |= {*FACTS, MIGRATED, CALL_MOVED, CALL_STAYED, SCATTER, SINGLE}
         # All below 1, so that they may be shares.
         share = 1 / (1 + len(cells))
         values = {(cell, name): share * (1 + number) for number, cell in enumerate(cells) for name in quantities}

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "caches/walker.h"
@@ -121,17 +120,10 @@ int caches_build(struct bench *bench, struct reason *reason) {
     return 0;
 }
 
-static void idle(int64_t idle_ns) {
-    struct timespec pause = {.tv_sec = (time_t)(idle_ns / 1000000000),
-                             .tv_nsec = (long)(idle_ns % 1000000000)};
-    while (nanosleep(&pause, &pause) != 0 && errno == EINTR) {
-    }
-}
-
 int caches_before_launch(const struct bench *bench) {
     switch (bench->request->caches) {
     case CACHES_IDLE:
-        idle(bench->request->idle_ns);
+        sys_sleep(bench->request->idle_ns);
         return 0;
     case CACHES_THRASHED:
         bench->walker->walks++;

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "clock/clock.h"
 #include "limits/limits.h"
@@ -123,12 +122,6 @@ static uint64_t batches_of(const struct contend *contend) {
     return sum;
 }
 
-static void sleep_for(long ns) {
-    struct timespec left = {.tv_nsec = ns};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-}
-
 static bool all_have_begun(const struct contend *contend) {
     for (int i = 0; i < contend->count; i++) {
         if (__atomic_load_n(&contend->workers[i].batches, __ATOMIC_ACQUIRE) == contend->workers[i].before) {
@@ -142,14 +135,14 @@ static bool all_have_begun(const struct contend *contend) {
 static void await_beginning(const struct contend *contend) {
     int64_t start = (int64_t)clock_read().ticks;
     while (!all_have_begun(contend) && clock_ns((int64_t)clock_read().ticks - start) < MOST_LEAD_NS) {
-        sleep_for(LEAD_STEP_NS);
+        sys_sleep(LEAD_STEP_NS);
     }
 }
 
 /* Long enough for workers beyond the CPUs to take turns. */
 static void sleep_a_window(const struct contend *contend) {
     int turns = (contend->count + contend->cpus - 1) / contend->cpus;
-    sleep_for((turns < MOST_TURNS ? turns : MOST_TURNS) * (long)WINDOW_NS);
+    sys_sleep((turns < MOST_TURNS ? turns : MOST_TURNS) * (long)WINDOW_NS);
 }
 
 /* Lets a round begin, takes the window out of its middle, and lets it end. */

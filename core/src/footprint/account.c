@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "footprint/footprint.h"
@@ -20,22 +19,16 @@ enum {
     SETTLE_NS = 50000000 /* lets deferred freeing (RCU) end */
 };
 
-static void pause_for(int64_t ns) {
-    struct timespec time = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-    while (nanosleep(&time, &time) != 0 && errno == EINTR) {
-    }
-}
-
 /* Root may ask for the sums at once. */
 static void settle(void) {
-    pause_for(SETTLE_NS);
+    sys_sleep(SETTLE_NS);
     int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);
     bool refreshed = fd >= 0 && write(fd, "1", 1) == 1;
     if (fd >= 0) {
         close(fd);
     }
     if (!refreshed) {
-        pause_for(STAT_INTERVAL_NS);
+        sys_sleep(STAT_INTERVAL_NS);
     }
 }
 

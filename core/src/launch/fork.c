@@ -2,8 +2,8 @@
  * Timed: from before fork() until it returns in the parent, until the child's first own instruction, until
  * waitpid has returned. Outside: rewriting the parent's memory, storing the sample. Bias: the C library's
  * fork handlers run in the child before its stamp and belong to task_runs; the store of the stamp faults in
- * the child (measured by launch.stamp) and belongs to reaped. Source: fork(2), pthread_atfork(3); the
- * interval of sysel-2020 and loop-10000.
+ * the child (measured by launch.stamp) and belongs to reaped, as does a sleep of reap_after_ns. Source:
+ * fork(2), pthread_atfork(3); the interval of sysel-2020, bendersky-2018 and loop-10000.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -19,10 +19,12 @@ WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample)
     }
     int error = pid < 0 ? -errno : 0;
     launch_call_returned(bench, sample);
+    launch_sleep(bench);
     return error != 0 ? error : launch_reap(bench, pid, sample);
 }
 
-static const char *const AXES[] = {AXES_LAUNCH, AXES_CLOSE, AXES_CONCURRENCY, "process_ending", NULL};
+static const char *const AXES[] = {
+    AXES_LAUNCH, AXES_CLOSE, AXES_CONCURRENCY, "process_ending", "fork_handlers", "reap_after_ns", NULL};
 
 const struct workload launch_fork = {
     .id = "launch.fork",

@@ -25,8 +25,8 @@ static int launch(const struct bench *bench, struct sample *sample) {
     return error != 0 ? error : launch_reap_program(bench, pid, sample);
 }
 
-static const char *const AXES[] = {
-    AXES_START, AXES_CLOSE, AXES_CONCURRENCY, "call_spin_ns", "stamp_spin_ns", AXES_PROGRAM, NULL};
+static const char *const AXES[] = {AXES_START,     AXES_CLOSE,      AXES_CONCURRENCY, "fork_handlers",
+                                   "call_spin_ns", "stamp_spin_ns", AXES_PROGRAM,     NULL};
 
 const struct workload launch_fork_exec = {
     .id = "launch.fork_exec",

@@ -11,6 +11,7 @@
 #include "clock/clock.h"
 #include "parent/parent.h"
 #include "sys/raw.h"
+#include "sys/sys.h"
 #include "workload.h"
 
 enum { TASK_STAMP_BYTES = 12 };
@@ -66,6 +67,13 @@ static inline void launch_spin_call(const struct bench *bench) {
 static inline void launch_call_returned(const struct bench *bench, struct sample *sample) {
     launch_spin_call(bench);
     launch_row(sample)->call_returns = clock_read().ticks;
+}
+
+/* Before it waits, as programs do that have other things to do. */
+static inline void launch_sleep(const struct bench *bench) {
+    if (bench->request->reap_after_ns > 0) {
+        sys_sleep(bench->request->reap_after_ns);
+    }
 }
 
 static inline void launch_reaped(struct sample *sample) {

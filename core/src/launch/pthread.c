@@ -72,14 +72,15 @@ WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample)
     if (error != 0) {
         return -error;
     }
+    launch_sleep(bench);
     error = pthread_join(thread, NULL);
     launch_reaped(sample);
     return -error;
 }
 
-static const char *const AXES[] = {AXES_LAUNCH,   AXES_CONCURRENCY, "detached",
-                                   "stack_bytes", "stack_kind",     "guard",
-                                   "stack_cache", "thread_ending",  NULL};
+static const char *const AXES[] = {
+    AXES_LAUNCH, AXES_CONCURRENCY, "detached",      "stack_bytes",   "stack_kind",
+    "guard",     "stack_cache",    "thread_ending", "reap_after_ns", NULL};
 
 const struct workload launch_pthread = {
     .id = "launch.pthread",

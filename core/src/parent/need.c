@@ -6,6 +6,7 @@
 /* Kernel memory of each thing, rounded up: of the parent and of a forked child's copy together. */
 enum {
     AREA_BYTES = 1024,          /* vm_area_struct, anon_vma and its chain, maple tree nodes */
+    HANDLER_BYTES = 128,        /* three addresses in a table that doubles as it grows */
     FILE_BYTES = 512,           /* struct file, its place in two descriptor tables */
     THREAD_KERNEL_BYTES = 40960 /* task_struct, kernel stack, the pages of its own stack that it writes */
 };
@@ -54,6 +55,7 @@ void parent_need(const struct request *request, struct limits_need *need) {
                             ? request->nofile - LIMITS_OWN_DESCRIPTORS
                             : request->open_files;
     need->memory_bytes += request->vmas * AREA_BYTES + request->open_files * FILE_BYTES +
+                          request->fork_handlers * HANDLER_BYTES +
                           request->parent_threads * THREAD_KERNEL_BYTES;
     if (request->vma_kind != VMA_UNTOUCHED) {
         need->memory_bytes += request->vmas * page;

@@ -8,6 +8,8 @@
 /* Numbers beyond these are mistakes; below them no sum of sizes overflows. */
 static const int64_t MOST_BYTES = (int64_t)1 << 50;
 static const int64_t MOST_THINGS = 100000000;
+/* Longer than anybody waits for a single launch. */
+static const int64_t MOST_SLEEP_NS = 10000000000;
 
 static int check_sizes(const struct request *request, struct reason *reason) {
     const struct {
@@ -18,6 +20,8 @@ static int check_sizes(const struct request *request, struct reason *reason) {
                  {"vmas", request->vmas, MOST_THINGS},
                  {"open_files", request->open_files, MOST_THINGS},
                  {"parent_threads", request->parent_threads, MOST_THINGS},
+                 {"fork_handlers", request->fork_handlers, MOST_THINGS},
+                 {"reap_after_ns", request->reap_after_ns, MOST_SLEEP_NS},
                  {"nofile", request->nofile, MOST_THINGS}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (sizes[i].value > sizes[i].most) {
@@ -56,6 +60,7 @@ int parent_build(struct bench *bench, struct reason *reason) {
     error = error != 0 ? error : parent_memory_build(bench, reason);
     error = error != 0 ? error : parent_areas_build(bench, reason);
     error = error != 0 ? error : parent_files_build(bench, reason);
+    error = error != 0 ? error : parent_handlers_build(bench, reason);
     error = error != 0 ? error : parent_threads_build(bench, reason);
     /* What restricts this process comes after all it needs has been made. */
     error = error != 0 ? error : parent_lock_memory(bench, reason);

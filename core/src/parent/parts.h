@@ -48,6 +48,9 @@ int parent_files_build(struct bench *bench, struct reason *reason);
 /* Sets the limit of open files, after all have been opened. */
 int parent_files_limit(struct bench *bench, struct reason *reason);
 
+/* Registers handlers with pthread_atfork, which nothing takes back. */
+int parent_handlers_build(const struct bench *bench, struct reason *reason);
+
 int parent_threads_build(struct bench *bench, struct reason *reason);
 void parent_threads_end(struct bench *bench);
 

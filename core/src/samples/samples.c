@@ -67,18 +67,22 @@ int arena_map(struct arena *arena, size_t length, bool may_fill_hole) {
     arena->fd = sys_memory_file("clonometer", arena->length);
     void *memory = may_fill_hole && arena->fd >= 0 ? fill_hole(arena) : MAP_FAILED;
     if (memory == MAP_FAILED) {
-        int kind = MAP_SHARED | MAP_POPULATE | (arena->fd < 0 ? MAP_ANONYMOUS : 0);
+        int kind = MAP_SHARED | (arena->fd < 0 ? MAP_ANONYMOUS : 0);
         memory = mmap(NULL, arena->length, PROT_READ | PROT_WRITE, kind, arena->fd < 0 ? -1 : arena->fd, 0);
     }
     if (memory == MAP_FAILED) {
         return -errno;
     }
     arena->memory = memory;
-    /* Populating maps the pages for reading; a write makes each writable before anything is timed. */
-    for (size_t at = 0; at < arena->length; at += arena->page_bytes) {
-        arena->memory[at] = 0;
-    }
+    arena->populated = 0;
     return 0;
+}
+
+void arena_populate(struct arena *arena, const void *end) {
+    size_t until = end != NULL ? (size_t)((const unsigned char *)end - arena->memory) : arena->length;
+    for (; arena->populated < until; arena->populated += arena->page_bytes) {
+        arena->memory[arena->populated] = 0;
+    }
 }
 
 int arena_keep_from_children(const struct arena *arena, bool stamp_page_too) {

@@ -67,6 +67,7 @@ struct arena {
     size_t length;
     size_t mapped; /* bytes of address space, which may be more */
     size_t used;
+    size_t populated; /* bytes from the start */
     size_t page_bytes;
     size_t stamp_bytes; /* of the stamp pages, once taken */
 };
@@ -74,12 +75,16 @@ struct arena {
 /* One launcher's stamps. */
 enum { STAMP_PAGE_BYTES = 4096 };
 
-/* Maps a populated arena with room for `length` bytes beside a page for the stamps. 0 or -errno.
+/* Maps an arena with room for `length` bytes beside a page for the stamps. 0 or -errno.
  * `may_fill_hole`: it may take up the whole hole between the program and its heap, however large. The kernel
  * keeps areas and the holes between them in a tree of nodes with room for 16 (linux/maple_tree.h, which fork
  * copies). A static program fills one; an area anywhere else, which splits a hole, makes them three nodes,
  * and cutting it out of the child's copy moves half of one: 1.2 us of a fork's 70. */
 int arena_map(struct arena *arena, size_t length, bool may_fill_hole);
+
+/* Makes the pages up to `end` (NULL: all) writable, so that none faults in an interval. They hold zeros:
+ * nobody may have written to them before. */
+void arena_populate(struct arena *arena, const void *end);
 
 /* Keeps the arena out of forked children: duplicating one shared mapping costs a small fork 2%. A child that
  * stamps nothing and reports nothing does not need the stamp page either. 0 or -errno. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 uint32_t sys_cpu(void) {
@@ -190,6 +191,13 @@ int64_t sys_count_entries(const char *path, char *scratch, size_t capacity) {
     int64_t error = -errno;
     close(fd);
     return got < 0 ? error : count;
+}
+
+void sys_sleep(int64_t pause_ns) {
+    struct timespec left = {.tv_sec = (time_t)(pause_ns / 1000000000),
+                            .tv_nsec = (long)(pause_ns % 1000000000)};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
 }
 
 __attribute__((hot)) int sys_wait(pid_t pid, int *status) {

@@ -74,4 +74,7 @@ int64_t sys_count_entries(const char *path, char *scratch, size_t capacity);
 /* Waits for the child, going on after EINTR. 0 and its wait status, or -errno. */
 int sys_wait(pid_t pid, int *status);
 
+/* Sleeps so long, whatever signals arrive. */
+void sys_sleep(int64_t pause_ns);
+
 #endif

@@ -14,7 +14,7 @@ enum {
     TASK_KERNEL_BYTES = 40 << 10, /* task_struct, kernel stack, first pages of its own stack */
     PROCESS_BYTES = 256 << 10,    /* page tables, copied pages */
     LIBRARY_STACK_BYTES = 8 << 20,
-    LINE_GUESS_BYTES = 26 /* of a number below a million with its factors: 22 to 25 on the average */
+    SMALL_BLOCK_BYTES = 32, /* what an allocator takes for a few bytes, with its own word */
 };
 /* A CPU divides so often in five to ten minutes. */
 static const double MOST_DIVISIONS_A_CPU = 1e11;
@@ -74,6 +74,14 @@ static int check_sense(const struct request *request, struct reason *reason) {
     if (request->allocator != ALLOCATOR_LIBRARY && request->allocate == ALLOCATE_NONE) {
         return reason_set(reason, -EOPNOTSUPP, "allocator says nothing where allocate=none");
     }
+    if (request->allocator == ALLOCATOR_MAPPED && request->allocate == ALLOCATE_LEAKED) {
+        return reason_set(reason, -EOPNOTSUPP,
+                          "a memory area for each block that leaks is more than a process may have: with "
+                          "allocate=leaked, allocator is library or one_heap");
+    }
+    if (request->result_files == FILES_OVERWRITTEN && request->output == OUTPUT_NONE) {
+        return reason_set(reason, -EOPNOTSUPP, "result_files=overwritten says nothing where output=none");
+    }
     return 0;
 }
 
@@ -87,7 +95,7 @@ static int check_disk(const struct request *request, struct reason *reason) {
     if (statvfs(parent, &disk) != 0) {
         return reason_set(reason, -errno, "output_folder %.200s cannot be used: %s", parent, strerror(errno));
     }
-    double needed = (double)request->workers * (double)request->numbers * (double)LINE_GUESS_BYTES;
+    double needed = (double)request->workers * (double)request->numbers * (double)WORK_LINE_GUESS_BYTES;
     double room = (double)disk.f_bavail * (double)disk.f_frsize;
     if (needed > room) {
         return reason_set(reason, -ENOMEM,
@@ -102,6 +110,15 @@ static int64_t library_stack_bytes(void) {
     struct rlimit stack;
     bool known = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
     return known ? (int64_t)stack.rlim_cur : LIBRARY_STACK_BYTES;
+}
+
+/* What threads leak stays until the probe ends, what processes leak until they do. */
+static int64_t leaked_bytes(const struct request *request) {
+    int64_t executions =
+        request->task_kind == TASK_KIND_THREAD ? request->blocks * (request->samples + request->warmup) : 1;
+    return request->allocate == ALLOCATE_LEAKED
+               ? executions * request->workers * request->numbers * WORK_LEAKED_BLOCKS * SMALL_BLOCK_BYTES
+               : 0;
 }
 
 int work_check(const struct request *request, struct reason *reason) {
@@ -128,7 +145,8 @@ int work_check(const struct request *request, struct reason *reason) {
                      (own_stacks ? WORK_STACK_BYTES + WORK_BUFFER_BYTES : 0);
     struct limits_need need = {
         .tasks = workers + 2,
-        .memory_bytes = workers * (shared + TASK_KERNEL_BYTES + (threads ? 0 : PROCESS_BYTES)),
+        .memory_bytes =
+            workers * (shared + TASK_KERNEL_BYTES + (threads ? 0 : PROCESS_BYTES)) + leaked_bytes(request),
         .address_bytes = workers * (shared + (threads ? library_stack_bytes() : 0)),
         .descriptors = threads && streams ? workers : 0,
         .files = streams ? workers : 0,

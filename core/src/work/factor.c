@@ -72,7 +72,16 @@ static int prepare(struct bench *bench, struct reason *reason) {
         }
     }
     bench->state = work;
-    return request->output == OUTPUT_NONE ? 0 : work_folder_make(work, reason);
+    error = request->output == OUTPUT_NONE ? 0 : work_folder_make(work, reason);
+    if (error == 0 && request->result_files == FILES_OVERWRITTEN) {
+        error = work_output_fill(work);
+        if (error != 0) {
+            work_folder_remove(work);
+            return reason_set(reason, error, "the files that shall be overwritten cannot be written: %s",
+                              strerror(-error));
+        }
+    }
+    return error;
 }
 
 static void fill_row(struct worker_row *row, const struct worker *worker, uint64_t begins, int error) {
@@ -185,9 +194,9 @@ static const char *const DETAILS[] = {
     NULL,
 };
 static const char *const AXES[] = {
-    "linkage", "task_kind",     "workers",   "numbers",       "cutoff",     "output",   "stdio_lock",
-    "writing", "allocate",      "allocator", "worker_memory", "file_table", "counters", "release",
-    "cpus",    "output_folder", NULL,
+    "linkage",    "task_kind", "workers",  "numbers",       "cutoff",        "output",
+    "stdio_lock", "writing",   "allocate", "allocator",     "worker_memory", "file_table",
+    "counters",   "release",   "cpus",     "output_folder", "result_files",  NULL,
 };
 
 const struct workload work_factor = {

@@ -77,10 +77,38 @@ int work_output_close(struct work *work) {
 void work_output_remove(const struct work *work) {
     char path[WORK_PATH_BYTES + FILE_NAME_BYTES];
     int64_t files = work->request->output == OUTPUT_WORKER_FILE ? work->request->workers : 0;
-    for (int64_t i = -1; work->has_folder && i < files; i++) {
+    bool kept = work->request->result_files == FILES_OVERWRITTEN;
+    for (int64_t i = -1; work->has_folder && !kept && i < files; i++) {
         name_file(work, (int)i, path);
         (void)unlink(path);
     }
+}
+
+/* About as much as workers write into it: what an open with O_TRUNC then has to free. */
+static int fill(const char *path, int64_t bytes) {
+    static const char ZEROS[WORK_BUFFER_BYTES];
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    int error = fd < 0 ? -errno : 0;
+    for (int64_t left = bytes; error == 0 && left > 0; left -= WORK_BUFFER_BYTES) {
+        error = sys_write_all(fd, ZEROS, left < WORK_BUFFER_BYTES ? (size_t)left : WORK_BUFFER_BYTES);
+    }
+    if (fd >= 0 && close(fd) != 0 && error == 0) {
+        error = -errno;
+    }
+    return error;
+}
+
+int work_output_fill(const struct work *work) {
+    char path[WORK_PATH_BYTES + FILE_NAME_BYTES];
+    const struct request *request = work->request;
+    bool each = request->output == OUTPUT_WORKER_FILE;
+    int64_t bytes = request->numbers * WORK_LINE_GUESS_BYTES * (each ? 1 : request->workers);
+    int error = 0;
+    for (int64_t i = each ? 0 : -1; error == 0 && i < (each ? request->workers : 0); i++) {
+        name_file(work, (int)i, path);
+        error = fill(path, bytes);
+    }
+    return error;
 }
 
 /* A stream of the worker's own on `fd`, which it takes over. */

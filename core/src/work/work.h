@@ -20,6 +20,9 @@ enum {
     WORK_APART_BYTES = 128,       /* two cache lines, which some processors fetch together */
     WORK_LINE_BYTES = 128,        /* the longest text of a number and its factors */
     WORK_BUFFER_BYTES = 4096,     /* of a stdio stream */
+    WORK_LINE_GUESS_BYTES = 26,   /* of a number below a million with its factors: 22 to 25 on the average */
+    WORK_LEAKED_BLOCKS = 3,       /* for each number: as many big numbers as burian-2015's program forgets */
+    WORK_LEAKED_BYTES = 8,        /* of each: one machine word of digits */
     WORK_STACK_BYTES = 128 << 10, /* of a thread whose memory is there before it starts */
     WORK_PATH_BYTES = 1024
 };
@@ -115,6 +118,8 @@ const char *work_folder_parent(const struct request *request);
 int work_output_open(struct work *work);
 int work_output_close(struct work *work);
 void work_output_remove(const struct work *work);
+/* Writes every file before the first execution: result_files=overwritten. 0 or -errno. */
+int work_output_fill(const struct work *work);
 
 /* A worker's own end of the output. */
 struct outlet {

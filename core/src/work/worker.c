@@ -33,6 +33,19 @@ static int do_number(struct worker *worker, uint32_t number, const struct outlet
     return work_outlet_write(outlet, line, work_line(number, factors, count, line));
 }
 
+/* What burian-2015's program does: its big numbers, each of one word, are never freed. Written, or the kernel
+ * would have nothing to do. */
+static int leak(uint32_t number) {
+    for (int i = 0; i < WORK_LEAKED_BLOCKS; i++) {
+        volatile uint64_t *block = malloc(WORK_LEAKED_BYTES);
+        if (block == NULL) {
+            return -ENOMEM;
+        }
+        *block = number;
+    }
+    return 0;
+}
+
 static int do_numbers(struct worker *worker, const struct outlet *outlet) {
     const struct request *request = worker->work->request;
     bool allocates = request->allocate == ALLOCATE_EACH_NUMBER;
@@ -44,7 +57,8 @@ static int do_numbers(struct worker *worker, const struct outlet *outlet) {
         if (buffer == NULL) {
             return -ENOMEM;
         }
-        error = do_number(worker, number, outlet, buffer);
+        error = request->allocate == ALLOCATE_LEAKED ? leak(number) : 0;
+        error = error != 0 ? error : do_number(worker, number, outlet, buffer);
         if (allocates) {
             free(buffer);
         }

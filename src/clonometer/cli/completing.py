@@ -101,7 +101,8 @@ def _pictures(ctx: click.Context, incomplete: str) -> list[str]:
 def _studies(ctx: click.Context, incomplete: str) -> Iterable[str]:
     from clonometer.studies.published import load_published
 
-    return load_published().studies
+    published = load_published()
+    return [*published.studies, *(item.id for item in published.items)]
 
 
 def _demos(ctx: click.Context, incomplete: str) -> list[str]:

@@ -159,6 +159,12 @@ AXES = {
         fewer="launch with few open files",
     ),
     "file_kind": Axis({"same": "one file", "distinct": "distinct files"}, qualifies=Qualifier("open_files", "same")),
+    "fork_handlers": Axis(
+        thing="fork handler",
+        things="fork handlers",
+        cost=Cost(20.0, 100.0),
+        fewer="register few handlers with pthread_atfork",
+    ),
     "nofile": Axis(thing="descriptor of the limit", things="descriptors at most", title="limit of open files"),
     "close_files": Axis(
         {"none": "no close", "close": "child closes each", "close_range": "child close_range"},

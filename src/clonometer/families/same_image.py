@@ -1,9 +1,16 @@
 """Launches that go on in the program that is already running: fork, vfork, clone, threads."""
 
-from clonometer.families.types import LAUNCH, Axis, Family, WorkloadWords
+from clonometer.families.common import number
+from clonometer.families.types import LAUNCH, Axis, Condition, Cost, Family, WorkloadWords
 
 #: What makes a process and a thread, for whoever compares the two.
 FORK, PTHREAD = "launch.fork", "launch.pthread"
+
+
+def _reap_after_cost(condition: Condition) -> Cost:
+    """What the parent sleeps between a launch and its wait for the task."""
+    return Cost(launch_ns=float(number(condition, "reap_after_ns")))
+
 
 FAMILY = Family(
     "same_image",
@@ -23,6 +30,7 @@ FAMILY = Family(
         "launch.clone3": WorkloadWords(raw=True),
     },
     axes={
+        "reap_after_ns": Axis(number="{} before the wait", cost=_reap_after_cost),
         "process_ending": Axis({"exit": "exit", "_exit": "_exit"}),
         "detached": Axis({"yes": "detached", "no": "joined"}),
         "stack_kind": Axis({"library": "library's stack", "user_4k": "own stack", "user_huge": "own huge stack"}),

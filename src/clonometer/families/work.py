@@ -64,7 +64,8 @@ FAMILY = Family(
         ),
         "stdio_lock": Axis({"locked": "locked stdio", "unlocked": "unlocked stdio"}),
         "writing": Axis({"buffered": "buffered", "each_number": "a write for each number"}),
-        "allocate": Axis({"none": "no allocation", "each_number": "allocating"}),
+        "allocate": Axis({"none": "no allocation", "each_number": "allocating", "leaked": "leaking"}),
+        "result_files": Axis({"new": "new files", "overwritten": "files overwritten"}),
         "allocator": Axis(
             {"library": "library's allocator", "one_heap": "one heap", "mapped": "memory mapped each time"}
         ),

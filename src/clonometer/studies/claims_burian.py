@@ -11,11 +11,11 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import ladder_of_differences
-from clonometer.stats.scatter import ratio_of_scatter
-from clonometer.studies.cells import axes_of
+from clonometer.stats.scatter import chance_of_lower_fit, ratio_of_scatter
+from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.explained import EXPLANATIONS, WORK, WorkAnswer
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
-from clonometer.studies.measured import SCATTER
+from clonometer.studies.measured import SCATTER, SINGLE
 from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER
 from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
@@ -39,6 +39,9 @@ from clonometer.words import axis_words
 
 _RATIO = "threads over processes"
 _ONE_CPU = Verdict(NOT_MEASURABLE, "There is but one CPU here: no number of workers lies between one and the CPUs.")
+#: What the study's program does: it leaks, and its threads run first, so that processes find files.
+_ITS_SIZE = {"numbers": "4000", "workers": "8"}
+_LEAKED, _SECOND = {"allocate": "leaked"}, {"result_files": "overwritten"}
 _COUNTED = {
     "voluntary_switches": "sleeps",
     "involuntary_switches": "preemptions",
@@ -97,7 +100,14 @@ def u9(judge: Judge) -> Verdict:
     pairs = [tuple(judge.find(row.cell, SCATTER).processes.values for row in line.pair(workers)) for workers in line.x]
     fits = {"threads": fit(judge, line, THREAD, 1).r_squared, "processes": fit(judge, line, PROCESS, 1).r_squared}
     published = ", ".join(f"{name} {say_r_squared(r2)}" for name, r2 in fits.items())
-    beside = f"R2 of the line, as published: {published} (the study's threads: 2.3% lower)"
+    singles = [
+        [judge.find(line.pair(workers)[side].cell, SINGLE).processes.values for workers in line.x] for side in (0, 1)
+    ]
+    lower = chance_of_lower_fit(line.x, *singles, seed=judge.seed(*line.pair(line.x[0])))
+    beside = (
+        f"R2 of the line, as published: {published} (the study's threads: 2.3% lower). Had each point been run once, "
+        f"as there, threads would have the lower R2 in {lower:.0%} of studies"
+    )
     ratio = ratio_of_scatter([(a, b) for a, b in pairs], seed=judge.seed(*line.pair(line.x[0])))
     if ratio is None:
         reason = f"Executions with the same number of workers do not scatter, so that there is no ratio. {beside}."
@@ -197,6 +207,28 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
     ), cells
 
 
+def _as_its_program(judge: Judge) -> tuple[str, tuple[str, ...]]:
+    """Threads over processes under the conditions of the study's program, and under each of them alone; the cells."""
+    cells: list[str] = []
+
+    def times(threads: dict[str, str], processes: dict[str, str]) -> str:
+        sides = ({**_ITS_SIZE, **threads}, {**_ITS_SIZE, **processes, "task_kind": PROCESS})
+        rows = [judge.find(cell(WORKLOAD, **side), WHOLE) for side in sides]
+        cells.extend(row.cell for row in rows)
+        return format_ratio(*judge.ratio(*rows).ends)
+
+    try:
+        text = (
+            "The study's program leaks memory, each point is one run, and its processes overwrite the files of its "
+            f"threads. So measured, threads over processes are {times(_LEAKED, {**_LEAKED, **_SECOND})} with "
+            f"{_ITS_SIZE['workers']} workers: leaks alone {times(_LEAKED, _LEAKED)}, files alone {times({}, _SECOND)}, "
+            f"neither {times({}, {})}."
+        )
+    except MissingEvidenceError as error:
+        text = f"The conditions of its program are not measured here: {error}."
+    return text, tuple(dict.fromkeys(cells))
+
+
 def _counters(judge: Judge, experiment: Experiment) -> str:
     """Switches, faults and waits of a worker, threads beside processes, at the largest number of workers."""
     x = experiment.x[-1]
@@ -227,8 +259,9 @@ def u10(judge: Judge) -> Verdict:
     worked = judge.measured.worked
     delayed = worked.delayed if isinstance(worked, WorkAnswer) else ""
     looked = f" {delayed or worked.text}" if worked is not None else ""
-    reason = f"{premise}: {scatter.reason}{looked} {ablation}; {_counters(judge, beyond)}."
-    return replace(scatter, reason=reason, evidence=(*scatter.evidence, *cells, *_pieces(judge)))
+    its, its_cells = _as_its_program(judge)
+    reason = f"{premise}: {scatter.reason}{looked} {its} {ablation}; {_counters(judge, beyond)}."
+    return replace(scatter, reason=reason, evidence=(*scatter.evidence, *its_cells, *cells, *_pieces(judge)))
 
 
 def _pieces(judge: Judge) -> tuple[str, ...]:
@@ -258,9 +291,11 @@ def u11(judge: Judge) -> Verdict:
         DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers of them, and not at others",
         DOES_NOT_HOLD: f"Here no gap opens beyond {cpus} workers",
     }.get(status, "With the study's settings nobody can tell whether a gap opens here")
+    its, its_cells = _as_its_program(judge)
     ablation, cells = _ablation(judge)
     reason = (
         f"{lead}. Threads over processes: {_gaps(judge, within)} (no more workers than CPUs), {_gaps(judge, beyond)}. "
+        f"{_say_smt(judge)} {its} "
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{ablation}."
     )
     mean = gap(judge, beyond)
@@ -270,8 +305,21 @@ def u11(judge: Judge) -> Verdict:
         mean.value,
         (mean.low, mean.high),
         _RATIO,
-        (*within.cells, *beyond.cells, *cells, *_pieces(judge)),
+        (*within.cells, *beyond.cells, *its_cells, *cells, *_pieces(judge)),
     )
+
+
+def _say_smt(judge: Judge) -> str:
+    """What the study suspects, and whether it can be so on this machine."""
+    smt = judge.measured.host.get("cpu.smt")
+    this_machine = "whether this machine has it is not known"
+    if smt is not None:
+        this_machine = (
+            "this machine has it too: repeat with `off` written to /sys/devices/system/cpu/smt/control"
+            if smt
+            else "nor does this machine use it, so that it explains no gap here"
+        )
+    return f"The study suspects hyper-threading, which its CPU does not have; {this_machine}."
 
 
 def _opening(judge: Judge, within: Experiment, few: int, beyond: Experiment, more: int) -> Interval:

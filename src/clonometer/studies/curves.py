@@ -13,7 +13,17 @@ from clonometer.studies.judge import CALL, Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import UNITS, load_published
 from clonometer.studies.types import Curve, CurveLine
-from clonometer.studies.workers import LINE, PROCESS, THREAD, Experiment, by_numbers, by_workers, dense, fit
+from clonometer.studies.workers import (
+    LINE,
+    PROCESS,
+    THREAD,
+    Experiment,
+    by_numbers,
+    by_workers,
+    dense,
+    fit,
+    say_r_squared,
+)
 
 MB = 1_000_000
 NS_PER_MS = 1e6
@@ -49,8 +59,7 @@ def _bendersky(measured: Measurements) -> Iterator[Curve]:
             for size, text in measured.scans(heap(workload, "2MiB"))
             if size and (row := measured.find(text, CALL)) is not None
         ]
-        # The study's own sizes are cells of threads that differ from these in nothing but the size.
-        if heaps and heaps[-1][0] > max(parent_bytes(value.cell or "") for value in theirs) / MB:
+        if heaps:
             large.append(_line_of(label, heaps, 1e3))
     until = "Until the call returns, warm, against the heap that was written before"
     for name, title, caption, lines in (
@@ -119,7 +128,7 @@ def _equation(line: Polynomial) -> str:
         value = line.coefficients[power].value / NS_PER_MS
         unit = "" if power == 0 else "x" if power == 1 else f"x^{power}"
         terms.append(f"{value:+.3g} {unit}".strip())
-    return f"{' '.join(terms).removeprefix('+')}, R2 {line.r_squared.value:.4f}"
+    return f"{' '.join(terms).removeprefix('+')}, R2 {say_r_squared(line.r_squared)}"
 
 
 def _equations(fits: dict[str, Polynomial]) -> str:
@@ -156,7 +165,7 @@ def _published_quadratics() -> dict[str, Callable[[float], float]]:
 def _figure_3(judge: Judge) -> Curve:
     part = by_workers(judge.measured).between(1, 30)
     caption = f"{part.held:,} numbers for each; this machine has {judge.measured.cpus} CPUs."
-    return _curve(3, "1 to 30 workers", caption, "workers", _lines(part))
+    return _curve(3, f"1 to {part.x[-1]} workers", caption, "workers", _lines(part))
 
 
 def _figure_4(judge: Judge) -> Curve:
@@ -172,7 +181,8 @@ def _figure_4(judge: Judge) -> Curve:
         caption += (
             f"; diamonds: threads, as the study relates them (slope {slope:g} times, intercept {intercept:g} times)"
         )
-    return _curve(4, "9 to 30 workers, with lines", f"{caption}.", "workers", _lines(part, fits, related), joined=False)
+    title = f"{part.x[0]} to {part.x[-1]} workers, with lines"
+    return _curve(4, title, f"{caption}.", "workers", _lines(part, fits, related), joined=False)
 
 
 def _figure_5(judge: Judge) -> Curve:

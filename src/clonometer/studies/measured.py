@@ -29,6 +29,8 @@ MIGRATED, CALL_MOVED, CALL_STAYED = "migrated_share", "call_returns_moved_ns", "
 _CALL = "call_returns_ns"
 #: How far the executions of a process lie from the median of their cell, on average, as a share of that median.
 SCATTER = "whole_scatter"
+#: The first execution of each process: all that a study has that runs each point once.
+SINGLE = "whole_single_ns"
 _WHOLE = "whole_ns"
 
 
@@ -201,6 +203,8 @@ def _scatter(seen: ObservedCell) -> Iterable[Evidence]:
         deviations = np.abs(values / np.median(values) - 1)
         means = [float(deviations[process == number].mean()) for number in np.unique(process)]
         yield made_row(seen.cell, SCATTER, "ratio", Processes.of(means), values.size)
+        first = np.unique(process, return_index=True)[1]
+        yield made_row(seen.cell, SINGLE, "ns", Processes.of(values[first]), first.size)
 
 
 def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:

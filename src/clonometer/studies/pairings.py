@@ -63,6 +63,11 @@ _AT_WORK = (
         },
     ),
     Design(
+        "memory that leaks, files that exist, with 4,000 numbers in one run each",
+        {"workers": ("2", "8"), "allocate": ("", "leaked"), "result_files": ("", "overwritten")},
+        {"numbers": "4000"},
+    ),
+    Design(
         "placement, with 2,000 numbers",
         {"workers": ("2", "8"), "output": ("", "shared_stream"), "cpus": ("", "one")},
         {"numbers": "2000"},

@@ -61,6 +61,8 @@ def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> 
     entries = metadata["catalogue"]["workloads"]
     # They launch nothing and wait for nobody, so that no child pushes them aside.
     loops = {entry["id"] for entry in entries if not entry["temperatures"] and family(entry["family"]).shape == LOOP}
+    # But for those whose programs do the work.
+    loops -= {_workload(block) for block in blocks if (block.get("facts") or {}).get("children_cpu_ns")}
     # Workers that take turns, and tasks that wake one another, push each other aside by design.
     crowds = {entry["id"] for entry in entries if family(entry["family"]).shape == CROWD}
     alone = [block for block in blocks if _workload(block) not in crowds]
