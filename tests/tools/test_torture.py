@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.torture import mutations, privileges, resources, sandbox, signals
+from tools.torture import groups, mutations, privileges, resources, sandbox, signals
 from tools.torture.sandbox import Sandbox, judge
 
 from clonometer.plan.adhoc import plan_from_arguments
@@ -85,6 +85,7 @@ def test_all_that_is_tried_exists() -> None:
         *signals.WORKLOADS,
         *signals.KEEPERS,
         *resources.SOME,
+        *groups._KEEPS_NOTHING,
         *(words for run in privileges.RUNS for words in run),
     ]
     for workload, *settings in map(str.split, named):

@@ -19,16 +19,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.dispositions import hear_signals
-from tools.torture import company, mutations, privileges, resources, signals, strangers
+from tools.torture import company, groups, mutations, privileges, resources, signals, strangers
 from tools.torture.sandbox import NotPossibleError, become_subreaper, sandbox
 from tools.torture.trials import Trial, Trials
 
 CLASSES: dict[str, Trials] = {
-    module.KIND: module.trials for module in (signals, resources, privileges, company, mutations, strangers)
+    module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations, strangers)
 }
 DEFAULT_SECONDS = 600.0
 # Mutations take a tenth of the time of the others, and are the more.
-SHARE = {"signals": 0.3, "resources": 0.2, "privileges": 0.2, "company": 0.1, "mutations": 0.1, "strangers": 0.1}
+SHARE = {
+    "signals": 0.25,
+    "resources": 0.15,
+    "groups": 0.1,
+    "privileges": 0.2,
+    "company": 0.1,
+    "mutations": 0.1,
+    "strangers": 0.1,
+}
 _ROW = "{:<12} {:>7} {:>7} {:>13}"
 
 

@@ -1,4 +1,4 @@
-"""Resources: full and read-only disks, limits of every kind, small control groups, values beyond all measure."""
+"""Resources: full and read-only disks, limits of every kind, values beyond all measure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ LIMITS = (
     ("SIGPENDING", (0, 16)),
     ("MSGQUEUE", (0,)),
 )
-GROUPS = (("memory", "memory.limit_in_bytes", (96 * MIB, 160 * MIB, 300 * MIB)), ("pids", "pids.max", (2, 6, 16, 40)))
 ABSURD = (
     "0", "1", "-1", "4097", "100001", str(1 << 31), str(1 << 32), str(1 << 53), str(1 << 62), str((1 << 63) - 1),
     str(1 << 63), "99999999999999999999", "1e999", "7EiB", "nan", "",
@@ -50,7 +49,7 @@ CROWDED_S = 180.0
 
 def trials(order: random.Random) -> Iterator[Trial]:
     """Every limit and every absurd value once, shuffled."""
-    every = [*_disks(), *_limits(), *_groups(), *_values(), *_budgets()]
+    every = [*_disks(), *_limits(), *_values(), *_budgets()]
     for turn in itertools.count():
         order.shuffle(every)
         for name, attempt in every:
@@ -60,7 +59,7 @@ def trials(order: random.Random) -> Iterator[Trial]:
 Attempt = Callable[[Sandbox, random.Random], list[str]]
 
 
-def _measured(
+def measured(
     sandbox: Sandbox,
     *words: str,
     before: Callable[[], object] | None = None,
@@ -69,6 +68,7 @@ def _measured(
     user: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> list[str]:
+    """Measure, and say what does not hold afterwards."""
     command, more = installed(sandbox.root.parent) if user else (COMMAND, {})
     more = {**more, **(environment or {})}
     words = ("run", *words, "--out", "o.parquet")
@@ -91,7 +91,7 @@ def _mounted(place: Path, options: str) -> Iterator[None]:
 def _on_disk(options: str, where: str, sandbox: Sandbox, draw: random.Random) -> list[str]:
     place = sandbox.folder if where == "work" else sandbox.temporary
     with _mounted(place, options):
-        return _measured(sandbox, *draw.sample(SOME, 2), "--budget", draw.choice(("1", "4")))
+        return measured(sandbox, *draw.sample(SOME, 2), "--budget", draw.choice(("1", "4")))
 
 
 def _disks() -> Iterator[tuple[str, Attempt]]:
@@ -104,7 +104,7 @@ def _disks() -> Iterator[tuple[str, Attempt]]:
 
 def _without_tmp(sandbox: Sandbox) -> list[str]:
     words = ("contend.open", "work.factor", "--budget", "1")
-    return _measured(sandbox, *words, environment={"TMPDIR": "/nonexistent/folder"})
+    return measured(sandbox, *words, environment={"TMPDIR": "/nonexistent/folder"})
 
 
 def _limited(name: str, value: int, sandbox: Sandbox, draw: random.Random) -> list[str]:
@@ -121,7 +121,7 @@ def _limited(name: str, value: int, sandbox: Sandbox, draw: random.Random) -> li
     ended_by_kernel = {"CPU": {-signal.SIGXCPU, -signal.SIGKILL}}.get(name, set())
     allowed = MEASURES | ended_by_kernel
     words = (*draw.sample(SOME, 2), "--budget", "1")
-    return _measured(sandbox, *words, before=limit, allowed=allowed, user=name == "NPROC")
+    return measured(sandbox, *words, before=limit, allowed=allowed, user=name == "NPROC")
 
 
 def _limits() -> Iterator[tuple[str, Attempt]]:
@@ -130,35 +130,19 @@ def _limits() -> Iterator[tuple[str, Attempt]]:
             yield f"limit/{name}={value}", partial(_limited, name, value)
     yield (
         "limit/one-cpu",
-        lambda sandbox, draw: _measured(
+        lambda sandbox, draw: measured(
             sandbox, *SOME, "--budget", "2", before=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         ),
     )
     yield (
         "limit/nice",
-        lambda sandbox, draw: _measured(sandbox, *SOME, "--budget", "2", before=lambda: os.nice(19)),
+        lambda sandbox, draw: measured(sandbox, *SOME, "--budget", "2", before=lambda: os.nice(19)),
     )
-
-
-def _grouped(name: str, file: str, value: int, sandbox: Sandbox, draw: random.Random) -> list[str]:
-    group = sandbox.groups.get(name)
-    if group is None or not (group / file).exists():
-        raise NotPossibleError(f"no {name} group of version 1 can be made")
-    (group / file).write_text(str(value))
-    # Who takes more memory than there is may be ended by the kernel, the command as well as a driver.
-    allowed = MEASURES | ({-signal.SIGKILL} if name == "memory" else set())
-    return _measured(sandbox, *draw.sample(SOME, 2), "--budget", "1", allowed=allowed)
-
-
-def _groups() -> Iterator[tuple[str, Attempt]]:
-    for name, file, values in GROUPS:
-        for value in values:
-            yield f"group/{name}={value}", partial(_grouped, name, file, value)
 
 
 def _valued(workload: str, axis: str, value: str, sandbox: Sandbox, draw: random.Random) -> list[str]:
     bound_s = CROWDED_S if axis == "workers" else LATE_S
-    return _measured(sandbox, workload, "--set", f"{axis}={value}", "--budget", "1", bound_s=bound_s)
+    return measured(sandbox, workload, "--set", f"{axis}={value}", "--budget", "1", bound_s=bound_s)
 
 
 def _values() -> Iterator[tuple[str, Attempt]]:
@@ -174,7 +158,7 @@ def _values() -> Iterator[tuple[str, Attempt]]:
 
 
 def _as_user(words: tuple[str, ...], sandbox: Sandbox, draw: random.Random) -> list[str]:
-    return _measured(sandbox, *words, before=become_user, bound_s=LATE_S, user=True)
+    return measured(sandbox, *words, before=become_user, bound_s=LATE_S, user=True)
 
 
 def _plan_of_all(sandbox: Sandbox, draw: random.Random) -> list[str]:
@@ -182,7 +166,7 @@ def _plan_of_all(sandbox: Sandbox, draw: random.Random) -> list[str]:
     (sandbox.folder / "plan.toml").write_text(
         f'schema = 1\nbudget_seconds = 60\n[[cells]]\nworkloads = ["*"]\n[cells.set]\nparent_bytes = [{sizes}]\n'
     )
-    return _measured(sandbox, "--plan", "plan.toml", "--budget", "0.3", bound_s=LATE_S)
+    return measured(sandbox, "--plan", "plan.toml", "--budget", "0.3", bound_s=LATE_S)
 
 
 def _budgets() -> Iterator[tuple[str, Attempt]]:
