@@ -1,0 +1,43 @@
+"""What ``run`` makes of a budget that the user named."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clonometer.cli import run as command
+
+SLOW_S = 0.3
+
+
+class Reached(Exception):  # noqa: N818 (no error: the measuring would begin here)
+    pass
+
+
+@pytest.mark.parametrize("budget_s", [1.0, None])
+def test_what_starting_took_is_no_longer_there_for_measuring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget_s: float | None
+) -> None:
+    find = command.find_catalogue
+    asked: dict[str, Any] = {}
+
+    def slowly(**how: Any) -> Any:
+        time.sleep(SLOW_S)
+        return find(**how)
+
+    def measure(*_: Any, **how: Any) -> None:
+        asked.update(how)
+        raise Reached
+
+    monkeypatch.setattr(command, "find_catalogue", slowly)
+    monkeypatch.setattr("clonometer.runner.run.run", measure)
+    wish = command._Wish(("launch.fork",), (), None, (), budget_s, None, 1)
+    with pytest.raises(Reached):
+        command._measure(wish, command._Outputs(tmp_path / "o.parquet", None, False, False, False), None)
+    if budget_s is None:
+        assert asked["most_seconds"] is None
+    else:
+        assert asked["most_seconds"] <= 2 * budget_s + 4 - SLOW_S
