@@ -39,8 +39,11 @@ LIMIT = 12.0
 _NOISE = ((0.0, 0.0), *product((0.5, 0.8, 0.9, 0.95), (0.0, 0.5)))
 #: Places where the likelihood is lower by this are still possible: 95% of a normal one.
 _POSSIBLE = 1.92
-#: Such a share of the values before a step, and of those after it, must lie on their side of halfway: 6 of 7.
-_KEEPS = 0.75
+#: Such a share of the values from a step on must lie beyond halfway: all of 7, 7 of 8. Where a day in seven is bad, 6 bad
+#: ones among 7 come twice in a hundred years of daily runs; 7 of 8 once in three hundred.
+_KEEPS = 0.875
+#: And at most so many of the values before it.
+_STRAY = 0.25
 _NEIGHBOURS = 5
 _CLIPPED_BEYOND = 4.0
 #: What counts as no scatter at all: rounding, as a share of the largest value.
@@ -252,7 +255,7 @@ def find_steps(values: Floats, limit: float, *, stride: int = 1) -> list[list[St
 def _keeps(values: Floats, place: int, size: float) -> bool:
     """Whether most values of both sides keep to their side of halfway: a few wild ones move a mean, and no level."""
     above = np.sign(size) * (values - np.median(values[:place])) > abs(size) / 2
-    return bool(above[place:].mean() >= _KEEPS and above[:place].mean() <= 1 - _KEEPS)
+    return bool(above[place:].mean() >= _KEEPS and above[:place].mean() <= _STRAY)
 
 
 def suspected_step(values: Floats, steps: Sequence[Step], limit: float) -> Step | None:
