@@ -21,7 +21,7 @@ from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
 from clonometer.results.check.check import MAX_REGRESSION, check_runs
 from clonometer.results.check.types import BLIND_FACTOR, CANNOT_TELL, NONE
 from clonometer.results.compare.between import stored_moments
-from clonometer.results.compare.comparison import ERROR_RATE, match_sides
+from clonometer.results.compare.comparison import ERROR_RATE, match_sides, moments_of_sides
 from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
 from clonometer.results.compare.moments import FIRST_SHARE, UNKNOWN_MOMENTS, Moments, given_moments
 from clonometer.results.compare.sides import Match
@@ -148,7 +148,8 @@ def alarms(
     random = np.random.default_rng(seed)
     changed = alarmed = slow = 0
     for _ in range(checks):
-        listed = drafts(matches(*sides(random, machine, slower)), moments)
+        before, after = sides(random, machine, slower)
+        listed = drafts(matches(before, after), moments_of_sides(before, after, moments))
         rows = compared(listed)
         changed += any(row.verdict not in (UNDECIDED, SAME) for row in rows)
         alarmed += any(row.verdict == SLOWER for row in checked(listed))
@@ -161,7 +162,7 @@ def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int 
     random = np.random.default_rng(seed)
     changed = alarmed = 0
     for _ in range(checks):
-        moments = stored_moments([book(one_run(random, machine)) for _ in range(runs)])
+        moments = stored_moments([[book(one_run(random, machine)) for _ in range(runs)]])
         assert moments is not None
         listed = drafts(matches(*sides(random, machine)), moments)
         changed += any(row.verdict not in (UNDECIDED, SAME) for row in compared(listed))

@@ -20,6 +20,7 @@ STAGE_ORDER = tuple(_STAGES)
 PLACEMENT_NAMES = {"same_cpu": "same CPU", "other_cpu": "other CPU"}
 _LAUNCH = "launch."
 _SUFFIXES = ("_ns", "_bytes", "_per_s")
+_SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 def cell_parts(cell: str) -> tuple[str, list[str]]:
@@ -250,6 +251,18 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '1,200 runs')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def span_words(seconds: float) -> str:
+    """Say a span of time in its largest whole unit; less than a second is one.
+
+    Examples
+    --------
+    >>> span_words(60), span_words(200_000)
+    ('1 minute', '2 days')
+    """
+    size, name = next(span for span in _SPANS if max(seconds, 1.0) >= span[0])
+    return counted(int(max(seconds, 1.0) // size), name)
 
 
 def _in_words(name: str, suffixes: tuple[str, ...] = _SUFFIXES) -> str:

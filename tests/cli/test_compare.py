@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.cli.conftest import make_command_line
 from tests.fakes.sample_run import write_raw, write_run
 
+from clonometer.cli import moments
 from clonometer.cli.ending import run_to_the_end
 
 Captured = pytest.CaptureFixture[str]
@@ -27,6 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("a", "launch.fork"),
         ("b", "launch.fork"),
         ("c", "launch.fork"),
+        ("d", "launch.fork"),
+        ("e", "launch.fork"),
         ("other", "launch.pthread"),
     ):
         ended = command_line("run", workload, "--budget", "0.2", "--out", f"{name}.parquet")
@@ -34,12 +38,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_compare_answers_with_a_table_and_a_summary(folder: Path, capsys: Captured) -> None:
-    paths = [str(folder / name) for name in ("a.parquet", "b.parquet")]
+def test_compare_answers_with_a_table_and_a_summary(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    paths = [str(shutil.copy(folder / name, tmp_path)) for name in ("a.parquet", "b.parquet")]
     assert run_to_the_end(["compare", *paths]) == 0
     captured = capsys.readouterr()
     assert "change" in captured.out
-    assert "was never measured: no row has a verdict" in captured.out.replace("\n", " ")
+    assert "is not known: no row has a verdict" in captured.out.replace("\n", " ")
     assert max(map(len, captured.out.splitlines())) <= 80
     assert captured.err == ""
 
@@ -68,7 +72,34 @@ def test_two_groups_of_runs_are_parted_by_two_dashes(folder: Path, capsys: Captu
     [pair] = document["comparisons"]
     assert (pair["base"], pair["other"], pair["n_base_runs"], pair["n_other_runs"]) == (f"{a}, {b}", c, 2, 1)
     assert document["moments"] == "these runs"
-    assert all(row["between_moments"] is None and row["ratio_low"] < row["ratio_high"] for row in pair["rows"])
+    assert all(row["between_moments"] is not None for row in pair["rows"])
+
+
+def test_runs_beside_tell_the_noise(
+    folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, name in enumerate(("a", "b", "c", "d", "e", "other")):
+        source = folder / f"{name}.parquet"
+        (tmp_path / f"{number}.parquet").write_bytes(source.read_bytes())
+    (tmp_path / "half.parquet").write_bytes(source.read_bytes()[:1000])
+    (tmp_path / "folder.parquet").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for words in (["compare", "0.parquet", "1.parquet"], ["check", "1.parquet", "--baseline", "0.parquet"]):
+        run_to_the_end([*words, "--json"])
+        document = json.loads(capsys.readouterr().out)
+        assert document["moments"] == "stored runs", document["stored"]
+        assert sorted(document["stored"]["files"]) == ["2.parquet", "3.parquet", "4.parquet"]
+        assert document["stored"]["left_out"]["not read"] == 1
+        run_to_the_end(words)
+        assert "Noise between runs: from 3 other runs (" in capsys.readouterr().out.replace("\n", " ")
+    # Two runs a side speak for themselves, and of one run no other is asked.
+    for words in (["0.parquet", "2.parquet", "--", "1.parquet"], ["0.parquet", "--cells", "*cold*", "*warm*"]):
+        assert run_to_the_end(["compare", *words, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["stored"] is None
+    monkeypatch.setattr(moments, "_MOST_BESIDE", 2)
+    assert run_to_the_end(["compare", "0.parquet", "1.parquet", "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)["stored"]
+    assert (stored["files"], sum(stored["left_out"].values())) == ([], 2)
 
 
 def test_what_noise_has_measured_is_used(folder: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -79,6 +110,9 @@ def test_what_noise_has_measured_is_used(folder: Path, tmp_path: Path, capsys: C
     noise = tmp_path / "noise.json"
     noise.write_text(json.dumps({"schema": 2, "rounds": 3, "rows": [*placed, *others]}))
     between = {}
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    runs = [str(shutil.copy(run, alone)) for run in runs]
     for source, words in (("unknown", []), ("given", ["--noise", "1%"]), ("measured", ["--noise", str(noise)])):
         assert run_to_the_end(["compare", *runs, *words, "--json"]) == 0
         document = json.loads(capsys.readouterr().out)

@@ -42,7 +42,7 @@ def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:
 
 def test_it_says_what_is_detectable_and_how_often_it_alarmed() -> None:
     made = noise()
-    text = " ".join(render_noise(made).split())
+    text = " ".join(render_noise(made, wide=True).split())
     seen = sum(row.detectable is not None for row in made.rows)
     assert f"can find a slow-down of 10% in {seen} of {len(made.rows)} rows" in text
     assert "started in turn: 1 of 20 checks alarmed falsely (a rate of 0.1% to 25%; designed: at most 1%)" in text

@@ -73,9 +73,10 @@ def command(
 
     The status is 0 without a regression, 1 with a confirmed one, and 3 if it cannot tell.
 
-    Two runs of one machine differ though nothing changed. --noise says by how much, and so do several runs a side.
-    With either, at most 1% of checks raise a false alarm, however many cells there are. Without them a check of two
-    runs ends with 3, and names the command that measures the noise.
+    Two runs of one machine differ though nothing changed. --noise says by how much, and so do several runs a side,
+    or three more runs in the same folder. With any of these at most 1% of checks raise a false
+    alarm, however many cells there are. Without them a check of two runs ends with 3, and names the command that
+    measures the noise.
 
     To compare two settings of this machine use 'clonometer ab': it starts both in turn and finds smaller changes.
     """
@@ -83,8 +84,9 @@ def command(
     from clonometer.results.check.types import CONFIRMED, NONE
     from clonometer.views.terminal.check import render_check
 
-    moments = read_moments(noise)
+    given = None if noise is None else read_moments(noise)
     bases, runs = ([open_side(path) for path in paths] for paths in (baselines, run_files))
+    moments = given or read_moments(None, [*bases, *runs] if len(bases) == len(runs) == 1 else ())
     checked = check_runs(bases, runs, max_regression=max_regression, moments=moments)
     if rerun and checked.flagged:
         try:

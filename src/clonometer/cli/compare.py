@@ -71,8 +71,9 @@ def command(
 
     Each row shows both medians and the change: 6% slower, 110 times faster, the same, or not distinguishable.
 
-    Verdicts need to know how much two runs of the machine differ. --noise says it, and so do several runs a side.
-    Without them each row says below which noise it would be a change. Differences between the hosts are listed.
+    Verdicts need to know how much two runs of the machine differ. Several runs a side say it, or --noise, or three
+    more runs of it in the same folder. Without them each row says below which noise it would be a change.
+    Differences between the hosts are listed.
     """
     from clonometer.views.terminal.comparison import render_comparison
 
@@ -137,10 +138,12 @@ def _compare(
 ) -> Compared:
     from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
 
-    moments = read_moments(noise)
+    given = None if noise is None else read_moments(noise)
     sides = [[open_side(path) for path in group] for group in groups]
     if cells is not None:
         return compare_cells(sides[0][0], cells[0], cells[1], minimum_effect=minimum_effect)
+    alone = all(len(side) == 1 for side in sides) or len(sides) == 1
+    moments = given or read_moments(None, [run for side in sides for run in side] if alone else ())
     if len(sides) > 1:
         return compare_groups(sides[0], sides[1], minimum_effect=minimum_effect, moments=moments)
     return compare_runs(sides[0], minimum_effect=minimum_effect, moments=moments)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from clonometer.units import parse_share
 
 if TYPE_CHECKING:
     from clonometer.results.compare.moments import MeasuredNoise, Moments
+    from clonometer.results.rows.evidence import Book
 
 NOISE_HELP = (
     "How much one row differs between two runs: a standard deviation such as 1%, a file of 'clonometer noise --json', "
@@ -21,10 +25,14 @@ NOISE_HELP = (
 _MOST_BYTES = 16 << 20
 #: Of a folder so many runs are read.
 _MOST_RUNS = 30
+#: Of the runs beside those compared so many are read, of so many bytes together: a fraction of a second.
+_MOST_BESIDE, _MOST_BESIDE_BYTES = 10, 8 << 20
+#: And of so many files the latest are sought.
+_MOST_LISTED = 1000
 
 
-def read_moments(text: str | None) -> Moments:
-    """Read ``--noise``.
+def read_moments(text: str | None, sides: Sequence[Book] = ()) -> Moments:
+    """Read ``--noise``; without it, what is stored beside the runs that are compared, where each side is one run.
 
     Raises
     ------
@@ -36,7 +44,7 @@ def read_moments(text: str | None) -> Moments:
     from clonometer.results.compare.moments import UNKNOWN_MOMENTS, given_moments, measured_moments
 
     if text is None:
-        return UNKNOWN_MOMENTS
+        return _beside(sides) if sides else UNKNOWN_MOMENTS
     path = Path(text)
     if not path.exists():
         try:
@@ -46,12 +54,62 @@ def read_moments(text: str | None) -> Moments:
     return _of_folder(path) if path.is_dir() else measured_moments(_read(path), str(path))
 
 
+def _beside(sides: Sequence[Book]) -> Moments:
+    """What runs in the folders of the compared ones say: the latest, few and small ones, so that it takes no time."""
+    from clonometer.cli.compare import open_side
+    from clonometer.results.compare.moments import UNKNOWN_MOMENTS
+    from clonometer.results.compare.stored import group_of, moments_beside
+    from clonometer.runfile import open_run
+
+    compared = {Path(side.name).resolve() for side in sides}
+    stored: list[tuple[int, Book]] = []
+    left_out: list[str] = []
+    for path in _latest({path.parent for path in compared}, compared):
+        try:
+            with open_run(path) as run:
+                group = group_of(run.metadata, sides)
+            if isinstance(group, int):
+                stored.append((group, open_side(_shown(path))))
+        # A file that nobody named: whatever is wrong with it, it says nothing.
+        except Exception:
+            group = "not read"
+        left_out += [group] if isinstance(group, str) else []
+    if not stored and not left_out:
+        return UNKNOWN_MOMENTS
+    return moments_beside(sides, stored, left_out)
+
+
+def _latest(folders: set[Path], without: set[Path]) -> list[Path]:
+    files: list[tuple[float, int, Path]] = []
+    for folder in folders:
+        for path in islice(folder.glob("*.parquet"), _MOST_LISTED):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                if path.is_file() and path.resolve() not in without:
+                    files.append((status.st_mtime, status.st_size, path))
+    chosen: list[Path] = []
+    size = 0
+    for _, its, path in sorted(files, reverse=True):
+        if len(chosen) < _MOST_BESIDE and size + its <= _MOST_BESIDE_BYTES:
+            chosen.append(path)
+            size += its
+    return chosen
+
+
+def _shown(path: Path) -> Path:
+    """As the user would name it."""
+    folder = Path.cwd()
+    return path.relative_to(folder) if path.is_relative_to(folder) else path
+
+
 def _of_folder(folder: Path) -> Moments:
     """What the runs in a folder say, the last ones by their names."""
     from clonometer.cli.compare import open_side
     from clonometer.results.compare.between import stored_moments
+    from clonometer.results.compare.moments import LEAST_RUNS
 
-    moments = stored_moments([open_side(path) for path in sorted(folder.glob("*.parquet"))[-_MOST_RUNS:]])
+    runs = [open_side(path) for path in sorted(folder.glob("*.parquet"))[-_MOST_RUNS:]]
+    moments = stored_moments([runs]) if len(runs) >= LEAST_RUNS else None
     if moments is None:
         raise InputError(f"{folder} does not have three runs of one plan", "measure three: clonometer run --out FILE")
     return moments

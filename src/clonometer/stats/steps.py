@@ -39,8 +39,8 @@ LIMIT = 12.0
 _NOISE = ((0.0, 0.0), *product((0.5, 0.8, 0.9, 0.95), (0.0, 0.5)))
 #: Places where the likelihood is lower by this are still possible: 95% of a normal one.
 _POSSIBLE = 1.92
-#: Such a share of the values from a step on must lie beyond halfway: all of 7, 7 of 8. Where a day in seven is bad, 6 bad
-#: ones among 7 come twice in a hundred years of daily runs; 7 of 8 once in three hundred.
+#: Such a share of the values from a step on must lie beyond halfway: all of 7, 7 of 8. Where a day in seven is bad, 6
+#: bad ones among 7 come twice in a hundred years of daily runs; 7 of 8 once in three hundred.
 _KEEPS = 0.875
 #: And at most so many of the values before it.
 _STRAY = 0.25

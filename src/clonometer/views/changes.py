@@ -6,6 +6,7 @@ import math
 
 #: From so many times on people say how many times, and no longer by how many percent.
 _MANY_TIMES = 2.0
+_UNKNOWN_TIMES = 1000
 
 
 def change_words(ratio: float, low: float | None, high: float | None, words: tuple[str, str]) -> str:
@@ -41,11 +42,20 @@ def range_words(low: float, high: float) -> str:
     --------
     >>> range_words(0.93, 1.08), range_words(0.4, 3.1)
     ('-7 to +8%', '0.4 to 3.1 times')
+    >>> range_words(1e-21, 1e15)
+    'under 1/1000 to over 1000 times'
     """
     if low < 1 / _MANY_TIMES or high > _MANY_TIMES:
-        return " to ".join(f"{end:.2g}" if end < 100 else f"{end:.0f}" for end in (low, high)) + " times"
+        return f"{_times(low)} to {_times(high)} times"
     first, second = _figures(100 * (low - 1), 100 * (high - 1))
     return f"{_signed(first)} to {_signed(second)}%"
+
+
+def _times(end: float) -> str:
+    """A number of times; beyond a thousand it only says that nothing is known."""
+    if end >= _UNKNOWN_TIMES:
+        return f"over {_UNKNOWN_TIMES}"
+    return f"under 1/{_UNKNOWN_TIMES}" if end <= 1 / _UNKNOWN_TIMES else f"{end:.2g}" if end < 100 else f"{end:.0f}"
 
 
 def _signed(figure: str) -> str:

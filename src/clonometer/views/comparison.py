@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from clonometer.grouping import gathered
-from clonometer.results.compare.moments import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN
+from clonometer.results.compare.moments import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN, StoredRuns
 from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
@@ -13,7 +14,7 @@ from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
-from clonometer.words import counted, stage_name
+from clonometer.words import counted, span_words, stage_name
 
 #: The heading of the first side's medians.
 BEFORE = "before"
@@ -137,8 +138,8 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
     return first_ranked(rows, rank, room)
 
 
-def summary(compared: Compared) -> str:
-    """Say all verdicts in one line, and what they are corrected for."""
+def summary(compared: Compared, wide: bool = True) -> str:
+    """Say all verdicts in one line, and how the noise is known; ``wide``: and how often verdicts are wrong."""
     counts = compared.counts
     total = sum(counts.values())
     if not total:
@@ -147,10 +148,10 @@ def summary(compared: Compared) -> str:
     words = [f"{counts[verdict]} {_VERDICT_WORDS.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict]]
     if like:
         words.append(f"{like} of these moved with everything else, so suspect the machine, not the row")
-    return (
-        f"{counted(total, 'row')}: {', '.join(words)}. {_if_quiet(compared)}"
-        f"{assurance(compared.moments, compared.n_tests, compared.error_rate, 'comparisons')}"
-    )
+    known = known_noise(compared.moments, compared.stored)
+    rate = assurance(compared.moments, compared.n_tests, compared.error_rate, "comparisons") if wide else ""
+    sentences = [f"{counted(total, 'row')}: {', '.join(words)}.", _if_quiet(compared), known, rate]
+    return " ".join(text for text in sentences if text)
 
 
 def _if_quiet(compared: Compared) -> str:
@@ -162,7 +163,7 @@ def _if_quiet(compared: Compared) -> str:
     ends = least if least == most else f"{least} to {most}"
     return (
         f"{counted(len(turning), 'row')} changed if two runs of this machine differ by less than {ends} (by row: "
-        "--wide). "
+        "--wide)."
     )
 
 
@@ -170,26 +171,43 @@ _VERDICT_WORDS = {SAME: "the same", UNDECIDED: "unclear"}
 
 
 def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
-    """Say how often a verdict is wrong, and under which assumption.
+    """Say how often a verdict is wrong, and under which assumption; empty where there are no verdicts.
 
     ``moments`` says where it is known from how far moments are apart, ``what`` what such answers are, in the
     plural.
     """
     if moments == UNKNOWN:
-        return (
-            "How much two runs of this machine differ was never measured: no row has a verdict, and intervals hold "
-            "within these two runs only. 'clonometer noise --json' measures it, --noise takes it."
-        )
+        return ""
     rate = f"At most {format_share(error_rate)} of {what} of {counted(tests, 'row')} have a false verdict"
     return f"{rate}{_ASSUMPTIONS.get(moments, '')}."
+
+
+def known_noise(moments: str, stored: StoredRuns | None) -> str:
+    """Say from which stored runs it is known how far runs are apart, or that it is not."""
+    left_out = "" if stored is None else ", ".join(f"{count} {why}" for why, count in stored.left_out.items())
+    if stored is not None and stored.files:
+        without = f"; not counted: {left_out}" if left_out else ""
+        folders = ", ".join(dict.fromkeys(str(PurePath(file).parent) for file in stored.files))
+        where = "" if folders == "." else f" in {folders}"
+        boots = f"{counted(stored.boots, 'boot')}, " if stored.boots else ""
+        over = span_words(stored.span_s)
+        return f"Noise between runs: from {len(stored.files)} other runs{where} ({boots}over {over}{without})."
+    if moments != UNKNOWN:
+        return ""
+    beside = f" The other runs in their folder do not tell it: {left_out}." if left_out else ""
+    return (
+        "How much two runs of this machine differ is not known: no row has a verdict, and intervals hold within these "
+        f"two runs only.{beside} 'clonometer noise --json' measures it, --noise takes it; three runs more in the same "
+        "folder tell it too."
+    )
 
 
 # Where it is known from how far moments are apart -> under which assumption verdicts are that sure.
 _ASSUMPTIONS = {
     GIVEN: ", if runs of this machine differ by as much as --noise says",
     MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",
-    STORED: ", if runs differ by as much as the stored ones that --noise names",
-    OF_RUNS: ": the runs of each side say how far moments are apart",
+    STORED: ", if runs differ by as much as the stored ones did",
+    OF_RUNS: ": the runs of each side say how far runs are apart",
     OF_HOSTS: ": the hosts of each group say how far hosts are apart",
 }
 

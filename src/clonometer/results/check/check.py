@@ -23,9 +23,15 @@ from clonometer.results.check.types import (
     CheckedRow,
 )
 from clonometer.results.compare.comparison import ERROR_RATE as COMPARE_RATE
-from clonometer.results.compare.comparison import match_sides, matched, refuse_a_run_twice, shifts_of
+from clonometer.results.compare.comparison import (
+    match_sides,
+    matched,
+    moments_of_sides,
+    refuse_a_run_twice,
+    shifts_of,
+)
 from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
-from clonometer.results.compare.moments import OF_RUNS, UNKNOWN, UNKNOWN_MOMENTS, Moments
+from clonometer.results.compare.moments import UNKNOWN, UNKNOWN_MOMENTS, Moments
 from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
@@ -75,6 +81,7 @@ def check_runs(
             f"nothing to check: {runs[0].name} and {bases[0].name} have no time in common",
             next((f"{entry.cell}: {entry.reason}" for entry in left_out), None),
         )
+    moments = moments_of_sides(bases, runs, moments)
     listed = drafts(matches, moments)
     rows = _judged(listed, max_regression)
     checked = Checked(
@@ -88,7 +95,8 @@ def check_runs(
         max_regression=max_regression,
         error_rate=ERROR_RATE,
         n_tests=n_tests(listed),
-        moments=OF_RUNS if matches[0].several else moments.source,
+        moments=moments.source,
+        stored=moments.stored,
         shifts=shifts_of(row.compared for row in rows),
         same_run=pair.same_run,
     )
@@ -106,7 +114,7 @@ def check_again(
     of what was measured again gives no false alarm a second chance.
     """
     bases = _listed(base)
-    listed = drafts(_timed(*match_sides(bases, [again]))[0], moments)
+    listed = drafts(_timed(*match_sides(bases, [again]))[0], moments_of_sides(bases, [again], moments))
     rerun = _judged(listed, checked.max_regression, checked.n_tests)
     new = {row.compared.base.name: row for row in rerun}
     rows: list[CheckedRow] = []
@@ -224,7 +232,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
 def _slower_machine(checked: Checked) -> list[str]:
     """Say that everything became slower by as much as is allowed."""
     slower = [shift for shift in checked.shifts if _is_slower(shift, checked.max_regression)]
-    if checked.moments == OF_RUNS or not slower:
+    if not slower:
         return []
     return [
         f"all that was measured is slower by {format_share(slower[0].ratio - 1)}: the machine then, or what all tasks "

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
 from clonometer.records import Above, After, Count, Key, Known, Mark, Only, version, written
-from clonometer.results.compare.moments import SOURCES
-from clonometer.results.compare.types import CommonShift, ComparedRow, Difference
+from clonometer.results.compare.moments import SOURCES, StoredRuns
+from clonometer.results.compare.types import STORED_WORDS, CommonShift, ComparedRow, Difference
 from clonometer.results.types import LeftOut, ShareOrNone
 
 CHECK_SCHEMA = 2
@@ -79,6 +79,7 @@ class Checked:
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
         "noise, from stored runs, or from these runs.",
     ]
+    stored: Annotated[StoredRuns | None, Mark.OPTIONAL, STORED_WORDS] = None
     shifts: Annotated[
         Sequence[CommonShift],
         "What all conditions changed by together; a row alarms only if it is slower than that.",

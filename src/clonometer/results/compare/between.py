@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 
 from clonometer.families import family
-from clonometer.results.compare.moments import LEAST_RUNS, STORED, Moments, pooled_degrees, root_mean_square
+from clonometer.results.compare.moments import STORED, Moments, pooled_degrees
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
@@ -36,23 +36,31 @@ class ApartRuns:
     ----------
     rows
         Of each row that every run has: beside the rest, and beyond what its processes explain.
+    typical
+        The same of all rows together, of first launches (True) and of others; None where there are none.
     common
         Of what all kinds of process but first launches have in common; None where there is one kind.
-    kinds
-        How many kinds of process there are, of first launches (True) and of others.
+    degrees
+        The degrees of freedom of ``typical``: runs but one for each group, times kinds of process but one.
     """
 
     rows: Mapping[RowName, float]
+    typical: Mapping[bool, float | None]
     common: float | None
-    kinds: Mapping[bool, int]
+    degrees: Mapping[bool, int]
 
 
-def between_runs(runs: Sequence[Book]) -> ApartRuns | None:
-    """Find how far runs of one plan are apart; None with fewer than three, or without a row that all have."""
-    rows = _in_all(runs)
-    if len(runs) < LEAST_RUNS or not rows:
+def between_runs(groups: Sequence[Sequence[Book]]) -> ApartRuns | None:
+    """Find how far runs of one plan are apart within groups of them; None with too few, or without a row that all have.
+
+    Between the runs of a group nothing was changed; a group of one run says nothing.
+    """
+    sizes = [len(group) for group in groups]
+    rows = _in_all([run for group in groups for run in group])
+    left = sum(sizes) - len(sizes)
+    if not left or not rows:
         return None
-    levels = {name: _levels(evidence) for name, evidence in rows.items()}
+    levels = {name: _levels(evidence, sizes) for name, evidence in rows.items()}
     kinds: dict[str | None, dict[str, list[Floats]]] = {}
     for name, evidence in rows.items():
         if is_of_machine(estimate := evidence[0].estimate):
@@ -61,29 +69,33 @@ def between_runs(runs: Sequence[Book]) -> ApartRuns | None:
         temperature: {kind: np.median(listed, axis=0) for kind, listed in its.items()}
         for temperature, its in kinds.items()
     }
-    apart = {name: _apart(evidence, levels[name], of_kinds) for name, evidence in rows.items()}
-    first = {name: evidence[0].estimate.is_first_launch for name, evidence in rows.items()}
-    counts = {
-        which: len({kind_of(rows[name][0].estimate) for name, is_first in first.items() if is_first is which})
-        for which in (False, True)
-    }
-    return ApartRuns(apart, _common(rows, levels), counts)
+    apart = {name: _apart(evidence, levels[name], of_kinds, left) for name, evidence in rows.items()}
+    typical: dict[bool, float | None] = {}
+    degrees: dict[bool, int] = {}
+    for which in (False, True):
+        names = [name for name, evidence in rows.items() if evidence[0].estimate.is_first_launch is which]
+        # What the processes explain is taken off before a variance below zero is: else a quiet machine is never quiet.
+        typical[which] = math.sqrt(max(0.0, fmean(apart[name] for name in names))) if names else None
+        degrees[which] = pooled_degrees(left, len({kind_of(rows[name][0].estimate) for name in names}))
+    shares = {name: math.sqrt(max(0.0, squared)) for name, squared in apart.items()}
+    return ApartRuns(shares, typical, _common(rows, levels, left), degrees)
 
 
-def stored_moments(runs: Sequence[Book]) -> Moments | None:
-    """What runs of one machine and one plan say of its moments; None where they say nothing."""
-    between = between_runs(runs)
+def stored_moments(groups: Sequence[Sequence[Book]], source: str = STORED) -> Moments | None:
+    """What groups of runs of one machine and one plan say of its moments; None where they say nothing.
+
+    Between the runs of a group nothing was changed.
+    """
+    between = between_runs(groups)
     if between is None:
         return None
-    first = {name for name in between.rows if _is_first(runs[0], name)}
-    warm, cold = (
-        root_mean_square([share for name, share in between.rows.items() if (name in first) is which])
-        for which in (False, True)
-    )
-    degrees, first_degrees = (pooled_degrees(len(runs), between.kinds[which]) for which in (False, True))
+    runs = [run for group in groups if len(group) > 1 for run in group]
     began = [datetime.fromisoformat(run.metadata["started"]) for run in runs if run.metadata.get("started")]
     span_s = (max(began) - min(began)).total_seconds() if began else 0.0
-    return Moments(STORED, warm, cold, between.rows, degrees, first_degrees, len(runs), span_s)
+    typical, degrees = between.typical, between.degrees
+    return Moments(
+        source, typical[False], typical[True], between.rows, degrees[False], degrees[True], len(runs), span_s
+    )
 
 
 def is_of_machine(estimate: Estimate) -> bool:
@@ -119,31 +131,32 @@ def _in_all(runs: Sequence[Book]) -> dict[RowName, list[Evidence]]:
     return rows
 
 
-def _levels(rows: Sequence[Evidence]) -> Floats:
-    """How far a row's median lies from its mean over the runs in each, on the logarithm."""
+def _levels(rows: Sequence[Evidence], sizes: Sequence[int]) -> Floats:
+    """How far a row's median lies from its mean over the runs of its group in each, on the logarithm."""
     logs = np.array([math.log(np.median(row.processes.values)) for row in rows])
-    return np.asarray(logs - logs.mean())
+    # From the first: of equal values nothing is left to rounding.
+    groups = [group - group[0] for group in np.split(logs, np.cumsum(sizes)[:-1])]
+    return np.concatenate([group - group.mean() for group in groups])
 
 
-def _apart(rows: Sequence[Evidence], levels: Floats, of_kinds: Mapping[str | None, Mapping[str, Floats]]) -> float:
+def _apart(
+    rows: Sequence[Evidence], levels: Floats, of_kinds: Mapping[str | None, Mapping[str, Floats]], left: int
+) -> float:
+    """The variance of a row between runs, beside the rest; below zero where processes explain more than that."""
     estimate, factor = rows[0].estimate, 1.0
     others = [other for kind, other in of_kinds.get(estimate.temperature, {}).items() if kind != kind_of(estimate)]
     if others and is_of_machine(estimate):
         levels, factor = levels - np.median(others, axis=0), rest_factor(len(others))
     explained = (MEDIAN_ERROR * spread_of(rows)) ** 2 / fmean(row.processes.values.size for row in rows)
-    return math.sqrt(max(0.0, float(np.var(levels, ddof=1)) / factor**2 - explained))
+    return float(np.square(levels).sum()) / left / factor**2 - explained
 
 
-def _common(rows: Mapping[RowName, Sequence[Evidence]], levels: Mapping[RowName, Floats]) -> float | None:
+def _common(rows: Mapping[RowName, Sequence[Evidence]], levels: Mapping[RowName, Floats], left: int) -> float | None:
     kinds: dict[str, list[Floats]] = {}
     for name, evidence in rows.items():
         if not evidence[0].estimate.is_first_launch:
             kinds.setdefault(kind_of(evidence[0].estimate), []).append(levels[name])
     if len(kinds) < 2:
         return None
-    return float(np.std(np.median([np.median(listed, axis=0) for listed in kinds.values()], axis=0), ddof=1))
-
-
-def _is_first(run: Book, name: RowName) -> bool:
-    row = find_row(run, name)
-    return row is not None and row.estimate.is_first_launch
+    medians = np.median([np.median(listed, axis=0) for listed in kinds.values()], axis=0)
+    return math.sqrt(float(np.square(medians).sum()) / left)

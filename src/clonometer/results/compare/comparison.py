@@ -10,6 +10,7 @@ from statistics import median
 from clonometer.errors import InputError
 from clonometer.families import family
 from clonometer.results.compare.apart import settings_hint
+from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
 from clonometer.results.compare.moments import OF_RUNS, SAME_MOMENTS, UNKNOWN_MOMENTS, Moments
@@ -48,7 +49,8 @@ def compare_runs(
     InputError
         If a run has no cell in common with the base.
     """
-    return _compared([matched([sides[0]], [other]) for other in sides[1:]], minimum_effect, moments)
+    pairs = [matched([sides[0]], [other]) for other in sides[1:]]
+    return judge_pairs([(drafts(matches, moments), pair) for matches, pair in pairs], minimum_effect, moments)
 
 
 def compare_groups(
@@ -58,7 +60,7 @@ def compare_groups(
     minimum_effect: float = LEAST_EFFECT,
     moments: Moments = UNKNOWN_MOMENTS,
 ) -> Compared:
-    """Compare a group of runs with another: runs are the units, and say themselves how far moments are apart.
+    """Compare a group of runs with another; where a side has several, these say themselves how far moments are apart.
 
     Each side has a run or more. ``moments`` does not count where a side has several; else all is as in `compare_runs`.
 
@@ -68,7 +70,16 @@ def compare_groups(
         If they have no cell in common, or a run is there twice.
     """
     refuse_a_run_twice([*bases, *others])
-    return _compared([matched(bases, others)], minimum_effect, moments)
+    matches, pair = matched(bases, others)
+    moments = moments_of_sides(bases, others, moments)
+    return judge_pairs([(drafts(matches, moments), pair)], minimum_effect, moments)
+
+
+def moments_of_sides(bases: Sequence[Book], others: Sequence[Book], moments: Moments) -> Moments:
+    """How far moments are apart: as the sides' own runs say it where there are several, else as given."""
+    if len(bases) + len(others) == 2:
+        return moments
+    return stored_moments([bases, others], OF_RUNS) or UNKNOWN_MOMENTS
 
 
 def compare_cells(
@@ -104,7 +115,7 @@ def compare_cells(
     seed = int(side.metadata["seed"])
     listed = drafts([replace(match, seed=seed) for match in matches], SAME_MOMENTS)
     pair = ComparedPair(base_glob, other_glob, (), tuple(left_out), ())
-    return judge_pairs([(listed, pair)], minimum_effect, SAME_MOMENTS.source)
+    return judge_pairs([(listed, pair)], minimum_effect, SAME_MOMENTS)
 
 
 def refuse_a_run_twice(sides: Sequence[Book]) -> None:
@@ -169,22 +180,20 @@ def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
     return tuple(shifts)
 
 
-def _compared(pairs: Sequence[tuple[list[Match], ComparedPair]], minimum_effect: float, moments: Moments) -> Compared:
-    several = any(match.several for matches, _ in pairs for match in matches)
-    source = OF_RUNS if several else moments.source
-    return judge_pairs([(drafts(matches, moments), pair) for matches, pair in pairs], minimum_effect, source)
-
-
-def judge_pairs(pairs: Sequence[tuple[Sequence[Draft], ComparedPair]], minimum_effect: float, source: str) -> Compared:
-    """Judge all rows of all pairs as one family; ``source`` says what moments differ by, as in `Compared`."""
+def judge_pairs(
+    pairs: Sequence[tuple[Sequence[Draft], ComparedPair]], minimum_effect: float, moments: Moments
+) -> Compared:
+    """Judge all rows of all pairs as one family."""
     listed = [draft for of_pair, _ in pairs for draft in of_pair]
     judged_rows = iter(judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE))
     with_rows = []
     for of_pair, pair in pairs:
         rows = tuple(islice(judged_rows, len(of_pair)))
-        shifts = () if source == SAME_MOMENTS.source else shifts_of(rows)
+        shifts = () if moments.source == SAME_MOMENTS.source else shifts_of(rows)
         with_rows.append(replace(pair, rows=rows, shifts=shifts))
-    return Compared(tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), source)
+    return Compared(
+        tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), moments.source, stored=moments.stored
+    )
 
 
 def _estimates(side: Book) -> dict[str, Estimate]:

@@ -1,7 +1,7 @@
 """The one rule of `compare` and `check`: what each row changed by, and which changes are sure together.
 
-A row's interval joins the scatter of its processes with what two moments of the machine differ by. Where a side has
-several runs, the runs are the units and say themselves what moments differ by. docs/comparing.md has the rule.
+A row's interval joins the scatter of its processes with what two moments of the machine differ by, which several runs
+of a side say themselves. docs/comparing.md has the rule.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from clonometer.results.compare.types import ComparedRow
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Estimate
+from clonometer.stats.bootstrap import Processes
 from clonometer.stats.changes import (
     LogChange,
     change_of_pairs,
@@ -31,6 +32,7 @@ from clonometer.stats.changes import (
 )
 from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL
 from clonometer.stats.multiplicity import score
+from clonometer.stats.quantiles import Floats
 from clonometer.units import format_share
 
 #: With fewer processes on a side no 95% interval of a median exists, and a row gets no verdict.
@@ -45,43 +47,47 @@ _LARGEST = 700.0
 class Draft:
     """One row before it is judged: both sides, how uncertain the change is, and what all others did meanwhile.
 
-    ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, where several
-    runs tell the machine's moments from a change, and where there is no other kind. ``of_runs``: runs are the units.
-    ``wider`` says how many times the rest has made the change as uncertain. ``conditional``: nobody knows how far runs
-    of the machine are apart, so that nothing is sure.
+    ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, of hosts, and
+    where there is no other kind. ``of_units``: hosts are the units, not processes. ``wider`` says how many times the
+    rest has made the change as uncertain. ``conditional``: nobody knows how far runs of the machine are apart, so that
+    nothing is sure. ``apart``: how many times as far as two runs' medians from their level the sides are from each
+    other. ``rest_of_runs``: what the rest changed by, each run of the sides being one value.
     """
 
     row: ComparedRow
     change: LogChange | None
     rest: float | None = None
-    of_runs: bool = False
+    of_units: bool = False
     wider: float = 1.0
     conditional: bool = False
+    apart: float = math.sqrt(2)
+    rest_of_runs: LogChange | None = None
 
     @property
     def is_tested(self) -> bool:
         """Whether it can have a verdict; that depends on how much was measured, never on what came out."""
-        return self.change is not None and (self.of_runs or self.row.n_processes >= LEAST_PROCESSES)
+        return self.change is not None and (self.of_units or self.row.n_processes >= LEAST_PROCESSES)
 
     def leaves_out_none(self, level: float) -> bool:
         """Whether the row changed at all: its interval leaves out 0."""
-        low, high = self._ends(level)
-        return low > 0 or high < 0
+        return _leaves_out_none(self._ends(level))
 
     def is_sure(self, level: float) -> bool:
         """Whether the row changed, and further than the rest did.
 
-        A slower machine makes every row slower: what goes no further than the rest may be its doing.
+        A slower machine makes every row slower: what goes no further than the rest may be its doing, unless several
+        runs of a side show that the rest itself changed.
         """
         low, high = self._ends(level)
-        rest = self.rest or 0.0
+        is_real = self.rest_of_runs is not None and _leaves_out_none(self.rest_of_runs.ends(level))
+        rest = 0.0 if is_real else self.rest or 0.0
         return low > max(0.0, rest) or high < min(0.0, rest)
 
     def turning(self, level: float) -> float | None:
         """The standard deviation between runs, a share, up to which the row would be sure; None where it never is."""
         assert self.change is not None
         moments = self.change.turning(level, self.rest or 0.0)
-        return None if moments is None else moments / (math.sqrt(2) * self.wider)
+        return None if moments is None else moments / (self.apart * self.wider)
 
     def _ends(self, level: float) -> tuple[float, float]:
         assert self.change is not None
@@ -90,7 +96,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class UnitRow:
-    """One row of two sides whose units are runs, or hosts: the logarithm of a median for each.
+    """One row of two sides whose units are hosts: the logarithm of a median for each.
 
     ``paired``: both sides have the same units, in one order, and each is compared with itself.
     """
@@ -128,24 +134,19 @@ def unit_drafts(rows: Sequence[UnitRow]) -> list[Draft]:
 def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
     change = row.change(typical.get(row.base.is_first_launch))
     bare = ComparedRow(row.base, row.other, _ratio(change.value), None, None, UNDECIDED, None, None)
-    return Draft(bare, change, of_runs=True)
+    return Draft(bare, change, of_units=True)
 
 
 def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
     """Find what each row changed by, and how sure that is.
 
-    All matches have as many runs, or are of one run; ``moments`` counts for rows of two runs.
+    All matches have as many runs, or are of one run.
     """
-    rows = [_unit_row(match) for match in matches]
-    typical = _typical_variances([row for row in rows if row is not None])
-    listed = [
-        _draft(match, moments) if row is None else _unit_draft(row, typical)
-        for match, row in zip(matches, rows, strict=True)
-    ]
-    if any(match.same_run or match.several for match in matches):
+    listed = [_draft(match, moments) for match in matches]
+    if any(match.same_run for match in matches):
         return listed
-    changes = _changes_of_kinds(listed)
-    return [_beside_rest(draft, changes) for draft in listed]
+    changes, of_runs = _changes_of_kinds(listed), _rest_of_runs(matches)
+    return [_beside_rest(draft, changes, of_runs) for draft in listed]
 
 
 def judged(
@@ -206,26 +207,30 @@ def resolution_share(row: ComparedRow) -> float:
     return max(row.base.resolution_ns, row.other.resolution_ns) / least
 
 
-def _unit_row(match: Match) -> UnitRow | None:
-    """The row of a match whose units are runs; None where it is of two runs, or has no ratio."""
-    if not match.several or no_ratio_of(*match.bases, *match.others) is not None:
-        return None
-    return UnitRow(_estimate_of(match.bases), _estimate_of(match.others), _logs(match.bases), _logs(match.others))
-
-
 def _draft(match: Match, moments: Moments) -> Draft:
     reason = no_ratio_of(*match.bases, *match.others)
     sides = _estimate_of(match.bases), _estimate_of(match.others)
     row = ComparedRow(*sides, None, None, None, UNDECIDED, None, reason)
     if reason is not None:
         return Draft(_without_ratio(row, match), None)
-    ratio = ratio_of(match.other, match.base, seed=match.seed, same_run=match.same_run)
+    base, other = joined(match.bases), joined(match.others)
+    ratio = ratio_of(other, base, seed=match.seed, same_run=match.same_run)
     between = 0.0 if match.same_run else moments.of(row.base)
     row = replace(row, ratio=ratio.value, between=None if match.same_run else between)
     if row.n_processes < 2:
         return Draft(replace(row, reason="one process on a side: no interval"), None)
-    change = change_of_ratio(ratio, math.sqrt(2) * (between or 0.0), moments.degrees_of(row.base))
-    return Draft(row, change, conditional=between is None)
+    apart = math.sqrt(1 / len(match.bases) + 1 / len(match.others))
+    change = change_of_ratio(ratio, apart * (between or 0.0), moments.degrees_of(row.base))
+    return Draft(row, change, conditional=between is None, apart=apart)
+
+
+def joined(side: Sequence[Evidence]) -> Evidence:
+    """One row of all processes of a side, each of its runs brought to the level of the side."""
+    if len(side) == 1:
+        return side[0]
+    logs = _logs(side)
+    about = np.concatenate([row.processes.in_time / math.exp(log) for row, log in zip(side, logs, strict=True)])
+    return replace(side[0], processes=Processes.of(about * (math.exp(fmean(logs)) / np.median(about))))
 
 
 def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
@@ -299,7 +304,25 @@ def _changes_of_kinds(listed: Sequence[Draft]) -> _Changes:
     }
 
 
-def _beside_rest(draft: Draft, changes: _Changes) -> Draft:
+def _rest_of_runs(matches: Sequence[Match]) -> dict[str | None, LogChange]:
+    """What all kinds of process changed by together, by temperature; nothing where each side is one run."""
+    rows: dict[str | None, dict[str, list[Floats]]] = {}
+    for match in matches:
+        if match.several and is_of_machine(match.other.estimate) and no_ratio_of(*match.bases, *match.others) is None:
+            kinds = rows.setdefault(match.other.estimate.temperature, {})
+            kinds.setdefault(kind_of(match.other.estimate), []).append(np.array(_logs(match.bases + match.others)))
+    n_bases = len(matches[0].bases) if matches else 0
+    # Each kind by its distance from its first run: kinds take differently long.
+    levels = {
+        temperature: np.median(
+            [np.median(listed, axis=0) - np.median(listed, axis=0)[0] for listed in its.values()], axis=0
+        )
+        for temperature, its in rows.items()
+    }
+    return {name: change_of_runs(level[:n_bases], level[n_bases:]) for name, level in levels.items()}
+
+
+def _beside_rest(draft: Draft, changes: _Changes, of_runs: Mapping[str | None, LogChange]) -> Draft:
     if draft.change is None or not is_of_machine(draft.row.other):
         return draft
     kind = kind_of(draft.row.other)
@@ -310,7 +333,18 @@ def _beside_rest(draft: Draft, changes: _Changes) -> Draft:
     # The rest is a median of rows like this one, and that much more uncertain the distance from it is.
     wider = rest_factor(len(others))
     row = replace(draft.row, rest=math.exp(rest))
-    return replace(draft, row=row, change=draft.change.widened(wider), rest=rest, wider=wider)
+    return replace(
+        draft,
+        row=row,
+        change=draft.change.widened(wider),
+        rest=rest,
+        wider=wider,
+        rest_of_runs=of_runs.get(draft.row.other.temperature),
+    )
+
+
+def _leaves_out_none(ends: tuple[float, float]) -> bool:
+    return ends[0] > 0 or ends[1] < 0
 
 
 def _untested(draft: Draft) -> ComparedRow:

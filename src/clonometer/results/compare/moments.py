@@ -25,6 +25,16 @@ LEAST_RUNS = 3
 
 
 @dataclass(frozen=True)
+class StoredRuns:
+    """The runs beside those compared, and which of them told the noise."""
+
+    files: Annotated[Sequence[str], "Those that told it; empty where they could not."]
+    boots: Annotated[Count, "How many boots of the machine they are of."]
+    span_s: Annotated[float, Least(0), "Seconds from the first to the last."]
+    left_out: Annotated[Mapping[str, Count], "Why others did not count, and how many."]
+
+
+@dataclass(frozen=True)
 class Moments:
     """The standard deviation of rows between runs of a machine, as a share; None where nobody knows.
 
@@ -40,6 +50,8 @@ class Moments:
         Degrees of freedom that they rest on; None where they count as known.
     runs, span_s
         How many runs they were measured in, and the seconds from the first of these to the last.
+    stored
+        The runs that lie beside those compared; None where nobody looked.
     """
 
     source: str = UNKNOWN
@@ -50,6 +62,7 @@ class Moments:
     first_degrees: int | None = None
     runs: int = 0
     span_s: float = 0.0
+    stored: StoredRuns | None = None
 
     def of(self, estimate: Estimate) -> float | None:
         """The standard deviation of a row; never below that of rows like it, since few runs tell little of a row."""
@@ -105,17 +118,19 @@ def measured_moments(noise: MeasuredNoise, name: str) -> Moments:
         raise InputError(f"{name} does not say how far rounds are apart", "clonometer noise --rounds 3 --json, or more")
     by_first = [[row for row in rows.values() if (row.temperature == "cold") is first] for first in (False, True)]
     warm, cold = (root_mean_square([row.between_rounds or 0.0 for row in listed]) for listed in by_first)
-    degrees, first_degrees = (pooled_degrees(noise.rounds, len({row.cell for row in listed})) for listed in by_first)
+    degrees, first_degrees = (
+        pooled_degrees(noise.rounds - 1, len({row.cell for row in listed})) for listed in by_first
+    )
     shares = {key: row.between_rounds or 0.0 for key, row in rows.items()}
     return Moments(MEASURED, warm, cold, shares, degrees, first_degrees, noise.rounds)
 
 
-def pooled_degrees(runs: int, kinds: int) -> int:
+def pooled_degrees(left: int, kinds: int) -> int:
     """The degrees of freedom of a variance between runs that all kinds of process tell together.
 
-    What the kinds have in common is taken off, which costs one of them.
+    ``left`` are those of one kind. What the kinds have in common is taken off, which costs one of them.
     """
-    return max(1, runs - 1) * max(1, kinds - 1)
+    return max(1, left) * max(1, kinds - 1)
 
 
 def root_mean_square(shares: Sequence[float]) -> float | None:

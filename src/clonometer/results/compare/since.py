@@ -15,11 +15,10 @@ from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
-from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, until
+from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, span_words, until
 
 #: What differs between any two runs of one machine, or is judged as a figure itself.
 _OF_ANY_RUN = ("effective_mhz", "status", BOOT)
-_SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,4 @@ def _name(row: ComparedRow) -> str:
 
 def _ago(before: Book, now: Book) -> str:
     began = [datetime.fromisoformat(side.metadata["started"]) for side in (before, now)]
-    seconds = max((began[1] - began[0]).total_seconds(), 1.0)
-    size, name = next(span for span in _SPANS if seconds >= span[0])
-    count = int(seconds // size)
-    return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return f"{span_words((began[1] - began[0]).total_seconds())} ago"

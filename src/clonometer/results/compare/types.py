@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
-from clonometer.results.compare.moments import SOURCES
+from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
 
 COMPARE_SCHEMA = 2
 #: The fact that tells boots of a machine apart: no setting, but memory lies elsewhere after each.
 BOOT = "host.boot_id"
+STORED_WORDS = "The runs that lie beside those compared; null where nobody looked."
 
 
 SIDE = Only("side", (*SIDE_KEYS, "effective_mhz"))
@@ -44,7 +45,7 @@ class ComparedRow:
         Key("rest_ratio"),
         Mark.OPTIONAL,
         "The median ratio of all other conditions of the same temperature; null where there are none, within one "
-        "run and with several runs a side.",
+        "run, and of hosts.",
     ] = None
     like_rest: Annotated[
         bool,
@@ -56,7 +57,7 @@ class ComparedRow:
         Key("between_moments"),
         Mark.OPTIONAL,
         "How far the row is taken to lie apart in two runs of the machine: a standard deviation, as a share. Null "
-        "within one run, where several runs a side say it, and where nobody knows it.",
+        "within one run, of hosts, and where nobody knows it.",
     ] = None
     turns_at: Annotated[
         ShareOrNone,
@@ -146,6 +147,7 @@ class Compared:
         "noise, from stored runs, from these runs, or of no account within one run.",
     ]
     correction: Annotated[Literal["Holm"], After("error_rate"), "What the intervals are corrected by."] = "Holm"
+    stored: Annotated[StoredRuns | None, Mark.OPTIONAL, STORED_WORDS] = None
 
     schema = version(COMPARE_SCHEMA)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clonometer.results.check.check import ERROR_RATE
 from clonometer.results.compare.between import MEDIAN_ERROR, between_runs, find_row, spread_of
 from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
-from clonometer.results.compare.moments import pooled_degrees
+from clonometer.results.compare.moments import LEAST_RUNS
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.ratio import no_ratio_of
@@ -31,7 +31,7 @@ def noise_rows(
         The standard deviation of what all rows of a round have in common, as a share; None with fewer than three
         rounds, or with one kind of process.
     """
-    apart = between_runs(rounds)
+    apart = between_runs([rounds]) if len(rounds) >= LEAST_RUNS else None
     rows = []
     for measured in (row for row in half.rows if no_ratio_of(row) is None):
         name, estimate = measured.estimate.name, measured.estimate
@@ -41,8 +41,7 @@ def noise_rows(
         smallest = None
         if apart is not None and between is not None and not estimate.is_first_launch and processes >= LEAST_PROCESSES:
             error = math.sqrt(2 / processes) * MEDIAN_ERROR * spread
-            degrees = pooled_degrees(len(rounds), apart.kinds[False])
-            change = LogChange(0.0, error, error, math.sqrt(2) * between, max(1, processes - 1), degrees)
+            change = LogChange(0.0, error, error, math.sqrt(2) * between, max(1, processes - 1), apart.degrees[False])
             smallest = max(max_regression, math.expm1(change.needed(ERROR_RATE / max(tests, 1), POWER)))
         rows.append(NoiseRow(estimate, spread, between, smallest))
     return tuple(rows), None if apart is None else apart.common

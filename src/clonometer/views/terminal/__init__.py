@@ -12,7 +12,7 @@ from clonometer.views.figures import figures
 from clonometer.views.rows import explained_stages, families, make_rows, what_ended
 from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
 from clonometer.views.terminal.table import draw_whole
-from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import OF_THIS_RUN, clean, painted, rendered, wrap, wrap_each
 
 WARNING_EXAMPLES = 3
 
@@ -59,6 +59,7 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     # What the asterisk means: a new task's life, or what a woken one answers.
     notes += [f"* {note}." for note in sorted({family_of(row.family).not_ranked for row in rows if not row.rankable})]
     notes += wrap(what_ended(results), width)
+    notes += wrap(OF_THIS_RUN, width) if tables else []
     blocks.append(notes)
     blocks.append(painted(trouble_lines(results, width, most=None), "warn", colour))
     blocks.append(wrap_each((finding.sentence for finding in results.findings), width, bullet="- "))

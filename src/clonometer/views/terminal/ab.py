@@ -15,7 +15,7 @@ from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import MISSING, Column, Table, label_column
 from clonometer.views.terminal.comparison import VERDICT_STYLES, reason_lines
 from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import OF_THIS_RUN, painted, rendered, wrap, wrap_each
 from clonometer.words import stage_name
 
 SHORT_ROWS = 16
@@ -156,7 +156,7 @@ def summary_text(result: AbResult | CommandsResult, *, wide: bool) -> str:
             f" If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
             "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile. "
             "The change is the pseudo-median of the pairs (Hodges and Lehmann). "
-            "Each order of starting must show a change by itself."
+            f"Each order of starting must show a change by itself. {OF_THIS_RUN}"
         )
         text += " 'of medians' is B's median over A's." if isinstance(result, AbResult) else ""
     if result.max_regression is None:

@@ -22,6 +22,7 @@ from clonometer.views.comparison import (
     assurance,
     change_text,
     differences_text,
+    known_noise,
     left_out_reasons,
     same_run_text,
     shifts_text,
@@ -33,7 +34,7 @@ from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 from clonometer.words import counted
 
-#: What is said of rows that may not alarm, here and of a machine's noise.
+#: What is sentences of rows that may not alarm, here and of a machine's noise.
 FIRST_LAUNCHES = " Cold rows can raise a suspicion but never fail the check."
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
@@ -60,24 +61,25 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
     if len(kept) < len(reasons):
         drawn.append(f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out")
     drawn.append("")
-    drawn += wrap(_counts(checked), width)
+    drawn += wrap(_counts(checked, wide), width)
     style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
     drawn += painted(wrap(_verdict(checked), width), style, colour)
     return drawn
 
 
-def _counts(checked: Checked) -> str:
+def _counts(checked: Checked, wide: bool) -> str:
     words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
-    assured = assurance(checked.moments, checked.n_tests, checked.error_rate, "checks")
-    first = FIRST_LAUNCHES if checked.n_first else ""
-    if checked.moments == UNKNOWN:
-        return f"{counted(len(checked.rows), 'row')}: {', '.join(words)}.{first} {assured}"
-    change = BLIND_FACTOR * checked.max_regression
-    seen = count_detectable(checked.rows, change)
-    return (
-        f"{counted(len(checked.rows), 'row')}: {', '.join(words)}. A slow-down of "
-        f"{format_share(change)} would be found in {seen} of them.{first} {assured}"
-    )
+    sentences = [f"{counted(len(checked.rows), 'row')}: {', '.join(words)}."]
+    if checked.moments != UNKNOWN:
+        change = BLIND_FACTOR * checked.max_regression
+        seen = count_detectable(checked.rows, change)
+        sentences.append(f"A slow-down of {format_share(change)} would be found in {seen} of them.")
+    if checked.n_first:
+        sentences.append(FIRST_LAUNCHES.strip())
+    sentences.append(known_noise(checked.moments, checked.stored))
+    if wide:
+        sentences.append(assurance(checked.moments, checked.n_tests, checked.error_rate, "checks"))
+    return " ".join(text for text in sentences if text)
 
 
 def _verdict(checked: Checked) -> str:

@@ -37,7 +37,7 @@ def comparison_lines(compared: Compared, *, width: int, colour: bool, wide: bool
     """The lines of `render_comparison`."""
     parts = [_pair(pair, width, wide, colour) for pair in compared.pairs]
     if not all(pair.same_run for pair in compared.pairs):
-        parts.append(wrap(summary(compared), width))
+        parts.append(wrap(summary(compared, wide), width))
     return [line for part in parts for line in ("", *part)][1:]
 
 

@@ -26,6 +26,7 @@ def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) 
     drawn = [*draw_table(_table(shown), width, colour), ""] if shown else []
     if len(shown) < len(noise.rows):
         drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
+    designed = f"; designed: at most {format_share(noise.error_rate)}" if wide else ""
     change = BLIND_FACTOR * noise.max_regression
     seen = count_detectable(noise.rows, change)
     drawn += wrap(
@@ -33,18 +34,18 @@ def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) 
         f"{seen} of {len(noise.rows)} rows.{FIRST_LAUNCHES if noise.n_first else ''}",
         width,
     )
-    drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", noise.error_rate), width)
+    drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", designed), width)
     if noise.in_a_row is not None:
-        drawn += wrap(_alarms(noise.in_a_row, "A against A of the round before", noise.error_rate), width)
+        drawn += wrap(_alarms(noise.in_a_row, "A against A of the round before", designed), width)
     return drawn
 
 
-def _alarms(result: AgainstItself, what: str, error_rate: float) -> str:
+def _alarms(result: AgainstItself, what: str, designed: str) -> str:
     rows = f": {', '.join(result.rows)}" if result.rows else ""
     noun = "check" if result.checks == 1 else "checks"
     return (
         f"{what}: {result.alarms} of {result.checks} {noun} alarmed falsely (a rate of {format_share(result.rate_low)} "
-        f"to {format_share(result.rate_high)}; designed: at most {format_share(error_rate)}){rows}."
+        f"to {format_share(result.rate_high)}{designed}){rows}."
     )
 
 

@@ -77,6 +77,12 @@ def wrap_each(texts: Iterable[str], width: int, *, bullet: str = "") -> list[str
     return [line for text in texts for line in wrap(text, width, bullet=bullet)]
 
 
+#: What an interval that a stopping rule waited for is about.
+OF_THIS_RUN = (
+    "Intervals are about this run: this boot, these minutes. Another run may differ by more than they are wide."
+)
+
+
 def wide_adds(*hidden: tuple[int, str]) -> list[str]:
     """Say how many of what ``--wide`` shows beside this; nothing where it is no more."""
     more = [counted(count, noun) for count, noun in hidden if count]

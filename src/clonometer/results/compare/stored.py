@@ -1,0 +1,67 @@
+"""Stored runs that differ in nothing recorded from one of those compared: they tell how far such runs are apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from clonometer.results.compare.between import stored_moments
+from clonometer.results.compare.differences import differences
+from clonometer.results.compare.moments import LEAST_RUNS, UNKNOWN_MOMENTS, Moments, StoredRuns
+from clonometer.results.compare.types import BOOT
+from clonometer.results.rows.evidence import Book
+
+#: What may differ between runs of one machine between which nothing was changed.
+_OF_ANY_RUN = (BOOT, "effective_mhz", "status")
+_HOST = "host.name_hash"
+
+
+def group_of(metadata: Mapping[str, Any], sides: Sequence[Book]) -> int | str:
+    """Which of the compared runs a stored one is like, or why it is like none."""
+    if metadata["status"] != "complete":
+        return "not complete"
+    key = (metadata.get("started"), metadata.get("seed"))
+    if key in [(side.metadata.get("started"), side.metadata.get("seed")) for side in sides]:
+        return "a copy"
+    cells = {entry["cell"] for entry in metadata["cells"]}
+    if not any(side.cells.keys() <= cells for side in sides):
+        return "without all of their cells"
+    differing = []
+    for place, side in enumerate(sides):
+        keys = [each.key for each in differences(side.metadata, metadata) if each.key not in _OF_ANY_RUN]
+        if not keys:
+            return place
+        differing.append(keys)
+    if all(_HOST in keys for keys in differing):
+        return "of another host"
+    return f"with another {min(differing, key=len)[0]}"
+
+
+def moments_beside(sides: Sequence[Book], stored: Sequence[tuple[int, Book]], left_out: Sequence[str]) -> Moments:
+    """How far moments are apart by stored runs, each with the place of the compared one that it is like.
+
+    Unknown with fewer than three, and where the compared runs are of several boots and the stored ones are of one.
+    """
+    groups = [[run for place, run in stored if place == group] for group in range(len(sides))]
+    runs = [run for group in groups if len(group) > 1 for run in group]
+    reasons = Counter(left_out)
+    boots = [{_boot(run) for run in group} for group in groups]
+    between_boots = len({_boot(side) for side in sides} - {None}) > 1
+    why = None
+    if len(runs) < LEAST_RUNS:
+        why = "like the compared ones, too few"
+    elif between_boots and max(map(len, boots)) < 2:
+        why = "of one boot, the compared ones of several"
+    moments = None if why else stored_moments([group for group in groups if len(group) > 1])
+    if moments is None:
+        reasons.update([why or "without a row in common"] * len(stored))
+        return replace(UNKNOWN_MOMENTS, stored=StoredRuns((), 0, 0.0, dict(reasons)))
+    reasons.update(["alone with their settings"] * (len(stored) - len(runs)))
+    files = tuple(run.name for run in runs)
+    return replace(moments, stored=StoredRuns(files, len(set().union(*boots)), moments.span_s, dict(reasons)))
+
+
+def _boot(run: Book) -> Any:
+    return (run.metadata.get("host") or {}).get(BOOT)
