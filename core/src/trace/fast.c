@@ -16,6 +16,7 @@
 #include "sys/sys.h"
 #include "trace/bpf.h"
 #include "trace/lockdown.h"
+#include "trace/perf_event.h"
 
 static int map_memory(struct fast *fast) {
     union bpf_attr attributes = {.map_type = BPF_MAP_TYPE_ARRAY,
@@ -55,7 +56,7 @@ static int attach_raw(struct fast *fast, const struct fast_tap *tap) {
 }
 
 static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) {
-    struct perf_event_attr attributes = rings_plain_event();
+    struct perf_event_attr attributes = perf_event_plain();
     attributes.type = tap->type_of;
     attributes.config = tap->config;
     attributes.config1 = tap->config1;
@@ -128,7 +129,7 @@ static enum program_type type_of(const struct fast *fast, enum event_kind kind) 
 static int note_kind(struct fast *fast, enum event_kind kind, struct reason *reason) {
     struct perf_event_attr attributes;
     struct event_format format = {.fields = 0};
-    int error = rings_describe(kind, &attributes, &format, reason);
+    int error = perf_event_describe(kind, &attributes, &format, reason);
     if (error != 0) {
         return error;
     }
@@ -171,7 +172,7 @@ static int note_kinds(struct fast *fast, unsigned wanted, struct reason *reason)
             continue;
         }
         error = note_kind(fast, (enum event_kind)kind, reason);
-        if (error == -ENOENT && rings_may_lack((enum event_kind)kind)) {
+        if (error == -ENOENT && perf_event_may_lack((enum event_kind)kind)) {
             error = 0;
             reason->text[0] = '\0';
         }

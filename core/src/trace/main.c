@@ -42,14 +42,6 @@ static const char USAGE[] = "usage: tracer --fd N confirm perf|ptrace|auto PROBE
                             "       tracer --fd N trace key=value... -- PROGRAM WORD...\n"
                             "       tracer --fd N ways\n";
 
-void trace_note(struct trace *trace, const struct new_task *task) {
-    if (trace->count < TRACE_MOST_TASKS) {
-        trace->tasks[trace->count++] = *task;
-    } else {
-        trace->lost++;
-    }
-}
-
 static void write_task(struct json *json, const struct new_task *task) {
     char flags[24];
     snprintf(flags, sizeof flags, "0x%" PRIx64, task->flags);

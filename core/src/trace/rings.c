@@ -1,3 +1,4 @@
+/* Listening is opened, started, stopped and closed: which events on which CPUs. */
 #include "trace/rings.h"
 
 #include <errno.h>
@@ -6,15 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sys/sys.h"
 #include "trace/lockdown.h"
-#include "trace/tracefs.h"
-
-enum { TEXT_BYTES = 8192, FORMAT_LOST = 1U << 4 };
+#include "trace/perf_event.h"
 
 static const struct {
     unsigned wanted;
@@ -28,13 +25,6 @@ static const struct {
     {RINGS_LOCKS, EVENT_LOCK_WANTED},   {RINGS_LOCKS, EVENT_LOCK_GOT},     {RINGS_WAKING, EVENT_WAKING},
 };
 
-/* arm64 and others have no tracepoints for page faults: then only their ends are known. Those of single calls
- * and of mmap_lock are options of the kernel's build (CONFIG_FTRACE_SYSCALLS and others). */
-bool rings_may_lack(enum event_kind kind) {
-    return kind == EVENT_FAULT_USER || kind == EVENT_FAULT_KERNEL || kind == EVENT_FUTEX ||
-           kind == EVENT_LOCK_WANTED || kind == EVENT_LOCK_GOT;
-}
-
 bool rings_wants(unsigned wanted, enum event_kind kind) {
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
         if (PARTS[i].kind == kind && (PARTS[i].wanted & wanted) != 0) {
@@ -44,80 +34,18 @@ bool rings_wants(unsigned wanted, enum event_kind kind) {
     return false;
 }
 
-struct perf_event_attr rings_plain_event(void) {
-    return (struct perf_event_attr){
-        .size = sizeof(struct perf_event_attr),
-        .sample_period = 1,
-        .sample_type = RECORD_PLAIN,
-        .read_format = FORMAT_LOST,
-        .disabled = 1,
-        .sample_id_all = 1,
-    };
-}
-
-int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
-                   struct reason *reason) {
-    return rings_describe_source(kind, &EVENT_SOURCES[kind], attributes, format, reason);
-}
-
-int rings_describe_source(enum event_kind kind, const struct event_source *source,
-                          struct perf_event_attr *attributes, struct event_format *format,
-                          struct reason *reason) {
-    char text[TEXT_BYTES];
-    *attributes = rings_plain_event();
-    if (source->tracepoint == NULL) {
-        attributes->type = PERF_TYPE_SOFTWARE;
-        attributes->config = kind == EVENT_MINOR_FAULT   ? PERF_COUNT_SW_PAGE_FAULTS_MIN
-                             : kind == EVENT_MAJOR_FAULT ? PERF_COUNT_SW_PAGE_FAULTS_MAJ
-                             : kind == EVENT_SAMPLE      ? PERF_COUNT_SW_CPU_CLOCK
-                                                         : PERF_COUNT_SW_DUMMY;
-        if (kind == EVENT_SAMPLE) {
-            attributes->sample_type = RECORD_STACK;
-            attributes->exclude_callchain_user = 1;
-        }
-        return 0;
-    }
-    if (tracefs_read(source->tracepoint, "format", text, sizeof text) <= 0) {
-        return tracefs_missing(reason)
-                   ? -ENOENT
-                   : reason_set(reason, -ENOENT,
-                                "this kernel does not have the tracepoint %s, or it may not be read",
-                                source->tracepoint);
-    }
-    if (event_format_read(text, source->fields, format) != 0) {
-        return reason_set(reason, -ENOTSUP, "the format of the tracepoint %s is not understood",
-                          source->tracepoint);
-    }
-    if (tracefs_read(source->tracepoint, "id", text, sizeof text) <= 0) {
-        return reason_set(reason, -ENOENT, "the tracepoint %s has no id", source->tracepoint);
-    }
-    attributes->type = PERF_TYPE_TRACEPOINT;
-    attributes->config = strtoull(text, NULL, 10);
-    return 0;
-}
-
-long rings_event(struct perf_event_attr *attributes, int thread, int cpu, int leader) {
-    long fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0 && errno == EINVAL && attributes->read_format == FORMAT_LOST) {
-        /* Kernels before 6.0 do not count what was lost; their records still tell. */
-        attributes->read_format = 0;
-        fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
-    }
-    return fd < 0 ? -errno : fd;
-}
-
 /* Adds an event to a CPU's ring. 0 or -errno. */
 static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attributes,
                      enum event_kind kind, int thread) {
     groups_join(ring, attributes);
-    long fd = rings_event(attributes, thread, ring->cpu, groups_leader(ring));
+    long fd = perf_event_call(attributes, thread, ring->cpu, groups_leader(ring));
     if (fd < 0) {
         return (int)fd;
     }
     ring->fds[ring->events] = (int)fd;
     ring->kinds[ring->events] = kind;
     ring->events++;
-    rings->counts_losses = (attributes->read_format & FORMAT_LOST) != 0;
+    rings->counts_losses = (attributes->read_format & PERF_EVENT_COUNTS_LOST) != 0;
     if (ioctl((int)fd, PERF_EVENT_IOC_ID, &ring->identifiers[ring->events - 1]) != 0) {
         return -errno;
     }
@@ -130,7 +58,7 @@ static int add_event(struct rings *rings, struct ring *ring, struct perf_event_a
 
 static int describe_event(struct rings *rings, enum event_kind kind, struct perf_event_attr *attributes,
                           struct reason *reason) {
-    int error = rings_describe(kind, attributes, &rings->formats[kind], reason);
+    int error = perf_event_describe(kind, attributes, &rings->formats[kind], reason);
     attributes->use_clockid = 1;
     attributes->clockid = rings->clock;
     attributes->sample_period = kind == EVENT_SAMPLE ? rings->sample_period_ns : 1;
@@ -190,7 +118,7 @@ static int find_cpus(struct rings *rings, long cpus) {
         .size = sizeof attributes, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
     int refused = -ENODEV;
     for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS; cpu++) {
-        long fd = rings_event(&attributes, -1, cpu, -1);
+        long fd = perf_event_call(&attributes, -1, cpu, -1);
         if (fd >= 0) {
             close((int)fd);
             rings->ring[rings->count++].cpu = cpu;
@@ -222,7 +150,7 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
             continue;
         }
         error = describe_event(rings, PARTS[i].kind, &attributes, reason);
-        if (error == -ENOENT && rings_may_lack(PARTS[i].kind)) {
+        if (error == -ENOENT && perf_event_may_lack(PARTS[i].kind)) {
             continue;
         }
         if (error != 0) {
@@ -234,22 +162,6 @@ int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_
             return refuse(rings, error, PARTS[i].kind, reason);
         }
     }
-    return 0;
-}
-
-/* The tracepoints of one system call have the number where all others have it. */
-static int describe_call(const char *tracepoint, const char *const *fields, struct event_format *format,
-                         struct perf_event_attr *attributes) {
-    char text[TEXT_BYTES];
-    if (tracefs_read(tracepoint, "format", text, sizeof text) <= 0) {
-        return -ENOENT;
-    }
-    if (event_format_read(text, fields, format) != 0 ||
-        tracefs_read(tracepoint, "id", text, sizeof text) <= 0) {
-        return -ENOTSUP;
-    }
-    attributes->type = PERF_TYPE_TRACEPOINT;
-    attributes->config = strtoull(text, NULL, 10);
     return 0;
 }
 
@@ -273,11 +185,11 @@ int rings_add_calls(struct rings *rings, const char *const *names, struct reason
             char tracepoint[64];
             const char *const *fields = NULL;
             enum event_kind kind = call_edge(*names, edge == 0, &fields);
-            struct perf_event_attr attributes = rings_plain_event();
+            struct perf_event_attr attributes = perf_event_plain();
             attributes.use_clockid = 1;
             attributes.clockid = rings->clock;
             snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", EDGES[edge], *names);
-            int error = describe_call(tracepoint, fields, &rings->formats[kind], &attributes);
+            int error = perf_event_describe_call(tracepoint, fields, &rings->formats[kind], &attributes);
             if (error == -ENOENT) {
                 continue;
             }

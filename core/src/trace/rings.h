@@ -109,21 +109,7 @@ void rings_close(struct rings *rings);
 int rings_give_memory(const struct rings *rings, struct ring *ring, int thread);
 void rings_take_memory(const struct rings *rings, struct ring *ring);
 
-/* Every event, each time that it happens; of which kind is yet to be said. */
 struct perf_event_attr;
-struct perf_event_attr rings_plain_event(void);
-
-/* What the kernel is asked for to hear `kind`, and where its fields are. 0, or -errno with the reason. */
-int rings_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
-                   struct reason *reason);
-
-/* perf_event_open, without what older kernels do not know. A descriptor or -errno. */
-long rings_event(struct perf_event_attr *attributes, int thread, int cpu, int leader);
-
-/* The same of another tracepoint than the usual one of that kind. */
-int rings_describe_source(enum event_kind kind, const struct event_source *source,
-                          struct perf_event_attr *attributes, struct event_format *format,
-                          struct reason *reason);
 
 /* Counters of `set` for each CPU (groups.c): opens them, so that all that is added later joins them; leaves
  * out what the processor lacks. 0, or -errno with the reason where there is none at all. */
@@ -133,8 +119,7 @@ int groups_leader(const struct ring *ring); /* -1: there is no group */
 void groups_control(const struct ring *ring, unsigned long request);
 void groups_close(struct ring *ring);
 
-/* Whether `kind` is among what is wanted; whether it may be missing, as on arm64 the causes of faults are. */
+/* Whether `kind` is among what is wanted. */
 bool rings_wants(unsigned wanted, enum event_kind kind);
-bool rings_may_lack(enum event_kind kind);
 
 #endif

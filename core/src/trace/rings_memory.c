@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "trace/perf_event.h"
 #include "trace/rings.h"
 
 /* Records are 60 to 400 bytes long, those with a stack up to 1200. */
@@ -22,7 +23,7 @@ static int map_memory(const struct rings *rings, struct ring_memory *memory, int
         .use_clockid = 1,
         .clockid = rings->clock,
     };
-    long fd = rings_event(&attributes, thread, cpu, -1);
+    long fd = perf_event_call(&attributes, thread, cpu, -1);
     if (fd < 0) {
         return (int)fd;
     }
