@@ -1,8 +1,8 @@
 """House rules that no linter knows.
 
-Lengths of files and functions of C; names; nothing of this machine in the text; what the catalogue names is listed by
-the modules that own it alone (CONTRIBUTING.md); what is found by name is found (`rooms.py`); and all texts are plain
-English (`prose.py`).
+Lengths of files and functions of C; what its folders include; names; nothing of this machine in the text; what the
+catalogue names is listed by the modules that own it alone (CONTRIBUTING.md); what is found by name is found
+(`rooms.py`); and all texts are plain English (`prose.py`).
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ C_DECLARED = re.compile(
     rf"|,[ \t]*[*&]*(?P<further>{C_EMPTY_NAME})[ \t]*(?:;|=(?!=))"
     rf"|\(\*(?P<pointer>{C_EMPTY_NAME})\)\("
 )
+CORE = Path("core/README.md")
+C_INCLUDED = re.compile(r'^#include "(\w+)/', re.MULTILINE)
 DESCRIBED = Path("tests/data/describe.json")
 # Families describe themselves here; studies, the explanation of one workload and the comparison with other tools'
 # benchmarks ask for their own cells by name.
@@ -90,6 +92,21 @@ def empty_c_names(path: Path, text: str) -> Iterator[str]:
         if declared["type"] not in C_READERS:
             name = declared["first"] or declared["further"] or declared["pointer"]
             yield f"{path}:{code.count(chr(10), 0, declared.start()) + 1}: {name!r} does not say what it holds"
+
+
+def c_walls() -> dict[str, set[str]]:
+    """What the files of each folder of C may include of other folders, by the table of its README."""
+    rows = re.findall(r"^\| `(\w+)/` \|.*\|([^|]*)\|$", CORE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {folder: {folder, *re.findall(r"\w+", others)} for folder, others in rows}
+
+
+def include_faults(path: Path, text: str, walls: Mapping[str, set[str]]) -> Iterator[str]:
+    """What a file includes of folders that its own has no business with."""
+    allowed = walls.get(path.parts[1] if path.parts[0] == "core" else "", {"all"})
+    for included in C_INCLUDED.finditer(text):
+        if "all" not in allowed and included[1] in walls and included[1] not in allowed:
+            line = text.count("\n", 0, included.start()) + 1
+            yield f"{path}:{line}: includes {included[1]}/, which {CORE} does not name for {path.parent}"
 
 
 def shared_names(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
@@ -261,7 +278,7 @@ def faults(path: Path) -> list[str]:
     if path.suffix == ".c":
         broken += long_c_functions(path, lines)
     if path.suffix in C_SOURCES:
-        broken += empty_c_names(path, text)
+        broken += [*empty_c_names(path, text), *include_faults(path, text, c_walls())]
     if ADDRESS_FILES.search(str(path)):
         broken += [f"{path}:{i}: an address" for i, line in enumerate(lines, 1) if ADDRESS.search(line)]
     folder = f"{Path.cwd()}/"

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BUILD = Path("build/tidy")
-SOURCES = ("core/src/*.c", "drivers/*.cpp")
+SOURCES = ("core/*.c", ":!core/targets", ":!core/test", ":!core/fuzz", "drivers/*.cpp")
 
 
 def once(commands: list[dict[str, str]]) -> dict[Path, dict[str, str]]:

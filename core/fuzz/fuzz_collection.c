@@ -1,6 +1,6 @@
 /* Events in any order, of any task and with any pointer: ordered, named, and kept for a family. */
 #include "fuzz/input.h"
-#include "trace/collect.h"
+#include "tracer/collect.h"
 
 enum { MOST_EVENTS = 512 };
 

@@ -1,6 +1,6 @@
 /* Fields of a tracepoint at places that a description may claim, and a record of any length read by them. */
+#include "events/events.h"
 #include "fuzz/input.h"
-#include "trace/events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct input input = {bytes, length};

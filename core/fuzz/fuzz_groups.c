@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroup/cgroup.h"
 #include "fuzz/input.h"
-#include "limits/checks.h"
+#include "probe/limits/checks.h"
+#include "workloads/cgroup/cgroup.h"
 
 enum { MOST_TEXT = 16384 };
 

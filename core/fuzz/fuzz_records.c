@@ -1,7 +1,7 @@
 /* A tracepoint's description as tracefs gives it, then records of a ring that are read by it. */
+#include "census/wakes.h"
+#include "events/events.h"
 #include "fuzz/input.h"
-#include "trace/events.h"
-#include "trace/wakes.h"
 
 enum { RING_BYTES = 4096, MOST_FORMAT = 2048, MOST_RECORD = 1 << 16 };
 

@@ -1,7 +1,7 @@
 /* The words of a request, and answers written into any room. */
-#include "emit/json.h"
+#include "base/json.h"
 #include "fuzz/input.h"
-#include "options.h"
+#include "probe/options.h"
 
 enum { MOST_WORDS = 32, MOST_WORD = 256, MOST_ROOM = 512 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#include "sys/raw.h"
+#include "base/raw.h"
 
 /* Written as it is into the probe's stamp page (struct stamps, whose layout launch.c asserts). */
 struct image_stamps {

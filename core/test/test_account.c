@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "footprint/footprint.h"
 #include "tree.h"
+#include "workloads/footprint/footprint.h"
 
 static struct memory_account read_group(bool version_1) {
     struct account account = {.of_group = true, .version_1 = version_1};

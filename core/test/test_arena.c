@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "samples/samples.h"
+#include "probe/samples.h"
 
 /* An emulator need not know what it is asked for. */
 static bool keeps_from_children(void) {

@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "check.h"
-#include "sys/sys.h"
-#include "wake/asleep.h"
+#include "workloads/wake/asleep.h"
 
 enum { BUSY_NS = 50000000 };
 

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/clone.h"
 #include "census/family.h"
 #include "check.h"
-#include "sys/clone.h"
 
 enum { MOST_TOLD = 16 };
 

@@ -1,9 +1,9 @@
 /* Where the own control group is, in both versions, on a made tree; and one made below it, once. */
 #include <errno.h>
 
-#include "cgroup/cgroup.h"
 #include "check.h"
 #include "tree.h"
+#include "workloads/cgroup/cgroup.h"
 
 static void check_group(const char *controller, const char *expected) {
     char path[CGROUP_PATH_BYTES];

@@ -1,8 +1,8 @@
 /* The clock: rates converted exactly, stamps that never go back on one CPU, spins at least as long as asked.
  */
+#include "base/clock.h"
+#include "base/sys.h"
 #include "check.h"
-#include "clock/clock.h"
-#include "sys/sys.h"
 
 static void conversion(void) {
     clock_used = (struct clock){.kind = CLOCK_KIND_TSC, .hz = 2500000000U};

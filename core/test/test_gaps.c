@@ -1,6 +1,6 @@
 /* Quantiles of gaps from their bins: within a sixteenth of those of all gaps, none of more gaps than there
  * are. */
-#include "cow/gaps.h"
+#include "workloads/cow/gaps.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "gate/gate.h"
+#include "workloads/gate/gate.h"
 
 enum { TASKS = 4, ROUNDS = 3 };
 

@@ -1,12 +1,12 @@
 /* The heartbeat writes all of the memory before and after the call, and knows which gap is whose. */
-#include "cow/heartbeat.h"
+#include "workloads/cow/heartbeat.h"
 
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/sys.h"
 #include "check.h"
-#include "clock/clock.h"
-#include "sys/sys.h"
 
 enum { BYTES = 64 << 10, STEP = 4096 };
 

@@ -1,8 +1,8 @@
 /* JSON: commas, nesting, escapes, numbers that JSON does not know, and a buffer that is too small. */
 #include <math.h>
 
+#include "base/json.h"
 #include "check.h"
-#include "emit/json.h"
 
 int main(void) {
     char buffer[256];

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/keys.h"
 #include "check.h"
-#include "keys.h"
 
 struct asked {
     int64_t how;

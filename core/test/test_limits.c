@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "check.h"
-#include "limits/limits.h"
+#include "probe/limits/limits.h"
 #include "tree.h"
 
 static int ask(long long memory_mb, long long tasks, struct reason *reason) {

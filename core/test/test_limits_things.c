@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
-#include "limits/limits.h"
+#include "probe/limits/limits.h"
 #include "tree.h"
 
 static void allowed(struct limits_need need) {

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "options.h"
-#include "workload.h"
+#include "probe/options.h"
+#include "probe/workload.h"
 
 static void answers(const char *word, int wanted, const char *expected) {
     char workload[] = "workload=launch.fork";

@@ -1,5 +1,5 @@
 /* Which part of a program's life an instruction belongs to: the loader's, the start's, main's, the exit's. */
-#include "program/steps.h"
+#include "workloads/program/steps.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "emit/answer.h"
-#include "options.h"
-#include "workload.h"
+#include "probe/answer.h"
+#include "probe/options.h"
+#include "probe/workload.h"
 
 static bool is_detail(const struct workload *workload, const char *column) {
     for (const char *const *name = workload->answers.details; name != NULL && *name != NULL; name++) {

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "check.h"
-#include "sys/sys.h"
-#include "team/team.h"
+#include "workloads/team/team.h"
 
 enum { MEMBERS = 5 };
 

@@ -1,6 +1,6 @@
 /* Events of two CPUs come in one order, and of them those of a process and all that it made. */
 #include "check.h"
-#include "trace/collect.h"
+#include "tracer/collect.h"
 
 static void add(struct collection *collection, uint64_t time_ns, enum event_kind kind, int32_t task,
                 int32_t process, int64_t value) {

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "check.h"
-#include "trace/events.h"
+#include "events/events.h"
 
 enum { ROOM = 256, READING_AT = 40, EVENTS = 2, COUNTERS = 3 };
 

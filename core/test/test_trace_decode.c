@@ -2,9 +2,9 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "base/clone.h"
 #include "check.h"
-#include "sys/clone.h"
-#include "trace/decode.h"
+#include "events/decode.h"
 
 int main(void) {
     uint64_t flags = 99;

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "check.h"
-#include "trace/events.h"
+#include "events/events.h"
 
 enum { RAW_AT = 44, RING_BYTES = 512, ROOM = 256 };
 

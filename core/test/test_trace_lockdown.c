@@ -1,6 +1,6 @@
 /* A refusal is blamed on lockdown only where the kernel is locked down. */
 #include "check.h"
-#include "trace/lockdown.h"
+#include "events/lockdown.h"
 
 int main(void) {
     char words[64];

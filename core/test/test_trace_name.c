@@ -1,6 +1,6 @@
 /* Pointers to tasks become their numbers: whoever is named by one leaves a CPU later, and says who it was. */
 #include "check.h"
-#include "trace/collect.h"
+#include "tracer/collect.h"
 
 enum { PARENT = 0x1000, CHILD = 0x2000, IDLE = 0x3000, NOBODY = 0x4000 };
 

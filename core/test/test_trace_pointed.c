@@ -2,7 +2,7 @@
 #include <sys/syscall.h>
 
 #include "check.h"
-#include "trace/pointed.h"
+#include "tracer/pointed.h"
 
 int main(void) {
     struct pointed pointed[POINTED_MOST];

@@ -3,7 +3,7 @@
 #include <sys/syscall.h>
 
 #include "check.h"
-#include "trace/program.h"
+#include "tracer/program.h"
 
 enum { MEMORY = 2 << 20, MAP = 5 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "trace/rings.h"
+#include "events/rings.h"
 
 enum { NOT_HERE = 77, SMALL_BYTES = 16384, FACTOR = 8, MANY = 2000, MOST_LAUNCHES = 20000 };
 

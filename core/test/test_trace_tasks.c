@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "trace/trace.h"
+#include "tracer/trace.h"
 
 enum { MADE = 3, STATUS = 7 };
 

@@ -2,8 +2,8 @@
 #include <linux/bpf.h>
 #include <string.h>
 
+#include "census/wakes.h"
 #include "check.h"
-#include "trace/wakes.h"
 
 enum { RING = 128, NOTE = 32 };
 

@@ -1,7 +1,7 @@
 /* Trial division: what it finds, how it is written, and how often it divides: the study burian-2015 can be
  * quadratic only with as many divisions as it gives for N = 4,750, 9,500 and 19,000. */
 #include "check.h"
-#include "work/work.h"
+#include "workloads/work/work.h"
 
 static double millions(uint32_t numbers, bool at_root) {
     uint32_t factors[32];

@@ -87,6 +87,17 @@ def test_a_name_of_c_is_told_with_its_line_and_lint_asks_for_it(tmp_path):
     assert rules.faults(source) == [f"{source}:3: 'own' does not say what it holds"]
 
 
+def test_a_folder_of_c_includes_only_what_its_readme_names():
+    walls = rules.c_walls()
+    assert {"base", "probe", "workloads", "events", "tracer", "census", "guardian", "targets"} <= walls.keys()
+    text = '#include <errno.h>\n\n#include "base/sys.h"\n#include "census/names.h"\n#include "call_names.h"\n'
+    [fault] = rules.include_faults(Path("core/probe/parent/areas.c"), text, walls)
+    assert fault.startswith("core/probe/parent/areas.c:4: includes census/")
+    assert list(rules.include_faults(Path("core/census/roots.c"), text, walls)) == []
+    assert list(rules.include_faults(Path("core/test/test_keys.c"), text, walls)) == []
+    assert list(rules.include_faults(Path("core/base/sys.c"), '#include "events/rings.h"\n', walls))
+
+
 def test_two_public_classes_of_one_name_are_refused():
     trees = {
         Path("a.py"): ast.parse("class Row: pass\nclass _Book: pass"),

@@ -25,7 +25,7 @@ def test_the_longest_come_first_and_all_come(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
     for name, length in (("short.c", 1), ("long.c", 100), ("deep/middle.c", 10)):
-        path = Path("core/src", name)
+        path = Path("core", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("/" * length)
     assert [path.name for path in tidy.sources()] == ["long.c", "middle.c", "short.c"]

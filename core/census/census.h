@@ -1,0 +1,66 @@
+/* A census: which tasks does a program make? */
+#ifndef CLONOMETER_CENSUS_H
+#define CLONOMETER_CENSUS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/reason.h"
+#include "census/family.h"
+
+enum { CENSUS_MOST_PROCESSES = 65536 };
+
+struct census {
+    char **command;  /* NULL: the process `pid`, which runs already, and all below it */
+    pid_t pid;       /* of the command, when it has been started */
+    int64_t most_ns; /* how long to watch; 0: until it ends */
+    size_t ring_bytes;
+    int answer;
+    /* What came of it. */
+    const char *how;    /* "tracepoints" or "ptrace" */
+    char without[512];  /* why not by a better way; "" where there is none */
+    int exit_status;    /* of the command, as a shell tells it; -1 where none was waited for */
+    int not_started;    /* errno of its exec; 0: it was executed */
+    bool until_all_end; /* asked for: go on until all that it has made has ended as well */
+    bool timed_out;
+    bool interrupted;
+    bool outlived; /* it has ended, and what it has made lives on and is watched */
+    uint64_t lost;
+    unsigned grown; /* how often a CPU's room for events was made larger, since it was nearly full */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint64_t ending_ns;         /* when the command was told to end; 0: it was not */
+    unsigned looks;             /* since then, at who is there */
+    struct roots *asked_to_end; /* who was told to end */
+    int failure;                /* where it says why it was not executed */
+    pid_t group;                /* of processes, which the command is in and this program as well */
+};
+
+/* Each watches until the program has ended, the time is over, or a signal ends it. 0, or -errno with the
+ * reason, and then the command has not run. */
+int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason);
+
+/* Stops listening for good. The kernel takes a while for that: after the answer. */
+void census_forget(void);
+
+int census_by_ptrace(struct census *census, struct family **family, struct reason *reason);
+
+/* Starts the command, which waits until `release` is closed. 0 or -errno. */
+int command_start(struct census *census, int *release);
+/* Whether it has ended, and how; waits for whoever else has become ours and has ended, too. */
+bool command_ended(struct census *census);
+void command_note(struct census *census, int status); /* of a wait that has seen its end */
+/* Kills it and waits for it. */
+void command_kill(struct census *census);
+
+/* Whether the census is over, where the program itself has `ended` or not; ends a command whose time is. */
+bool census_over(struct census *census, struct family *family, bool ended);
+uint64_t census_now_ns(void);
+
+/* Writes a line of the answer; is a census_tell. */
+void tell_task(void *census, const struct census_task *task);
+int tell_begin(const struct census *census);
+int tell_outlived(const struct census *census, uint64_t alive);
+int tell_end(const struct census *census, const struct census_totals *totals, const char *reason);
+
+#endif

@@ -1,0 +1,223 @@
+/* By ptrace, where the kernel's tracepoints may not be read: every task stops when it makes another one,
+ * begins a program or leaves. That needs no privileges, but stopping takes longer than launching, so how long
+ * a call took is not told. */
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clone.h"
+#include "census/census.h"
+#include "census/names.h"
+#include "events/decode.h"
+
+/* ptrace takes numbers and addresses of the other process where it says pointers.
+ * NOLINTBEGIN(performance-no-int-to-ptr) */
+
+enum { PAUSE_NS = 50000000, EXIT_SIGNAL_BITS = 0xff, EVENT_STOP = 128 /* PTRACE_EVENT_STOP */ };
+enum { MOST_EARLY = 256, MOST_EARLY_NS = 1000000000 };
+
+#define OPTIONS                                                                                              \
+    (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+
+/* The number and the first two arguments of the call that a stopped task is in. */
+static bool read_call(pid_t task, uint64_t *number, uint64_t *arguments) {
+    struct user_regs_struct registers;
+    struct iovec vector = {.iov_base = &registers, .iov_len = sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, task, (void *)NT_PRSTATUS, &vector) != 0) {
+        return false;
+    }
+#if defined(__x86_64__)
+    *number = registers.orig_rax;
+    arguments[0] = registers.rdi;
+    arguments[1] = registers.rsi;
+    return true;
+#elif defined(__aarch64__)
+    *number = registers.regs[8];
+    arguments[0] = registers.regs[0];
+    arguments[1] = registers.regs[1];
+    return true;
+#else
+    return false;
+#endif
+}
+
+static void read_making(pid_t creator, struct census_event *event) {
+    uint64_t number = 0;
+    uint64_t arguments[2] = {0, 0};
+    event->result = CENSUS_UNKNOWN;
+    if (!read_call(creator, &number, arguments)) {
+        return;
+    }
+    event->result = (int64_t)number;
+    enum call_kind kind = decode_call(number, arguments[0], &event->flags);
+    if (kind == CALL_CLONE3) {
+        struct clone_args_v2 asked;
+        /* The first version has all of these. */
+        const size_t bytes = offsetof(struct clone_args_v2, set_tid);
+        struct iovec local = {.iov_base = &asked, .iov_len = bytes};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)arguments[0], .iov_len = bytes};
+        if (process_vm_readv(creator, &local, 1, &remote, 1, 0) == (ssize_t)bytes) {
+            event->flags = asked.flags;
+            event->asked = (struct census_asked){.exit_signal = (int32_t)asked.exit_signal,
+                                                 .own_stack = asked.stack != 0};
+        }
+    } else if (number == SYS_clone) {
+        event->asked = (struct census_asked){.exit_signal = (int32_t)(arguments[0] & EXIT_SIGNAL_BITS),
+                                             .own_stack = arguments[1] != 0};
+    }
+}
+
+/* What a stop means for the family; false where nothing. */
+static bool translate(pid_t task, int stop_event, struct census_event *event) {
+    unsigned long message = 0;
+    *event = (struct census_event){.time_ns = census_now_ns(),
+                                   .task = task,
+                                   .local_tid = task,
+                                   .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN}};
+    (void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
+    switch (stop_event) {
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+    case PTRACE_EVENT_CLONE:
+        event->kind = CENSUS_NEW_TASK;
+        event->number = (int64_t)message;
+        read_making(task, event);
+        return true;
+    case PTRACE_EVENT_EXEC:
+        event->kind = CENSUS_EXEC;
+        event->number = (int64_t)message;
+        name_of_process(task, event->path, sizeof event->path);
+        return true;
+    case PTRACE_EVENT_EXIT:
+        event->kind = CENSUS_EXIT;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int answer_stop(struct family *family, pid_t task, int status) {
+    struct census_event event;
+    int stop = WSTOPSIG(status);
+    int stop_event = status >> 16;
+    int error = translate(task, stop_event, &event) ? family_take(family, &event) : 0;
+    if (stop_event == EVENT_STOP && stop != SIGTRAP) {
+        /* The user has stopped the program: it stays stopped. */
+        (void)ptrace(PTRACE_LISTEN, task, NULL, NULL);
+        return error;
+    }
+    /* A task that was killed meanwhile cannot go on: its end is told next. */
+    (void)ptrace(PTRACE_CONT, task, NULL, (void *)(long)(stop_event == 0 ? stop : 0));
+    return error;
+}
+
+/* A new task may stop before its maker has told of it: whatever it did until then would be a stranger's, and
+ * its end would never be seen. It stays stopped until its maker tells, which one that was killed never does.
+ */
+static struct {
+    pid_t task;
+    int status;
+    uint64_t since_ns;
+} early[MOST_EARLY];
+
+static bool hold(pid_t task, int status) {
+    for (size_t i = 0; i < MOST_EARLY; i++) {
+        if (early[i].task == 0) {
+            early[i].task = task;
+            early[i].status = status;
+            early[i].since_ns = census_now_ns();
+            return true;
+        }
+    }
+    return false;
+}
+
+static int answer_early(struct family *family) {
+    int error = 0;
+    for (size_t i = 0; i < MOST_EARLY && error == 0; i++) {
+        pid_t task = early[i].task;
+        if (task != 0 && (family_has(family, task) || census_now_ns() - early[i].since_ns > MOST_EARLY_NS)) {
+            early[i].task = 0;
+            error = answer_stop(family, task, early[i].status);
+        }
+    }
+    return error;
+}
+
+/* Until a task has something to say, which may have been just before, or a moment is over. SIGCHLD is
+ * blocked. */
+static void doze(const sigset_t *child) {
+    const struct timespec most = {.tv_nsec = PAUSE_NS};
+    (void)sigtimedwait(child, NULL, &most);
+}
+
+/* Answers stops until the census is over. A traced task takes a signal only when its stops are answered, so a
+ * command that is told to end is followed until it has, and all of its group. */
+static int watch(struct census *census, struct family *family) {
+    sigset_t child;
+    sigset_t former;
+    int error = 0;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &former);
+    while (error == 0 && !census_over(census, family, census->exit_status >= 0)) {
+        int status = 0;
+        pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
+        if (task == 0) {
+            doze(&child);
+        } else if (task < 0 && errno != EINTR) {
+            break;
+        } else if (task > 0 && WIFSTOPPED(status)) {
+            bool held = status >> 16 == EVENT_STOP && !family_has(family, task) && hold(task, status);
+            error = held ? 0 : answer_stop(family, task, status);
+        } else if (task == census->pid) {
+            command_note(census, status);
+        }
+        error = error != 0 ? error : answer_early(family);
+    }
+    sigprocmask(SIG_SETMASK, &former, NULL);
+    return error;
+}
+
+int census_by_ptrace(struct census *census, struct family **family, struct reason *reason) {
+    int release = -1;
+    if (census->command == NULL) {
+        return reason_set(
+            reason, -ENOTSUP, "a process that runs already cannot be watched without tracepoints: %s",
+            census->without[0] != '\0' ? census->without : "start the program by the census instead");
+    }
+    census->how = "ptrace";
+    int error = command_start(census, &release);
+    if (error != 0) {
+        return reason_set(reason, error, "the command cannot be started: %s", strerror(-error));
+    }
+    census->begin_ns = census_now_ns();
+    *family = family_new(census->begin_ns, tell_task, census);
+    error = *family == NULL ? -ENOMEM : family_adopt(*family, census->pid, "");
+    if (error == 0 && ptrace(PTRACE_SEIZE, census->pid, NULL, (void *)OPTIONS) != 0) {
+        error = reason_set(reason, -errno,
+                           "the command cannot be traced by ptrace (%s): a seccomp filter or yama forbids it",
+                           strerror(errno));
+    }
+    if (error != 0) {
+        close(release);
+        command_kill(census);
+        return error;
+    }
+    (void)tell_begin(census);
+    census->begin_ns = census_now_ns();
+    close(release);
+    error = watch(census, *family);
+    census->end_ns = census_now_ns();
+    return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
+}
+/* NOLINTEND(performance-no-int-to-ptr) */

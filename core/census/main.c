@@ -1,0 +1,168 @@
+/* Counts the tasks that a program makes.
+ *
+ *     clonometer-census --fd N [key=value...] -- COMMAND WORD...
+ *     clonometer-census --fd N pid=PID [key=value...]
+ *
+ * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=. The answer on descriptor N is JSON, a
+ * line a task (docs/census.md). The command keeps its input and output. The exit status is 0 whatever became
+ * of it, which the answer tells; 2 for wrong words. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/keys.h"
+#include "census/census.h"
+#include "census/roots.h"
+#include "census/signals.h"
+#include "events/files.h"
+
+static const char USAGE[] =
+    "usage: clonometer-census --fd N [how=auto|tracepoints|ptrace] [seconds=S] [until=all] "
+    "[ring_bytes=B] pid=PID | -- COMMAND WORD...\n";
+
+enum { FIRST_KEY = 3 }; /* after --fd N */
+
+enum how { HOW_AUTO, HOW_TRACEPOINTS, HOW_PTRACE };
+
+/* What it is asked for, as the keys fill it. */
+struct asked {
+    int64_t how;
+    int64_t ring_bytes;
+    int64_t pid;
+    const char *seconds;
+    const char *until;
+};
+
+#define FIELD(name) offsetof(struct asked, name)
+
+static const struct key KEYS[] = {
+    {.name = "how",
+     .kind = KEY_CHOICE,
+     .offset = FIELD(how),
+     .choices = (const char *const[]){"auto", "tracepoints", "ptrace", NULL}},
+    {.name = "seconds", .kind = KEY_TEXT, .keep_text = true, .offset = FIELD(seconds)},
+    {.name = "until",
+     .kind = KEY_CHOICE,
+     .keep_text = true,
+     .offset = FIELD(until),
+     .choices = (const char *const[]){"all", NULL}},
+    {.name = "ring_bytes", .kind = KEY_BYTES, .offset = FIELD(ring_bytes), .least = 1, .most = 1 << 30},
+    {.name = "pid", .kind = KEY_COUNT, .offset = FIELD(pid), .least = 1, .most = 1 << 22},
+    {.name = NULL},
+};
+
+static int read_seconds(const char *text, int64_t *time_ns, struct reason *reason) {
+    static const double LEAST_S = 1e-9;
+    static const double MOST_S = 1e9;
+    char *end = NULL;
+    double seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds >= LEAST_S && seconds <= MOST_S)) {
+        return reason_set(reason, -EINVAL, "seconds=%s: not a number from %g to %g", text, LEAST_S, MOST_S);
+    }
+    *time_ns = (int64_t)(seconds * 1e9);
+    return 0;
+}
+
+/* Reads the words up to the one that ends them. 0, or -EINVAL with the reason. */
+static int read_keys(int count, char **words, struct census *census, enum how *how, struct reason *reason) {
+    struct asked asked = {.how = HOW_AUTO, .ring_bytes = 4 << 20};
+    for (int i = 0; i < count; i++) {
+        int error = keys_read(words[i], KEYS, &asked, reason);
+        if (error != 0) {
+            return error;
+        }
+    }
+    *how = (enum how)asked.how;
+    census->until_all_end = asked.until != NULL;
+    census->ring_bytes = (size_t)asked.ring_bytes;
+    census->pid = (pid_t)asked.pid;
+    return asked.seconds != NULL ? read_seconds(asked.seconds, &census->most_ns, reason) : 0;
+}
+
+/* False: with the reason, or where the words as a whole are wrong without one. */
+static bool read_words(int argc, char **argv, struct census *census, enum how *how, struct reason *reason) {
+    if (argc < FIRST_KEY + 1 || strcmp(argv[1], "--fd") != 0) {
+        return false;
+    }
+    census->answer = keys_descriptor(argv[2], reason);
+    if (census->answer < 0) {
+        return false;
+    }
+    (void)fcntl(census->answer, F_SETFD, FD_CLOEXEC);
+    int keys_end = FIRST_KEY;
+    while (keys_end < argc && strcmp(argv[keys_end], "--") != 0) {
+        keys_end++;
+    }
+    if (read_keys(keys_end - FIRST_KEY, argv + FIRST_KEY, census, how, reason) != 0) {
+        return false;
+    }
+    census->command = keys_end + 1 < argc ? argv + keys_end + 1 : NULL;
+    /* Either a process that runs or a command, and no `--` without one. */
+    return keys_end == argc ? census->pid > 0 : census->command != NULL && census->pid == 0;
+}
+
+/* Holds nothing that others wait for: to stop listening takes the kernel some tenths of a second. */
+static void leave_alone(int answer) {
+    close(answer);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        close(fd);
+    }
+    (void)chdir("/");
+}
+
+static int take(struct census *census, enum how how, struct family **family, struct reason *reason) {
+    int error = -ENOSYS;
+    if (how != HOW_PTRACE) {
+        error = census_by_tracepoints(census, family, reason);
+    }
+    /* What is wrong with the command or the process is wrong with it for ptrace as well. */
+    if (how == HOW_PTRACE || (how == HOW_AUTO && error != 0 && census->how == NULL)) {
+        snprintf(census->without, sizeof census->without, "%s", how == HOW_AUTO ? reason->text : "");
+        error = census_by_ptrace(census, family, reason);
+    }
+    return error;
+}
+
+int main(int argc, char **argv) {
+    struct census census = {.exit_status = CENSUS_UNKNOWN};
+    struct census_totals totals = {.created = 0};
+    struct family *family = NULL;
+    struct reason reason = {""};
+    enum how how = HOW_AUTO;
+    if (!read_words(argc, argv, &census, &how, &reason)) {
+        if (reason.text[0] != '\0') {
+            fprintf(stderr, "clonometer-census: %s\n", reason.text);
+        } else {
+            fputs(USAGE, stderr);
+        }
+        return 2;
+    }
+    signals_catch();
+    files_raise();
+    int error = take(&census, how, &family, &reason);
+    if (error == 0) {
+        reason.text[0] = '\0';
+    }
+    if (census.end_ns == 0) {
+        census.end_ns = census.begin_ns = census_now_ns();
+    }
+    if (family != NULL) {
+        family_end(family, census.end_ns, &totals);
+    }
+    if (census.command != NULL && census.pid > 0 && census.exit_status < 0) {
+        command_kill(&census);
+    }
+    error = tell_end(&census, &totals, reason.text);
+    family_free(family);
+    roots_free(census.asked_to_end);
+    if (error != 0) {
+        fprintf(stderr, "clonometer-census: the answer cannot be sent: %s\n", strerror(-error));
+    }
+    /* Whoever waits for the answer, or for the end of what the command wrote, has it all. */
+    leave_alone(census.answer);
+    census_forget();
+    return error != 0;
+}

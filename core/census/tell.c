@@ -1,0 +1,141 @@
+/* The answer: JSON, a line a task (docs/census.md). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clone.h"
+#include "base/json.h"
+#include "base/sys.h"
+#include "call_names.h"
+#include "census/census.h"
+
+enum { LINE_BYTES = 8192, FLAG_BITS = 64 };
+
+static const char *call_name(int64_t number) {
+    for (size_t i = 0; i < sizeof CALL_NAMES / sizeof CALL_NAMES[0]; i++) {
+        if (CALL_NAMES[i].number == number) {
+            return CALL_NAMES[i].name;
+        }
+    }
+    return NULL;
+}
+
+static int send(const struct census *census, struct json *json) {
+    if (json->overflow || json->length + 1 > json->capacity) {
+        return -EOVERFLOW;
+    }
+    json->buffer[json->length++] = '\n';
+    return sys_write_all(census->answer, json->buffer, json->length);
+}
+
+/* What was not seen is null. */
+static void write_known(struct json *json, const char *key, int64_t number) {
+    if (number >= 0) {
+        json_int(json, key, number);
+    } else {
+        json_text(json, key, NULL);
+    }
+}
+
+static void write_flags(struct json *json, uint64_t flags) {
+    char text[24];
+    snprintf(text, sizeof text, "0x%" PRIx64, flags);
+    json_text(json, "flags", text);
+    json_open(json, "flag_names", '[');
+    for (unsigned bit = 0; bit < FLAG_BITS; bit++) {
+        if (((flags >> bit) & 1U) != 0) {
+            json_text(json, NULL, clone_flag_name(bit) != NULL ? clone_flag_name(bit) : "unknown");
+        }
+    }
+    json_close(json, ']');
+}
+
+void tell_task(void *context, const struct census_task *task) {
+    const struct census *census = context;
+    char buffer[LINE_BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "task");
+    json_int(&json, "tid", task->tid);
+    json_int(&json, "creator", task->creator);
+    json_text(&json, "call", call_name(task->call_number));
+    write_flags(&json, task->flags);
+    write_known(&json, "exit_signal", task->asked.exit_signal);
+    write_known(&json, "own_stack", task->asked.own_stack);
+    json_int(&json, "start_ns", task->start_ns);
+    write_known(&json, "call_ns", task->call_ns);
+    write_known(&json, "making_ns", task->making_ns);
+    write_known(&json, "cpu_wait_ns", task->cpu_wait_ns);
+    write_known(&json, "runs_ns", task->runs_ns);
+    write_known(&json, "exec_ns", task->exec_ns);
+    write_known(&json, "cost_ns", task->cost_ns);
+    write_known(&json, "life_ns", task->life_ns);
+    json_bool(&json, "alive", task->alive);
+    json_int(&json, "execs", task->execs);
+    json_int(&json, "failed_execs", task->failed_execs);
+    json_text(&json, "creator_program", task->creator_program[0] != '\0' ? task->creator_program : NULL);
+    json_text(&json, "program", task->program[0] != '\0' ? task->program : NULL);
+    json_close(&json, '}');
+    /* Who reads it has gone: the census ends by SIGPIPE or with the last line. */
+    (void)send(census, &json);
+}
+
+int tell_begin(const struct census *census) {
+    char buffer[LINE_BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "begin");
+    json_int(&json, "schema", 2);
+    json_text(&json, "how", census->how);
+    json_text(&json, "without", census->without[0] != '\0' ? census->without : NULL);
+    json_int(&json, "pid", census->pid);
+    json_close(&json, '}');
+    return send(census, &json);
+}
+
+int tell_outlived(const struct census *census, uint64_t alive) {
+    char buffer[LINE_BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "outlived");
+    json_int(&json, "alive", (int64_t)alive);
+    json_close(&json, '}');
+    return send(census, &json);
+}
+
+int tell_end(const struct census *census, const struct census_totals *totals, const char *reason) {
+    char buffer[LINE_BYTES];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "end");
+    json_text(&json, "status", reason[0] == '\0' ? "ok" : "refused");
+    json_text(&json, "reason", reason[0] == '\0' ? NULL : reason);
+    json_int(&json, "exit_status", census->exit_status);
+    json_int(&json, "not_started", census->not_started);
+    json_bool(&json, "timed_out", census->timed_out);
+    json_bool(&json, "ended_it", census->ending_ns != 0);
+    json_bool(&json, "interrupted", census->interrupted);
+    json_int(&json, "wall_ns", (int64_t)(census->end_ns - census->begin_ns));
+    json_int(&json, "tasks_created", (int64_t)totals->created);
+    json_int(&json, "creating_ns", totals->busy_ns);
+    json_int(&json, "lost", (int64_t)census->lost);
+    json_int(&json, "grown", census->grown);
+    json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);
+    json_int(&json, "unseen", (int64_t)totals->unseen);
+    json_open(&json, "failed", '{');
+    for (int error = 0; error < CENSUS_MOST_ERRNO; error++) {
+        if (totals->failed[error] > 0) {
+            char name[16];
+            snprintf(name, sizeof name, "%d", error);
+            json_int(&json, name, (int64_t)totals->failed[error]);
+        }
+    }
+    json_close(&json, '}');
+    json_close(&json, '}');
+    return send(census, &json);
+}

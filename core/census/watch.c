@@ -1,0 +1,250 @@
+/* By tracepoints on every CPU: a record a task made, a program begun, a task that leaves, and two for each
+ * call that makes tasks or programs; and of who is woken out of vfork, for which programs in the kernel look
+ * (wakes.h), or a record of each wake-up is written where these are refused. An event is taken only when it
+ * is older than the last reading: all that came before it must have been read (pending.h). */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "census/census.h"
+#include "census/growth.h"
+#include "census/names.h"
+#include "census/pending.h"
+#include "census/roots.h"
+#include "census/wakes.h"
+#include "events/rings.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* the same number on all architectures */
+#endif
+
+enum { PAUSE_MS = 100, SHORT_PAUSE_MS = 5, READINGS_AT_END = 2, EXIT_SIGNAL_BITS = 0xff };
+
+/* How often those that outlive the program are looked at, where their end may have been lost. */
+static const uint64_t LOOK_NS = 1000000000;
+
+static const char *const CALLS[] = {"clone", "clone3", "fork", "vfork", "execve", "execveat", NULL};
+
+/* What listens stays until the answer has been given: census_forget. */
+static struct rings everywhere;
+static struct wakes vforks = WAKES_CLOSED;
+static struct growth growth = {.rings = &everywhere};
+
+struct watching {
+    struct pending pending;
+    struct roots *roots;
+    struct family *family;
+};
+
+/* The program and what it has made already are known to us by the numbers of our namespace; the kernel's own
+ * stand in their events, of which the first one is enough. */
+static void adopt(struct watching *watching, const struct trace_event *event) {
+    char program[CENSUS_PATH_BYTES] = "";
+    if (!roots_have(watching->roots, event->thread)) {
+        return;
+    }
+    roots_program(watching->roots, event->thread, program, sizeof program);
+    roots_remove(watching->roots, event->thread);
+    int error = family_adopt(watching->family, event->task, program);
+    watching->pending.error = error != 0 ? error : watching->pending.error;
+}
+
+static bool translate(const struct trace_event *event, const struct record_rest *rest,
+                      struct census_event *out) {
+    *out = (struct census_event){
+        .time_ns = event->time_ns,
+        .task = event->task,
+        .local_tid = event->thread,
+        .number = event->values[0],
+        .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN},
+    };
+    switch (event->kind) {
+    case EVENT_CLONE_ENTER:
+        out->asked = (struct census_asked){.exit_signal = (int32_t)(event->values[1] & EXIT_SIGNAL_BITS),
+                                           .own_stack = event->values[2] != 0};
+        out->kind = CENSUS_CALL;
+        return true;
+    case EVENT_CALL_ENTER:
+        out->kind = CENSUS_CALL;
+        return true;
+    case EVENT_CALL_EXIT:
+        out->kind = CENSUS_RETURN;
+        out->result = event->values[1];
+        return true;
+    case EVENT_NEW_TASK:
+        out->kind = CENSUS_NEW_TASK;
+        out->flags = (uint64_t)event->values[1];
+        out->result = CENSUS_UNKNOWN;
+        return true;
+    case EVENT_WAKING:
+        out->kind = CENSUS_WAKE;
+        return true;
+    case EVENT_EXEC:
+        out->kind = CENSUS_EXEC;
+        name_copy(out->path, sizeof out->path, rest->text != NULL ? rest->text : "", rest->text_bytes);
+        if (name_says_nothing(out->path) && event->process > 0) {
+            /* It still runs as a rule, and tells. */
+            name_of_process(event->process, out->path, sizeof out->path);
+        }
+        return true;
+    case EVENT_EXIT:
+        out->kind = CENSUS_EXIT;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void take(void *context, const struct trace_event *event, const struct record_rest *rest) {
+    struct watching *watching = context;
+    struct census_event translated;
+    if (translate(event, rest, &translated)) {
+        adopt(watching, event);
+        pending_add(&watching->pending, &translated);
+    }
+}
+
+static void take_wakes(struct watching *watching) {
+    struct wake wake;
+    while (wakes_next(&vforks, &wake)) {
+        const struct census_event event = {
+            .time_ns = wake.time_ns, .task = wake.waker, .kind = CENSUS_WAKE, .number = wake.woken};
+        pending_add(&watching->pending, &event);
+    }
+}
+
+static bool is_there(void *context, pid_t task) {
+    (void)context;
+    return kill(task, 0) == 0 || errno == EPERM;
+}
+
+static bool over(struct census *census, struct watching *watching, bool ended) {
+    bool all = census_over(census, watching->family, ended);
+    /* What it had made before the census and has been silent since is in no family yet. */
+    return all && !(census->until_all_end && census->command == NULL && !census->interrupted &&
+                    !census->timed_out && roots_live(watching->roots));
+}
+
+/* Without room for its end a task would be waited for in vain. */
+static void look_for_lost(const struct census *census, struct watching *watching) {
+    static uint64_t looked_ns;
+    uint64_t now_ns = census_now_ns();
+    if (census->outlived && now_ns - looked_ns >= LOOK_NS && rings_lost(&everywhere) > 0) {
+        looked_ns = now_ns;
+        family_miss(watching->family, now_ns, is_there, NULL);
+    }
+}
+
+/* Until the program has ended, a ring is half full, or a tenth of a second is over. Whether it has ended: one
+ * that nobody has waited for can be sent signals all the same. While rings are made larger, poll()
+ * would wait for the kernel to finish that: they are read again soon instead. */
+static bool doze(int pidfd) {
+    static struct pollfd fds[RINGS_MOST_CPUS + 1];
+    const size_t count = growth.running ? 0 : everywhere.count;
+    const int pause_ms = growth.running ? SHORT_PAUSE_MS : PAUSE_MS;
+    for (size_t i = 0; i < count; i++) {
+        fds[i] = (struct pollfd){.fd = everywhere.ring[i].fds[0], .events = POLLIN};
+    }
+    fds[count] = (struct pollfd){.fd = pidfd, .events = POLLIN};
+    return poll(fds, (nfds_t)count + 1, pause_ms) > 0 && (fds[count].revents & POLLIN) != 0;
+}
+
+/* A command must be waited for; of another process its descriptor tells, or that it cannot be found, or its
+ * state. */
+static bool has_ended(struct census *census, bool gone) {
+    if (census->command != NULL) {
+        return command_ended(census);
+    }
+    return gone || (kill(census->pid, 0) != 0 && errno == ESRCH) || roots_is_zombie(census->pid);
+}
+
+static void read_all(struct watching *watching) {
+    rings_drain(&everywhere, take, watching);
+    take_wakes(watching);
+}
+
+static void watch(struct census *census, struct watching *watching) {
+    /* Before Linux 5.3, and where a filter refuses it, there is none: the end is noticed a little later. */
+    int pidfd = (int)syscall(SYS_pidfd_open, census->pid, 0);
+    uint64_t before_ns = 0;
+    bool ended = false;
+    while (watching->pending.error == 0 && !over(census, watching, ended)) {
+        bool gone = doze(ended ? -1 : pidfd);
+        ended = has_ended(census, gone) || ended;
+        uint64_t now_ns = census_now_ns();
+        read_all(watching);
+        growth_look(&growth);
+        pending_flush(&watching->pending, watching->family, before_ns);
+        before_ns = now_ns;
+        look_for_lost(census, watching);
+    }
+    census->end_ns = census_now_ns();
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    rings_stop(&everywhere);
+    for (int i = 0; i < READINGS_AT_END; i++) {
+        read_all(watching);
+    }
+    pending_flush(&watching->pending, watching->family, UINT64_MAX);
+    census->lost = rings_lost(&everywhere);
+    census->grown = growth.times;
+    census->ring_bytes = rings_largest(&everywhere);
+}
+
+static int open_all(const struct census *census, struct reason *reason) {
+    unsigned wanted = RINGS_TASKS;
+    if (wakes_open(&vforks) != 0) {
+        wanted |= RINGS_WAKING;
+    }
+    int error = rings_open(&everywhere, wanted, census->ring_bytes, CLOCK_MONOTONIC, reason);
+    return error != 0 ? error : rings_add_calls(&everywhere, CALLS, reason);
+}
+
+static int begin(struct census *census, struct watching *watching, int *release) {
+    census->begin_ns = census_now_ns();
+    watching->family = family_new(census->begin_ns, tell_task, census);
+    if (watching->family == NULL || watching->roots == NULL) {
+        return -ENOMEM;
+    }
+    if (census->command == NULL) {
+        return roots_add_below(watching->roots, census->pid);
+    }
+    int error = command_start(census, release);
+    return error != 0 ? error : roots_add(watching->roots, census->pid);
+}
+
+int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason) {
+    int release = -1;
+    int error = open_all(census, reason);
+    if (error != 0) {
+        wakes_close(&vforks);
+        return error;
+    }
+    struct watching watching = {.roots = roots_new()};
+    census->how = "tracepoints";
+    error = begin(census, &watching, &release);
+    *family = watching.family;
+    if (error == 0) {
+        rings_start(&everywhere);
+        (void)tell_begin(census);
+        census->begin_ns = census_now_ns();
+        close(release);
+        watch(census, &watching);
+        error = watching.pending.error;
+    }
+    roots_free(watching.roots);
+    pending_free(&watching.pending);
+    return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
+}
+
+void census_forget(void) {
+    growth_end(&growth);
+    wakes_close(&vforks);
+    rings_close(&everywhere);
+}
