@@ -115,5 +115,5 @@ def test_every_condition_that_is_suspected_has_its_place_in_a_design():
     assert axes == {"temperature", "parent_bytes", "linkage", "placement", "page_kind", "mlockall", "after",
                     "launch_number", "concurrency", "stack_cache", "stack_kind"}  # fmt: skip
     assert {axis for design in WORK.designs for axis in design.factors} == {
-        "workers", "numbers", "output", "allocate", "cpus", "allocator",
+        "workers", "numbers", "output", "allocate", "result_files", "cpus", "allocator",
     }  # fmt: skip
