@@ -28,7 +28,7 @@ import clonometer
 from bench.harness import Line, compile_c, say
 from clonometer.runfile import open_run
 from clonometer.runner.peers import PROGRAMS, PeerProgram, parse_hyperfine, parse_stress_ng, run_peer
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 
 REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "10"))
 WORKLOADS = ("fork", "pthread")
@@ -65,9 +65,9 @@ class Trial:
     def holds(self) -> bool:
         """Whether the answer covers what its neighbours say.
 
-        Their median has an interval of its own, that of `median_in_time`: neighbours that differ leave more open.
+        Their median has an interval of its own, that of `quantile_interval`: neighbours that differ leave more open.
         """
-        truth = median_in_time([*self.before, *self.after])
+        truth = quantile_interval([*self.before, *self.after])
         return self.answer.covers(truth.low, truth.high)
 
 

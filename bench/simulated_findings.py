@@ -26,7 +26,7 @@ from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import Estimate, Finding
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 
 REPORTS = int(os.environ.get("BENCH_REPORTS", "500"))
 MOST_WRONG, MOST_MISSED = 0.05, 0.05
@@ -113,7 +113,7 @@ def _scattered(random: Generator, machine: Machine) -> Floats:
 
 def _row(workload: str, changes: Mapping[str, int | str], stage: str, processes: Processes) -> Evidence:
     condition = {axis: changes.get(axis, facts["default"]) for axis, facts in _AXES.items()}
-    middle = median_in_time(processes.values)
+    middle = quantile_interval(processes.values)
     estimate = Estimate(
         cell=f"{workload}[{','.join(f'{axis}={value}' for axis, value in changes.items())}]",
         workload=workload,

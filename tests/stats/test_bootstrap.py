@@ -122,37 +122,6 @@ def test_drift_that_both_sides_share_cancels_in_pairs() -> None:
     assert "pairs" not in apart.method
 
 
-def _wandering(generator: np.random.Generator, rho: float, n: int) -> np.ndarray:
-    values = generator.normal(size=n)
-    values[1:] *= (1 - rho**2) ** 0.5
-    for place in range(1, n):
-        values[place] += rho * values[place - 1]
-    return np.asarray(np.exp(0.1 * values))
-
-
-@pytest.mark.parametrize("in_pairs", [True, False])
-def test_what_wanders_from_process_to_process_makes_the_interval_wider(in_pairs: bool) -> None:
-    """Without the widening 20 processes of AR(1) 0.9 on each side cover 41%."""
-
-    def simulate(generator: np.random.Generator) -> tuple[Processes, Processes]:
-        when = np.arange(20.0) if in_pairs else None
-        sides = [factor * _wandering(generator, 0.9, 20) for factor in (3.0, 1.0)]
-        return Processes.of(sides[0], when), Processes.of(sides[1], when)
-
-    assert _coverage(simulate, 3.0) >= 0.6
-
-
-def test_processes_are_put_in_order_of_time_before_neighbours_are_held_against_each_other() -> None:
-    when = np.arange(24.0)
-    rising, other = np.linspace(1, 2, 24), np.random.default_rng(5).lognormal(0, 0.01, 30)
-    shuffled = np.random.default_rng(6).permutation(24)
-    ordered = ratio_of_medians(Processes.of(rising, when), Processes.of(other), seed=1)
-    again = ratio_of_medians(Processes.of(rising[shuffled], when[shuffled]), Processes.of(other), seed=1)
-    level = ratio_of_medians(Processes.of(rising[shuffled]), Processes.of(other), seed=1)
-    assert (again.low, again.high) == pytest.approx((ordered.low, ordered.high), rel=0.05)
-    assert ordered.high - ordered.low > 1.5 * (level.high - level.low)
-
-
 def test_sides_of_very_different_number_are_not_paired() -> None:
     a, b = Processes.of(np.arange(1.0, 13), np.arange(12)), Processes.of(np.arange(1.0, 31), np.arange(30))
     assert "pairs" not in ratio_of_medians(a, b, seed=1).method

@@ -162,7 +162,7 @@ def loops(ratio, **how):
         (12.0, {"spread": 0.6}, "holds_in_direction", "unclear", "cannot tell whether that is the study's 13"),
         (0.9, {}, "does_not_hold", "no", ", not 13."),
         (1.02, {}, "does_not_hold", "no", ", not 13."),
-        (2.0, {"spread": 0.6}, "not_distinguishable", "no", ", not 13."),
+        (2.0, {"spread": 0.9}, "not_distinguishable", "no", ", not 13."),
     ],
 )
 def test_direction_and_size_are_two_things(ratio, how, status, agrees, words):

@@ -46,14 +46,14 @@ def test_misses_that_nothing_was_said_of_are_counted(monkeypatch: pytest.MonkeyP
 
 
 def test_intervals_that_are_too_narrow_miss(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = medians.median_in_time
+    real = medians.quantile_interval
 
     def halved(values: object) -> Interval:
         interval = real(values)
         low, high = sorted(((interval.low + interval.high) / 2, interval.value))
         return replace(interval, low=low, high=high)
 
-    monkeypatch.setattr(medians, "median_in_time", halved)
+    monkeypatch.setattr(medians, "quantile_interval", halved)
     row = medians.simulate("narrow", medians.lognormal, 20, 60, 3, claimed=True, warns=False)
     assert not row.holds()
     assert row.text().endswith("MISS")

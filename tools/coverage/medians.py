@@ -18,8 +18,7 @@ from tools.coverage.draws import Generator, ar1
 from clonometer.results.rows.description import level_change
 from clonometer.results.rows.warnings import FEW_PROCESSES
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
-from clonometer.stats.quantiles import Floats
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import Floats, quantile_interval
 
 LOWEST, HIGHEST = 0.92, 0.98
 LEAST_WARNED = 0.95
@@ -153,7 +152,7 @@ def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, cla
     starts = np.arange(processes, dtype=np.float64)
     medians = ratios = warned = unsaid = 0
     for place in range(sets):
-        covered = median_in_time(a[place]).contains(truth)
+        covered = quantile_interval(a[place]).contains(truth)
         is_warned = processes < FEW_PROCESSES or level_change(a[place], starts) is not None
         medians, warned, unsaid = medians + covered, warned + is_warned, unsaid + (not covered and not is_warned)
         sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)

@@ -19,8 +19,7 @@ from tools.coverage.draws import Generator, Levels, long_run_median, scattering,
 from clonometer.plan.types import Limits, Plan, Target
 from clonometer.results.rows.description import level_change
 from clonometer.results.schedule.stopping import TargetScheduler
-from clonometer.stats.quantiles import Floats
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import Floats, quantile_interval
 
 LEAST_COVERED = 0.93
 LEAST_OF_FIXED = 0.03
@@ -97,9 +96,9 @@ def simulate(name: str, draw: Levels, sets: int, seed: int, *, independent: bool
     counts, medians, ended, warned, unsaid = [], 0, 0, 0, 0
     for levels in draw(random, sets, MOST_PROCESSES):
         count, narrow = processes_until_narrow(levels)
-        covered = median_in_time(levels[:count]).contains(truth)
+        covered = quantile_interval(levels[:count]).contains(truth)
         starts = np.arange(count, dtype=np.float64)
-        is_warned = level_change(levels[:count], starts, ended_narrow=narrow) is not None
+        is_warned = level_change(levels[:count], starts) is not None
         counts.append(count)
         medians, ended, warned = medians + covered, ended + narrow, warned + is_warned
         unsaid += not covered and not is_warned
@@ -119,7 +118,7 @@ def simulate(name: str, draw: Levels, sets: int, seed: int, *, independent: bool
 
 
 def _fixed(random: Generator, draw: Levels, processes: int, truth: float, sets: int) -> float:
-    covered = [median_in_time(levels).contains(truth) for levels in draw(random, 2 * sets, processes)]
+    covered = [quantile_interval(levels).contains(truth) for levels in draw(random, 2 * sets, processes)]
     return float(np.mean(covered))
 
 

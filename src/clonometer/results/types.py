@@ -48,11 +48,11 @@ class GatheringPlace:
 class LevelChange:
     """Processes that did not keep their level over the run."""
 
-    kind: Annotated[str, Known(("trend", "wandering")), "All one way, or neighbours are alike without one way."]
+    kind: Annotated[str, Known(("trend", "wandering")), "Earlier versions knew a trend apart: a rise or fall."]
     share: Annotated[
         float,
-        "Of the median: the rise from the first process to the last (negative: a fall), or how far apart the "
-        "processes' 10th and 90th percentiles are.",
+        "Of the median: how far apart the processes' 10th and 90th percentiles are; of a trend the rise, negative for "
+        "a fall.",
     ]
 
 
@@ -96,7 +96,10 @@ class Estimate:
     n_samples: Annotated[Count, "Successful samples."]
     n_processes: Annotated[Count, "The processes that they came from."]
     median_ns: Annotated[float | None, "Median of process medians; None where the unit is no time."]
-    median_low_ns: Annotated[float | None, "Lower end of its 95% interval, see docs/methods.md; None with one process."]
+    median_low_ns: Annotated[
+        float | None,
+        "Lower end of its 95% interval, see docs/methods.md; None with one process, and where drift is not.",
+    ]
     median_high_ns: Annotated[float | None, "Upper end."]
     p99_ns: Annotated[float | None, "Pooled 99th percentile."]
     p99_reason: Annotated[str | None, "Why p99_ns is null."]

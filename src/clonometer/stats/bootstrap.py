@@ -12,7 +12,6 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +21,7 @@ from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import LEAST_NOMINAL, Interval
 from clonometer.stats.percentile import exponential, medians_drawn, percentile_interval, places_drawn
-from clonometer.stats.quantiles import Floats, Integers, finite_values, median, median_deviation, row_medians
-from clonometer.stats.serial import inflation_in_time
+from clonometer.stats.quantiles import Floats, Integers, finite_values, median, row_medians
 
 _EQUAL_ISH = 1.25
 
@@ -160,8 +158,8 @@ def ratio_of_medians(a: Processes, b: Processes, *, seed: int) -> Interval:
     Sides of similar number (within a quarter) with known starts are resampled in pairs of neighbours in time,
     so that drift that both share cancels. With 6 processes or more only processes are resampled: their spread
     contains the blocks' [2]_. With fewer, blocks are resampled as well, because few processes make the
-    interval too narrow. Where neighbours in time are alike, as `clonometer.stats.serial.inflation_in_time` sees it of
-    the pairs' ratios, or of each side where there are no pairs, the interval is that much wider.
+    interval too narrow. It takes pairs, or processes, as independent: `clonometer.stats.trend.keeps_level` says where
+    they are not.
 
     Examples
     --------
@@ -175,8 +173,8 @@ def ratio_of_medians(a: Processes, b: Processes, *, seed: int) -> Interval:
     drawn_a, drawn_b = _draw(a, b, pairs, seed)
     ratio = median(a.values) / median(b.values)
     # On the logarithm the ratio and its reciprocal get the same interval.
-    drawn, stretch = np.log(drawn_a / drawn_b), _alike(_logs(a), _logs(b), pairs)
-    logarithm = percentile_interval(float(np.log(ratio)), drawn, _fewer(a, b), _method(a, b, pairs), stretch=stretch)
+    drawn = np.log(drawn_a / drawn_b)
+    logarithm = percentile_interval(float(np.log(ratio)), drawn, _fewer(a, b), _method(a, b, pairs))
     return exponential(logarithm, ratio)
 
 
@@ -194,8 +192,7 @@ def difference_of_medians(a: Processes, b: Processes, *, seed: int) -> Interval:
     pairs = _pairs(a, b)
     drawn_a, drawn_b = _draw(a, b, pairs, seed)
     value = median(a.values) - median(b.values)
-    stretch = _alike(a, b, pairs)
-    return percentile_interval(value, drawn_a - drawn_b, _fewer(a, b), _method(a, b, pairs), stretch=stretch)
+    return percentile_interval(value, drawn_a - drawn_b, _fewer(a, b), _method(a, b, pairs))
 
 
 def _fewer(a: Processes, b: Processes) -> int:
@@ -249,21 +246,3 @@ def _medians_drawn(side: Processes, chosen: Integers, generator: np.random.Gener
     lower = np.take_along_axis(drawn, ((n_blocks - 1) // 2)[..., None], axis=-1)
     upper = np.take_along_axis(drawn, (n_blocks // 2)[..., None], axis=-1)
     return row_medians((lower + upper)[..., 0] / 2)
-
-
-def _alike(a: Processes, b: Processes, pairs: tuple[Integers, Integers] | None) -> float:
-    """How much wider it must be where processes that ran near each other are alike; 1 where that is not seen."""
-    if pairs is not None:
-        # What both drift by together is in neither the pairs nor their interval.
-        pair_a, pair_b = pairs
-        return math.sqrt(inflation_in_time(a.values[pair_a] - b.values[pair_b]))
-    factors = [inflation_in_time(side.in_time) for side in (a, b)]
-    variances = [median_deviation(side.values) ** 2 / side.values.size for side in (a, b)]
-    total = sum(variances)
-    if total == 0:
-        return math.sqrt(max(factors))
-    return math.sqrt(sum(factor * variance for factor, variance in zip(factors, variances, strict=True)) / total)
-
-
-def _logs(side: Processes) -> Processes:
-    return Processes(np.log(side.values), side.starts, None)

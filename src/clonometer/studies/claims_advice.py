@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import heap
 from clonometer.studies.judge import REAPED, Judge, claim
 from clonometer.studies.thresholds import DIFFERS
@@ -21,7 +21,9 @@ _RATIO = "threads over processes"
 def b14(judge: Judge) -> Verdict:
     """The work of a task beside which its launch, until it is reaped, is the least effect that counts."""
     cells = [heap(workload, "2MiB") for workload in ("launch.pthread", "launch.fork")]
-    thread, process = (median_in_time(judge.find(text, REAPED).processes.values).over(DIFFERS.share) for text in cells)
+    thread, process = (
+        quantile_interval(judge.find(text, REAPED).processes.values).over(DIFFERS.share) for text in cells
+    )
     extra = judge.difference(*(judge.find(text, REAPED) for text in reversed(cells))).over(DIFFERS.share)
     works = [format_duration_interval(*work.ends) for work in (thread, process, extra)]
     reason = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from clonometer.results.rows.evidence import Evidence
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.shares import mean_share
@@ -98,7 +98,7 @@ def b10(judge: Judge) -> Verdict:
 
 
 def _time(row: Evidence) -> str:
-    return format_duration_interval(*median_in_time(row.processes.values).ends)
+    return format_duration_interval(*quantile_interval(row.processes.values).ends)
 
 
 _WORKER = "isolate.worker"

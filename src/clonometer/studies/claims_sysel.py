@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clonometer.results.types import FEWEST_PROCESSES
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import FOUR_GB, SYSEL, axes_of, cell, parent_bytes, sysel_fork, sysel_thread, with_axes
 from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
@@ -214,9 +214,9 @@ def s23(judge: Judge) -> Verdict:
     label = "chrono over clock_gettime"
     chrono, gettime = cell("clock.first_pair", read_clock="chrono"), cell("clock.first_pair")
     a, b = judge.find(chrono, "pair_ns"), judge.find(gettime, "pair_ns")
-    step_ns = median_in_time(judge.find("clock.realtime", "step_ns").processes.values).value
+    step_ns = quantile_interval(judge.find("clock.realtime", "step_ns").processes.values).value
     judged = verdict(over_demands, [judge.compare(label, a, b)], "The first two readings of a fresh program", label)
-    apart_ns = median_in_time(a.processes.values).value - median_in_time(b.processes.values).value
+    apart_ns = quantile_interval(a.processes.values).value - quantile_interval(b.processes.values).value
     if abs(apart_ns) > step_ns:
         return judged
     within = f" They differ by no more than one step of the clock ({format_duration(step_ns)})."

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.polynomial import Polynomial
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import heap, parent_bytes
 from clonometer.studies.judge import CALL, Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
@@ -81,7 +81,7 @@ def _line_of(
     published: Sequence[tuple[float, float]] = (),
 ) -> CurveLine:
     """Make a line of rows: x and the row there; ``scale`` is how many of its units make one of the axis."""
-    medians = [median_in_time(row.processes.values).over(scale) for _, row in points]
+    medians = [quantile_interval(row.processes.values).over(scale) for _, row in points]
     return CurveLine(
         label,
         [x for x, _ in points],

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.rows.evidence import Evidence
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import parent_bytes
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
@@ -76,7 +76,7 @@ def _inside(value: PublishedValue, measured: Measurements) -> str:
 
 
 def _scaled(row: Evidence, value: PublishedValue) -> tuple[float, float | None, float | None]:
-    interval = median_in_time(row.processes.values)
+    interval = quantile_interval(row.processes.values)
     factor = value.times / UNITS[value.unit]
     low, high = interval_ends(interval, factor) or (None, None)
     return interval.value * factor, low, high

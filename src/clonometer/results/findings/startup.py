@@ -11,9 +11,8 @@ from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, short_median
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import Finding
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import quantile_interval
 from clonometer.units import format_duration
 from clonometer.words import axis_words, mechanism_name
 
@@ -44,7 +43,7 @@ def _between(first: Evidence, second: Evidence) -> Interval | None:
     differences = second.processes.values - first.processes.values
     if not (differences > 0).all():
         return None
-    return median_in_time(Processes(differences, second.processes.starts).in_time)
+    return quantile_interval(differences)
 
 
 def _finding(book: Book, runs: Evidence, reaped: Evidence, start: Interval) -> Finding:

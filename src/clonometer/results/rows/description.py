@@ -9,21 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup, Totals
-from clonometer.results.types import GatheringPlace, LevelChange, WarmUp
+from clonometer.results.types import LEAST_EFFECT, GatheringPlace, LevelChange, WarmUp
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
 from clonometer.stats.rank_sum import MOST_EXACT, two_sided_p
 from clonometer.stats.segments import segment_medians
-from clonometer.stats.serial import inflation_in_time
-from clonometer.stats.trend import MOST_VALUES, mann_kendall, place_of_step, rank_von_neumann, theil_sen
+from clonometer.stats.trend import keeps_level, place_of_step
 
-# A run has dozens of rows, each tested: at 1 in 200 some quiet runs have one row blamed. At 1 in 1,000 half of those
-# that drift would pass.
-CHANGE_P = 0.005
 WARM_UP_P = 0.001
-CHANGE_SHARE = 0.05
-LEAST_CHANGE_PROCESSES = 8
 WARM_UP_SHARE = 0.05
 _LEAST_PROFILE = 10
 _LEAST_PROCESSES = 5
@@ -31,12 +25,11 @@ _AGREEING = 0.9
 _MODE_SAMPLES = 20_000
 
 
-def level_change(
-    process_medians: NDArray[Any], starts: NDArray[Any], *, ended_narrow: bool = False
-) -> LevelChange | None:
-    """Test whether processes kept their level over the run.
+def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelChange | None:
+    """Say how far processes wandered over the run, where they did not keep their level (`keeps_level`).
 
-    None where they did, where the change is below 5%, and for fewer than 8 processes, of which nothing can be said.
+    None where they did, where they wandered by less than the least effect that has a verdict, and for fewer than 8
+    processes, of which nothing can be said.
 
     Parameters
     ----------
@@ -44,25 +37,13 @@ def level_change(
         Shape (processes,), finite.
     starts
         Shape (processes,): when each started.
-    ended_narrow
-        Whether measuring ended because the interval was narrow: that is seen sooner where a wandering row looks level
-        for a while, so that alike neighbours count however little they wander, wherever the interval is widened for
-        them.
     """
     middle = median(process_medians)
-    if process_medians.size < LEAST_CHANGE_PROCESSES or middle <= 0 or np.ptp(starts) == 0:
+    if middle <= 0 or np.ptp(starts) == 0 or keeps_level(process_medians[np.argsort(starts, kind="stable")]):
         return None
-    order = np.argsort(starts, kind="stable")[:MOST_VALUES]
-    when, values = starts[order], process_medians[order]
-    rise = theil_sen(when, values) * float(np.ptp(when)) / middle
-    if abs(rise) >= CHANGE_SHARE and mann_kendall(values).p_value < CHANGE_P:
-        return LevelChange("trend", rise)
-    ordered = np.sort(values)
+    ordered = np.sort(process_medians)
     apart = (quantile_of_ordered(ordered, 0.9) - quantile_of_ordered(ordered, 0.1)) / middle
-    alike = apart >= CHANGE_SHARE and rank_von_neumann(values).p_value < CHANGE_P
-    if alike or (ended_narrow and inflation_in_time(values) > 1):
-        return LevelChange("wandering", apart)
-    return None
+    return LevelChange("wandering", apart) if apart >= LEAST_EFFECT else None
 
 
 def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians: NDArray[Any]) -> WarmUp | None:
@@ -111,18 +92,16 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     return WarmUp(before, share) if p * (profile.size - 1) < WARM_UP_P else None
 
 
-def describe(
-    group: SampleGroup, processes: Processes, resolution_ns: float, *, ended_narrow: bool = False
-) -> dict[str, Any]:
+def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> dict[str, Any]:
     """Compute the fields of an `Estimate` that say how its samples of a time, at least one, lie.
 
-    ``processes`` has their medians; ``resolution_ns`` is their grain, ``ended_narrow`` as for `level_change`.
+    ``processes`` has their medians; ``resolution_ns`` is their grain.
     """
     values = group.values
     fields = _counted(group.totals) if group.totals else _spread(group)
     fields |= _modes(group, resolution_ns)
     if processes.starts is not None:
-        fields["drift"] = level_change(processes.values, processes.starts, ended_narrow=ended_narrow)
+        fields["drift"] = level_change(processes.values, processes.starts)
     start = None if group.quantity.signed else warm_up(values, group.process_starts, group.process_medians)
     step = group.totals.step if group.totals else 1
     fields["warm_up"] = None if start is None else replace(start, samples=start.samples * step)

@@ -20,8 +20,7 @@ from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
-from clonometer.stats.quantiles import finite_values
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import finite_values, quantile_interval
 
 P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1
@@ -47,27 +46,25 @@ def estimate_cells(
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
     facts = facts_of(metadata)
-    ended_narrow = {end["cell"] for end in metadata["cells"] if end.get("stopped_by") == "target"}
     starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
     blocks = gathered((block["cell"], block) for block in metadata["blocks"])
     for cell in cells:
-        recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts, cell.cell in ended_narrow)
+        recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts)
         yield from _rows_of(cell, recorded, metadata, described=described)
 
 
 class _Recorded(NamedTuple):
-    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, starts and end."""
+    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, and when processes started."""
 
     entry: Mapping[str, Any]
     blocks: Sequence[Mapping[str, Any]]
     starts: Mapping[int, float]
-    ended_narrow: bool
 
 
 def _rows_of(
     observed: ObservedCell, recorded: _Recorded, metadata: Mapping[str, Any], *, described: bool
 ) -> list[Evidence]:
-    entry, blocks, starts, ended_narrow = recorded
+    entry, blocks, starts = recorded
     frequencies_mhz = effective_frequencies_mhz(blocks)
     drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
     causes = block_causes(blocks, bool(entry["temperatures"])) if described else {}
@@ -80,7 +77,10 @@ def _rows_of(
         processes = _processes(group, starts)
         fields = _numbers(group, processes)
         if described and group.n_samples and group.quantity.ns_per_unit is not None:
-            fields |= describe(group, processes, resolutions_ns[group.quantity], ended_narrow=ended_narrow)
+            fields |= describe(group, processes, resolutions_ns[group.quantity])
+            if fields["drift"] is not None:
+                # Order statistics take processes as independent: what depends on time has no 95% interval.
+                fields |= {"median_low_ns": None, "median_high_ns": None}
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
                 fields["outliers"] = find_outliers(group, causes)
@@ -119,7 +119,7 @@ def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:
     fields |= {"n_samples": size, "n_processes": group.n_processes, "p99_reason": None}
     if size == 0:
         return fields | {"p99_reason": "no sample"}
-    interval = median_in_time(processes.in_time)
+    interval = quantile_interval(processes.values)
     # Of one process it is not known what others would have given.
     low, high = (interval.low, interval.high) if interval.n > 1 else (None, None)
     if group.quantity.ns_per_unit is None:

@@ -41,16 +41,11 @@ def _modes(estimate: Estimate, what: str) -> RunWarning | None:
 def _drift(estimate: Estimate, what: str) -> RunWarning | None:
     if estimate.drift is None:
         return None
-    share = estimate.drift.share
-    if estimate.drift.kind == "trend":
-        verb = "rose" if share > 0 else "fell"
-        text = f"{what}: times {verb} by {abs(share):.0%} during the run; the median describes the middle of the run"
-    else:
-        text = (
-            f"{what}: the level wandered by {share:.0%} during the run; the interval is not a 95% interval, and may be "
-            "far too narrow"
-        )
-    return RunWarning("level.drift", text, "compare figures only within this run; repeat when the machine is quiet")
+    return RunWarning(
+        "level.drift",
+        f"{what}: the level wandered by {estimate.drift.share:.0%} during the run, so the median has no 95% interval",
+        "compare figures only within this run; repeat when the machine is quiet, or with a larger --budget",
+    )
 
 
 def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:

@@ -8,8 +8,8 @@ from typing import Any
 from clonometer.results.rows.groups import MeasuredQuantity
 from clonometer.results.rows.observed import process_groups
 from clonometer.stats.interval import LEAST_NOMINAL
-from clonometer.stats.quantiles import median
-from clonometer.stats.serial import median_in_time
+from clonometer.stats.quantiles import median, quantile_interval
+from clonometer.stats.trend import keeps_level
 
 _RARE = 0.5
 _NEGLIGIBLE_NS = 1.0
@@ -39,7 +39,8 @@ class Precision:
         """Half the width of the widest interval as a share of its median; None where there is none to judge.
 
         Rows that fewer than half of the processes have, accidents of placement, do not count, nor does what is narrower
-        than the clock's resolution. A row with fewer than 6 processes is as wide as it is long. Where the 95% interval
+        than the clock's resolution. A row without a 95% interval, of fewer than 6 processes or of processes that do not
+        keep their level, is as wide as it is long. Where the 95% interval
         is within the target, the 99% interval, brought to its size, counts if it is wider: both are seldom narrow by
         the same chance, and who stops where the interval is narrow meets such chances.
         """
@@ -50,7 +51,7 @@ class Precision:
         for (cell, quantity, _), values in self._medians.items():
             if len(values) < _RARE * most[cell, quantity]:
                 continue
-            if len(values) < LEAST_NOMINAL:
+            if len(values) < LEAST_NOMINAL or not keeps_level(values):
                 widths.append(1.0)
                 continue
             half, share = _half_width(values, target_width)
@@ -61,9 +62,9 @@ class Precision:
 
 def _half_width(values: Sequence[float], target_width: float) -> tuple[float, float | None]:
     """Half the width of the interval of processes in order of time, and the share of the median that counts."""
-    interval = median_in_time(values)
+    interval = quantile_interval(values)
     half, share = (interval.high - interval.low) / 2, interval.relative_half_width
     if share is None or share > target_width:
         return half, share
-    wider = median_in_time(values, _WIDER).relative_half_width or 0.0
+    wider = quantile_interval(values, confidence=_WIDER).relative_half_width or 0.0
     return half, max(share, wider / _WIDER_BY)
