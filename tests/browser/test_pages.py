@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -81,6 +83,48 @@ def reproduced():
 AXE = "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'] })"
 
 PAGES = {"report": report, "explain": explained, "work": worked, "reproduce": reproduced}
+
+
+def colours_in(spec, of, values=()):
+    """Gather what each point that says what it is ``of`` is drawn in, in a chart and its layers."""
+    values = spec.get("data", {}).get("values", values)
+    colour = spec.get("encoding", {}).get("color", {})
+    for point in values:
+        if "of" in point and colour.get("field") in point:
+            value = point[colour["field"]]
+            scale = colour.get("scale")
+            drawn = value if scale is None else dict(zip(scale["domain"], scale["range"], strict=True))[value]
+            of.setdefault(point["of"], set()).add(drawn)
+    for layer in spec.get("layer", ()):
+        colours_in(layer, of, values)
+
+
+def drawn_on(page):
+    """What each mechanism and kind of task is drawn in, on a page with charts or with pictures."""
+    of = {}
+    for text in re.findall(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL):
+        data = json.loads(text)
+        for chart in (*data["charts"], *data["explained"]):
+            colours_in(chart["spec"], of)
+        for series in data.get("ecdf", {}).get("series", ()):
+            of.setdefault(series["of"], set()).add(series["colour"])
+    for tag in re.findall(r"<path [^>]*aria-label=[^>]*>", page):
+        words = re.search(r'aria-label="(?:published, )?(threads|processes): ', tag)
+        drawn = re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', tag)
+        if words and drawn:
+            of.setdefault(words[1], set()).update(drawn)
+    return of
+
+
+def test_a_mechanism_has_one_colour_on_all_pages():
+    whole = {}
+    for make in PAGES.values():
+        for name, drawn in drawn_on(make()).items():
+            whole.setdefault(name, set()).update(drawn)
+    assert {"fork", "pthread", "posix_spawn", "threads", "processes"} <= set(whole)
+    assert {name: drawn for name, drawn in whole.items() if len(drawn) > 1} == {}
+    # Processes as fork, threads as pthread.
+    assert (whole["processes"], whole["threads"]) == (whole["fork"], whole["pthread"])
 
 
 @pytest.fixture(scope="module")

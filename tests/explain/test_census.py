@@ -22,6 +22,8 @@ THREAD = ["CLONE_VM", "CLONE_FS", "CLONE_FILES", "CLONE_SIGHAND", "CLONE_THREAD"
 def task(**changes: Any) -> dict[str, Any]:
     line = {
         "line": "task",
+        "tid": 2,
+        "creator": 0,
         "creator_program": "/bin/make",
         "program": "/bin/cc",
         "call": "vfork",
@@ -326,6 +328,45 @@ def test_the_programs_that_were_executed_are_named_with_counts_and_times() -> No
     wide = [line.split() for line in render_census(census, "x.sh", wide=True).splitlines()]
     assert ["/bin/sh", "/bin/sort", "2", "4.00", "8.00"] in wide
     assert ["/bin/make", "/bin/cc", "1", "5.00", "5.00"] in wide
+
+
+def test_json_has_the_tree_of_executed_programs_with_counts_and_times() -> None:
+    ms = 1_000_000
+    lines = [
+        # make (not in the tree) starts sh twice; each starts sort, and one of them cc, which starts as by a thread.
+        task(tid=11, creator=10, program="/bin/sort", life_ns=3 * ms),
+        task(tid=14, creator=13, program="/bin/as", life_ns=1 * ms),
+        task(tid=13, creator=12, program="/bin/cc", execs=0),
+        task(tid=12, creator=10, program="/bin/cc", life_ns=6 * ms),
+        task(tid=10, creator=0, program="/bin/sh", life_ns=20 * ms),
+        # The number 11 comes again, of another task.
+        task(tid=11, creator=20, program="/bin/sort", life_ns=4 * ms),
+        task(tid=20, creator=0, program="/bin/sh", life_ns=10 * ms),
+        # A daemon that outlives its creator, and still runs.
+        task(tid=30, creator=20, program="/bin/daemon", life_ns=None, alive=True),
+    ]
+    answer = census_to_json(taken(*lines, ended(tasks_created=8)), ["make"], None)
+    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
+    jsonschema.validate(answer, schema)
+
+    def node(program, times, life_ms, *executed):
+        return {"program": program, "times": times, "life_ns": life_ms * ms or None, "executed": list(executed)}
+
+    assert answer["executed"] == [
+        node("/bin/sh", 2, 30, node("/bin/sort", 2, 7), node("/bin/cc", 1, 6, node("/bin/as", 1, 1))),
+        node("/bin/daemon", 1, 0),
+    ]
+
+
+def test_a_tree_of_programs_has_an_end_however_deep_they_call_each_other() -> None:
+    lines = [task(tid=number, creator=number - 1, program="/bin/sh", life_ns=1) for number in range(5000, 0, -1)]
+    nodes = census_to_json(taken(*lines, ended(tasks_created=5000)), ["sh"], None)["executed"]
+    levels, times = 0, 0
+    while nodes:
+        levels += 1
+        times += sum(node["times"] for node in nodes)
+        nodes = [below for node in nodes for below in node["executed"]]
+    assert (levels <= 20, times) == (True, 5000)
 
 
 def test_few_programs_stand_on_the_first_screen() -> None:

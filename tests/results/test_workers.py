@@ -93,7 +93,9 @@ def test_panels_are_the_whole_the_dense_and_the_fitted_part(ops: Any, scanned: A
     def drawn(run: Any) -> tuple[list[str], list[list[int]], list[bool]]:
         results = summarize(run)
         titles, panels = zip(*fitted_charts(results.scans, results.series["fits"]), strict=True)
-        first = [[point["x"] for point in panel.points if point["label"] == panel.labels[0]] for panel in panels]
+        first = [
+            [point["x"] for point in panel.points if point["label"] == next(iter(panel.drawn))] for panel in panels
+        ]
         return [title.split(", ")[0] for title in titles], first, [bool(panel.curves) for panel in panels]
 
     titles, (whole, dense), curves = drawn(ops)

@@ -20,7 +20,7 @@ def test_each_operation_is_a_panel_with_a_line_for_threads_and_one_for_processes
     [chart] = scan_charts(contended.scans, "contention")
     assert list(chart.panels) == ["contend.mmap", "contend.mmap, touched VMAs", "contend.open"]
     for panel in chart.panels.values():
-        assert panel.labels == ("threads", "processes")
+        assert tuple(panel.drawn) == ("threads", "processes")
         assert [point["label"] for point in panel.points] == ["threads"] * 3 + ["processes"] * 3
         assert [point["x"] for point in panel.points] == [1, 2, 8] * 2
 

@@ -26,7 +26,7 @@ def with_workers(results):
 
 def test_lines_are_named_by_the_kind_of_task():
     (title, whole), (title_beyond, fitted) = fitted_charts(SCANS, FITS)
-    assert whole.labels == fitted.labels == ("threads", "processes")
+    assert tuple(whole.drawn) == tuple(fitted.drawn) == ("threads", "processes")
     assert title == "Whole time by workers, 3,000 numbers"
     assert title_beyond == "Whole time by workers, beyond the CPUs, 3,000 numbers"
     assert whole.equations == ()

@@ -121,7 +121,7 @@ def test_distributions_are_thinned_and_keep_their_ends(results):
 
 
 def test_a_distribution_rises_from_the_axis_and_skips_zero():
-    series = {"label": "a", "temperature": "warm", "time_ns": [0, 10, 20], "share": [0.2, 0.5, 1.0]}
+    series = {"label": "a", "of": "fork", "temperature": "warm", "time_ns": [0, 10, 20], "share": [0.2, 0.5, 1.0]}
     assert [(ecdf_point["time_ns"], ecdf_point["share"]) for ecdf_point in ecdf_points([series])] == [
         (10, 0),
         (10, 0.5),

@@ -29,13 +29,13 @@ def test_each_axis_and_family_is_a_chart_of_its_own(results):
 
 
 def test_lines_are_named_by_what_differs(results):
-    assert panel(vmas(results)).labels == ("fork", "fork, touched VMAs", "pthread")
+    assert tuple(panel(vmas(results)).drawn) == ("fork", "fork, touched VMAs", "pthread")
     series = [replace(scan, condition={**scan.condition, "linkage": "musl"}) for scan in vmas(results)]
-    assert panel(series).labels == ("fork", "fork, touched VMAs", "pthread")
+    assert tuple(panel(series).drawn) == ("fork", "fork, touched VMAs", "pthread")
     both = [replace(series[0], temperature=warmth) for warmth in ("warm", "cold")]
-    assert panel(both).labels == ("fork, warm", "fork, cold")
+    assert tuple(panel(both).drawn) == ("fork, warm", "fork, cold")
     placed = [replace(series[0], placement=placement) for placement in ("same_cpu", "other_cpu")]
-    assert panel(placed).labels == ("fork, same CPU", "fork, other CPU")
+    assert tuple(panel(placed).drawn) == ("fork, same CPU", "fork, other CPU")
 
 
 def test_a_point_says_itself(results):
@@ -92,7 +92,7 @@ def test_more_than_five_lines_are_small_multiples(results):
     lines = [replace(vmas(results)[0], workload=f"launch.kind{number}") for number in range(12)]
     charts = scan_charts(lines, "scan")
     assert [chart.title.removeprefix("Same image: VMAs, ") for chart in charts] == ["1 of 3", "2 of 3", "3 of 3"]
-    assert {len(each.labels) for chart in charts for each in chart.panels.values()} == {4}
+    assert {len(each.drawn) for chart in charts for each in chart.panels.values()} == {4}
 
 
 def test_kinds_of_memory_name_their_lines(results):

@@ -23,7 +23,7 @@ def tailed(results):
 
 def test_a_chart_has_a_panel_for_each_distribution_and_a_line_for_each_size(tailed):
     usual, gone = ladder_charts(tailed.series["ladders"])
-    assert usual.labels == ("1 GiB", "0 B")
+    assert tuple(usual.drawn) == ("1 GiB", "0 B")
     assert list(usual.panels) == ["before the fork", "during the call"]
     assert [point["longer"] for point in usual.panels["during the call"][:3]] == [1 / 2, 1 / 1000, 1 / 5000]
     assert gone.title.endswith("other process gone")

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from clonometer.explain.executed import ExecutedTree, executed_to_json
+
 if TYPE_CHECKING:
     from clonometer.explain.savings import Saving
 
@@ -174,6 +176,7 @@ class Census:
     without: str | None = None
     ended: Mapping[str, Any] = field(default_factory=dict)
     groups: dict[_GroupKey, Group] = field(default_factory=dict)
+    executed: ExecutedTree = field(default_factory=ExecutedTree)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Take the next line of the answer."""
@@ -183,6 +186,7 @@ class Census:
             self.ended = line
         elif line["line"] == "task":
             self._group(line).take(line)
+            self.executed.take(line)
 
     def _group(self, line: Mapping[str, Any]) -> Group:
         flags = tuple(line["flag_names"])
@@ -262,6 +266,7 @@ def census_to_json(
         "buffer_bytes": ended["ring_bytes"] if census.how == "tracepoints" else None,
         "buffer_grown": ended["grown"],
         "unseen_ends": ended["unseen"],
+        "executed": executed_to_json(census.executed.whole()),
         "creators": [_group_to_json(group) for group in census.by_cost()],
         "savings": [_saving_to_json(saving) for saving in savings],
     }

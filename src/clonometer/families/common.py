@@ -200,6 +200,8 @@ AXES = {
         {"thread": "threads", "process": "processes"},
         always_said=True,
         advice={"thread": "use threads, not processes", "process": "use processes, not threads"},
+        # As fork and pthread are drawn.
+        colours={"thread": "blue", "process": "orange"},
     ),
     "call_spin_ns": Axis(delays=("call", "call_returns")),
     "stamp_spin_ns": Axis(delays=("stamp", "task_runs")),

@@ -27,10 +27,10 @@ FAMILY = Family(
         "allocation_bytes": Axis(number="blocks of {}"),
     },
     workloads={
-        "contend.fault": WorkloadWords(doing="faulting in a page"),
-        "contend.mmap": WorkloadWords(doing="mapping and unmapping memory"),
-        "contend.malloc": WorkloadWords(doing="malloc and free"),
-        "contend.open": WorkloadWords(doing="opening and closing a file"),
-        "contend.counter": WorkloadWords(doing="adding to a counter"),
+        "contend.fault": WorkloadWords(doing="faulting in a page", colour="teal"),
+        "contend.mmap": WorkloadWords(doing="mapping and unmapping memory", colour="purple"),
+        "contend.malloc": WorkloadWords(doing="malloc and free", colour="red"),
+        "contend.open": WorkloadWords(doing="opening and closing a file", colour="olive"),
+        "contend.counter": WorkloadWords(doing="adding to a counter", colour="cyan"),
     },
 )

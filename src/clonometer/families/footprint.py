@@ -14,7 +14,7 @@ FAMILY = Family(
         "accounting": Axis({"machine": "by the machine", "cgroup": "by its group"}),
     },
     workloads={
-        "footprint.process": WorkloadWords(thing="process", things="processes"),
-        "footprint.thread": WorkloadWords(thing="thread", things="threads"),
+        "footprint.process": WorkloadWords(thing="process", things="processes", colour="orange"),
+        "footprint.thread": WorkloadWords(thing="thread", things="threads", colour="blue"),
     },
 )

@@ -47,8 +47,8 @@ FAMILY = Family(
         ),
     },
     workloads={
-        "launch.fork_exec": WorkloadWords("fork+exec", thing="program"),
-        "launch.posix_spawn": WorkloadWords(thing="program", census="posix_spawn"),
-        "launch.vfork_exec": WorkloadWords(thing="program", census="vfork"),
+        "launch.fork_exec": WorkloadWords("fork+exec", thing="program", colour="red"),
+        "launch.posix_spawn": WorkloadWords(thing="program", census="posix_spawn", colour="cyan"),
+        "launch.vfork_exec": WorkloadWords(thing="program", census="vfork", colour="olive"),
     },
 )

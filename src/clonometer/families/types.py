@@ -98,6 +98,8 @@ class Axis:
         What to do about a number where more of it costs more: "fork before memory is filled". Empty: nothing.
     advice
         What to do to have a value, of those that are worth choosing where they are cheaper.
+    colours
+        What its values are drawn in where lines differ by them alone, by the names of `clonometer.views.colours`.
     order
         Its place where a condition is told: below 0 before the others, above 0 after them.
     """
@@ -121,6 +123,7 @@ class Axis:
     where: str = ""
     fewer: str = ""
     advice: Mapping[str, str] = field(default_factory=dict)
+    colours: Mapping[str, str] = field(default_factory=dict)
     order: int = 0
 
 
@@ -143,7 +146,8 @@ class WorkloadWords:
     contention asks for it, and one of your own may. ``thing`` and ``things`` name what it makes, ``substitute`` is what
     it is called where it is advised in the place of something dearer. ``census`` is the way of making tasks, in the
     words of a census, of which it says the cost. ``raw``: a system call by hand, which no program can take in the place
-    of a library's call: it is measured to explain that one, and never advised.
+    of a library's call: it is measured to explain that one, and never advised. ``colour`` is
+    what it is drawn in, by a name of `clonometer.views.colours`; without one the colour follows from the id.
     """
 
     name: str = ""
@@ -153,6 +157,7 @@ class WorkloadWords:
     substitute: str = ""
     census: str = ""
     raw: bool = False
+    colour: str = ""
 
 
 class WorkerColumn(NamedTuple):

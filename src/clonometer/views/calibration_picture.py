@@ -5,6 +5,7 @@ from __future__ import annotations
 from clonometer.model.calibration import Calibration, CostModel, Residual
 from clonometer.units import format_duration
 from clonometer.views.axes import TIME_LABEL
+from clonometer.views.colours import GREY
 from clonometer.views.pictures import titled
 from clonometer.views.specs import TIP, Spec, quantitative
 
@@ -39,7 +40,7 @@ def _panel(name: str, model: CostModel) -> Spec:
         "layer": [
             {
                 "data": {"values": ends},
-                "mark": {"type": "line", "strokeDash": [4, 4], "color": "#7d8790"},
+                "mark": {"type": "line", "strokeDash": [4, 4], "color": GREY},
                 "encoding": placed,
             },
             {

@@ -9,17 +9,18 @@ from clonometer.errors import InputError
 from clonometer.results.compare.types import Compared, ComparedPair
 from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED
 from clonometer.views.axes import TIMES_LABEL, number_axis
+from clonometer.views.colours import GREY, HUES
 from clonometer.views.comparison import change_text, row_parts, stage_text
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule, where
 
 _COLOURS = {
-    SLOWER: "#d6455d",
-    FASTER: "#1f9d63",
-    HIGHER: "#b26a00",
-    LOWER: "#7a4fc9",
-    SAME: "#2f7ed8",
-    UNDECIDED: "#7d8790",
+    SLOWER: HUES["red"],
+    FASTER: HUES["teal"],
+    HIGHER: HUES["orange"],
+    LOWER: HUES["purple"],
+    SAME: HUES["blue"],
+    UNDECIDED: GREY,
 }
 _ROW_HEIGHT = 18
 
@@ -74,7 +75,7 @@ def _panel(pair: ComparedPair) -> Spec | None:
     ends = [point[name] for point in points for name in ("low", "ratio", "high", "rest") if point[name] is not None]
     axis = number_axis([1.0, *ends], f"times as long as in {pair.base}", TIMES_LABEL)
     has_rest = any(point["rest"] is not None for point in points)
-    tick = {"type": "tick", "thickness": 3, "size": 12, "color": "#7d8790", "opacity": 0.45}
+    tick = {"type": "tick", "thickness": 3, "size": 12, "color": GREY, "opacity": 0.45}
     rest = where("isValid(datum.rest)", {"mark": tick, "encoding": {"y": shared["y"], "x": axis.encode("rest")}})
     title: Spec = {"text": f"{pair.other} against {pair.base}"}
     if has_rest:

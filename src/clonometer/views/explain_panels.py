@@ -5,14 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import part_of
+from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import Segment
 from clonometer.units import format_duration, format_share
 from clonometer.views.axes import TIME_LABEL
+from clonometer.views.colours import GREY, HUES
 from clonometer.views.specs import Spec, choice, nominal
 from clonometer.views.thinning import thinned
 
 WIDTH = 720
+#: One colour for each kind of time, of launches and of workers.
+KIND_COLOURS = {
+    "user code": HUES["cyan"],
+    "loader, library's start": HUES["blue"],
+    "launching call": HUES["rose"],
+    "launching": HUES["rose"],
+    "other system calls": HUES["orange"],
+    "system calls": HUES["orange"],
+    "blocked": HUES["olive"],
+    "futex": HUES["blue"],
+    "page faults": HUES["red"],
+    "to and from sleep": HUES["olive"],
+    "waits to run": HUES["teal"],
+    "waiting to run": HUES["teal"],
+    "exec": HUES["sand"],
+    "exit, reaping": HUES["purple"],
+    "exit": HUES["purple"],
+    "ended": HUES["sand"],
+    UNEXPLAINED: GREY,
+}
 TIME_AXIS = {"labelExpr": TIME_LABEL, "title": None, "grid": True, "tickCount": 8}
 
 
@@ -22,10 +43,11 @@ def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: 
     return {"title": {"text": title, "anchor": "start"}, "width": WIDTH, "height": height, **values, **drawn}
 
 
-def coloured(kinds: Sequence[str], hues: Sequence[str], **legend: Any) -> Spec:
+def coloured(kinds: Sequence[str]) -> Spec:
     """A colour for each kind of time, with its legend."""
+    hues = [KIND_COLOURS[kind] for kind in kinds]
     # Edges of bars would be thick frames around the legend's symbols.
-    return choice("kind", kinds, hues, orient="bottom", columns=5, symbolStrokeWidth=0, **legend)
+    return choice("kind", kinds, hues, orient="bottom", columns=5, symbolStrokeWidth=0)
 
 
 def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:

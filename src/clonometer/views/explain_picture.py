@@ -9,7 +9,9 @@ from clonometer.explain.parts import UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.units import format_duration, format_share
+from clonometer.views.colours import GREY
 from clonometer.views.explain_panels import (
+    KIND_COLOURS,
     TIME_AXIS,
     coloured,
     panel,
@@ -20,7 +22,7 @@ from clonometer.views.explain_panels import (
 )
 from clonometer.views.explain_texts import TIMELINES, cell_title, versus_sentence
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import PALETTE, Spec, rule
+from clonometer.views.specs import Spec, rule
 from clonometer.views.thinning import marked
 from clonometer.views.work_picture import work_panels
 
@@ -30,19 +32,6 @@ _BUDGET_LINE = 22
 _EDGES = {"stroke": "white", "strokeWidth": 0.5}
 _MOST_EDGED = 150
 _LANES = ("parent", "child", "both", "nobody")
-# One hue for each kind of work, the same for parent and child; in the order of the legend.
-KINDS = (
-    "user code",
-    "loader, library's start",
-    "launching call",
-    "other system calls",
-    "page faults",
-    "to and from sleep",
-    "waits to run",
-    "exec",
-    "exit, reaping",
-    UNEXPLAINED,
-)
 
 
 def explain_picture(explanation: AnyExplanation, image_format: str, made: str = "") -> bytes | str:
@@ -71,15 +60,14 @@ def _title(explanation: AnyExplanation) -> str:
     return f"Where the time of {cell_title(explanation.cell)} goes"
 
 
-def _colour(sides: Sequence[Explanation], which: str | None) -> Spec:
-    """The colour of each kind of time, with a legend of those in any side's budget, or its timeline of that name."""
+def kinds_of_time(sides: Sequence[Explanation]) -> list[str]:
+    """The kinds of time that occur in any side's budget or timelines, in the order of the legend."""
     parts = {each.part for side in sides for each in side.budget}
-    timelines = [timeline for side in sides for timeline in side.timelines if timeline.which == which]
-    parts |= {segment.part for timeline in timelines for segment in timeline.segments}
+    parts |= {segment.part for side in sides for timeline in side.timelines for segment in timeline.segments}
     if any(side.unexplained_ns.value for side in sides):
         parts.add(UNEXPLAINED)
     present = {part_of(part).kind for part in parts}
-    return coloured(KINDS, PALETTE, values=[kind for kind in KINDS if kind in present])
+    return [kind for kind in KIND_COLOURS if kind in present]
 
 
 def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[Explanation] = ()) -> Spec:
@@ -115,14 +103,14 @@ def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[E
                     "x": {**axis_x, "field": "start_ns"},
                     "x2": {"field": "end_ns"},
                     "y": axis_y,
-                    "color": _colour(sides, timeline.which),
+                    "color": coloured(kinds_of_time(sides)),
                     "tooltip": tooltip("part", "lasts", "share", "meaning"),
                 },
             },
             {
                 "data": {"values": ticks},
                 "mark": {"type": "point", "shape": "triangle-up", "size": 46, "filled": True, "yOffset": 19,
-                         "color": "#7d8790", "opacity": 0.9, "cursor": "help"},
+                         "color": GREY, "opacity": 0.9, "cursor": "help"},
                 "encoding": {
                     "x": {**axis_x, "field": "at_ns"},
                     "y": axis_y,
@@ -154,11 +142,11 @@ def budget_panel(explained: Explanation, sides: Sequence[Explanation] = ()) -> S
                 "encoding": {
                     "x": {**axis_x, "field": "mean_ns"},
                     "y": axis_y,
-                    "color": _colour(sides, explained.timelines[0].which if explained.timelines else None),
+                    "color": coloured(kinds_of_time(sides)),
                     "tooltip": tooltip("label", "lasts", "share", "meaning"),
                 },
             },
-            rule({"x": {**axis_x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": axis_y}, 1.5, color=PALETTE[-1]),
+            rule({"x": {**axis_x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": axis_y}, 1.5, color=GREY),
         ],
     )
 

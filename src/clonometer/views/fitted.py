@@ -10,10 +10,11 @@ from clonometer.families import family
 from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.axes import NEVER, TIMES_LABEL, number_axis, tick_label
+from clonometer.views.colours import GREY
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.multiples import joined
-from clonometer.views.scans import ScanPanel, but_for_kind, placed_points, quantity_axis, series_words
-from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, names_axis, rule
+from clonometer.views.scans import ScanPanel, but_for_kind, drawn_lines, placed_points, quantity_axis, series_words
+from clonometer.views.specs import TIP, Spec, dots, frame, names_axis, rule
 from clonometer.words import axis_thing, axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
@@ -88,11 +89,13 @@ def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) ->
         log_from=NEVER,
     )
     y_axis = quantity_axis(lines, "time", NEVER, [y for fit in fits for y in fit.y_ns])
-    points = placed_points(list(zip(lines, names, strict=True)), names, x_axis)
+    named = list(zip(lines, names, strict=True))
+    drawn = drawn_lines(named)
+    points = placed_points(named, drawn, x_axis)
     what = f"{stage_name(None, first.quantity.replace('_each', '')).capitalize()} time"
     others = [axis_words(*item) for item in _group(first)[3]]
     title = ", ".join([f"{what} {part.format(axis_title(first.axis))}", *others])
-    return title, ScanPanel(points, tuple(names), "time", x_axis, y_axis, curves, equations)
+    return title, ScanPanel(points, drawn, "time", x_axis, y_axis, curves, equations)
 
 
 def equation_text(fit: FitSeries) -> str:
@@ -140,11 +143,11 @@ def ablation_panel(ablation: AblationSeries) -> Spec:
         "layer": [
             {
                 "data": {"values": [{"same": 1}]},
-                "mark": {"type": "rule", "color": PALETTE[-1]},
+                "mark": {"type": "rule", "color": GREY},
                 "encoding": {"x": axis.encode("same")},
             },
-            rule({"x": axis.encode("low"), "x2": {"field": "high"}, "y": y}, color=PALETTE[0]),
-            dots({"x": axis.encode("times"), "y": y, "tooltip": TIP}, 70, color=PALETTE[0]),
+            rule({"x": axis.encode("low"), "x2": {"field": "high"}, "y": y}),
+            dots({"x": axis.encode("times"), "y": y, "tooltip": TIP}, 70),
             *axis.break_marks("height"),
         ],
     }

@@ -7,17 +7,17 @@ from typing import Any
 
 from clonometer.dataset.history_types import History, HistoryRow
 from clonometer.errors import InputError
+from clonometer.views.colours import FASTER, SLOWER, of_mechanism
 from clonometer.views.figures.types import Panel
 from clonometer.views.fleet import reading_text
 from clonometer.views.history import causes_label, drawn_rows, event_text, step_text, verdict_text
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.pictures import titled
 from clonometer.views.rows import median_text
-from clonometer.views.specs import PALETTE, TIP, Spec, dots, frame, headed, nominal, quantitative
+from clonometer.views.specs import TIP, Spec, dots, frame, headed, nominal, quantitative
 
 MOST_PANELS = 12
 _PER_ROW = 2
-_SLOWER, _FASTER = "#d6455d", "#1f9d63"
 
 
 def history_spec(history: History) -> Spec:
@@ -54,7 +54,7 @@ def _panel(row: HistoryRow) -> Spec:
         {
             "since": step.since,
             "cause": causes_label(step.causes),
-            "colour": _SLOWER if step.ratio > 1 else _FASTER,
+            "colour": SLOWER if step.ratio > 1 else FASTER,
             "late": 2 * step.place > len(row.values),
             "tip": f"{step_text(row, step)}, since {step.since[:10]}",
         }
@@ -85,7 +85,9 @@ def _panel(row: HistoryRow) -> Spec:
         for late, align, shift in ((False, "left", 4), (True, "right", -4))
         if any(step["late"] == late for step in steps)
     ]
-    points = dots({"x": time, "y": value, "tooltip": TIP}, 18, color=PALETTE[0], opacity=0.8)
+    points = dots(
+        {"x": time, "y": value, "tooltip": TIP}, 18, color=of_mechanism(row.label.workload).colour, opacity=0.8
+    )
     return {
         **frame(_points(row, scale, unit), 420, 150, _alt(row)),
         "layer": [points, *([rule, *texts] if steps else [])],

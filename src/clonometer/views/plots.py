@@ -9,6 +9,7 @@ from clonometer.results.series.types import EcdfSeries
 from clonometer.results.types import Estimate, Results
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis
+from clonometer.views.colours import Drawn, of_mechanism
 from clonometer.views.labels import condition_phrases, placement_name, shown_axes
 from clonometer.views.rows import EstimateRow, families, make_rows, pick_rows
 from clonometer.words import mechanism_name, stage_name, stage_place
@@ -30,6 +31,7 @@ def overview_points(rows: Sequence[EstimateRow]) -> list[dict[str, Any]]:
     return [
         {
             "mechanism": row.label,
+            **of_mechanism(row.workload)._asdict(),
             "stage": row.stage,
             "temperature": estimate.temperature or "warm",
             "median_ns": estimate.median_ns,
@@ -90,6 +92,7 @@ def ecdf_index(results: Results, ecdfs: Sequence[EcdfSeries], most_points: int =
         index.append(
             {
                 "label": f"{name}, {condition}" if condition else name,
+                **of_mechanism(series.workload)._asdict(),
                 "family": series.family,
                 "stage": series.stage,
                 "temperature": series.temperature or "warm",
@@ -114,12 +117,17 @@ def ecdf_points(index: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The points of chosen distributions, each rising from the axis; a log axis has no place for 0."""
     points = []
     for series in index:
-        shared = {"label": series["label"], "temperature": series["temperature"]}
+        shared = {name: series[name] for name in ("label", "of", "temperature")}
         pairs = [pair for pair in zip(series["time_ns"], series["share"], strict=True) if pair[0] > 0]
         if pairs:
             points.append({**shared, "time_ns": pairs[0][0], "share": 0})
         points += [{**shared, "time_ns": time_ns, "share": share} for time_ns, share in pairs]
     return points
+
+
+def ecdf_drawn(index: Sequence[Mapping[str, Any]]) -> dict[str, Drawn]:
+    """What distributions are of, by their labels."""
+    return {series["label"]: Drawn(series["of"], series["colour"]) for series in index}
 
 
 def ecdf_axis(index: Sequence[Mapping[str, Any]]) -> NumberAxis:

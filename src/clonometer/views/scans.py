@@ -12,10 +12,11 @@ from clonometer.families import is_beside
 from clonometer.results.series.types import TASK_KIND, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.axes import ALWAYS, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis, tick_label
+from clonometer.views.colours import Drawn, of_lines
 from clonometer.views.labels import family_name
 from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import stage_title
-from clonometer.views.specs import TIP, Spec, colour, dots, frame, interval_marks, rule
+from clonometer.views.specs import TIP, Spec, coloured, dots, frame, interval_marks, rule
 from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
 # A log axis is worth its strangeness from so many times the least number on.
@@ -33,8 +34,8 @@ class ScanPanel:
 
     #: Of all lines, with ``x_at`` where they stand, and ``joined`` where a line goes through them.
     points: list[dict[str, Any]]
-    #: Of the lines, in the order of their colours.
-    labels: tuple[str, ...]
+    #: The lines: what each is called, and of what mechanism or kind it is.
+    drawn: Mapping[str, Drawn]
     #: What was measured: ``time``.
     quantity: str
     x: NumberAxis
@@ -68,10 +69,17 @@ def quantity_axis(
     return number_axis([*every, *besides], title, label, log_from=log_from)
 
 
+def drawn_lines(lines: Sequence[tuple[ScanSeries, str]]) -> dict[str, Drawn]:
+    """What named lines are of, by their names."""
+    of = of_lines([(line.workload, line.condition) for line, _ in lines])
+    return {label: each for (_, label), each in zip(lines, of, strict=True)}
+
+
 def placed_points(
-    lines: Sequence[tuple[ScanSeries, str]], labels: Sequence[str], x: NumberAxis
+    lines: Sequence[tuple[ScanSeries, str]], drawn: Mapping[str, Drawn], x: NumberAxis
 ) -> list[dict[str, Any]]:
     """The points of named lines, each line a little beside the others so that their intervals can be told apart."""
+    labels = list(drawn)
     values = sorted({x.place(value) for line, _ in lines for value in line.x})
     steps = [x.share(after) - x.share(before) for before, after in pairwise(values)]
     step = min([_ASIDE, *(least / (2 * len(labels)) for least in steps)])
@@ -79,6 +87,7 @@ def placed_points(
     return [
         {
             **point,
+            "of": drawn[label].of,
             "x_at": x.place(point["x"], (labels.index(label) - middle) * step),
             "joined": x.zero is None or point["x"] > 0,
         }
@@ -155,13 +164,13 @@ class Scanned:
         together = self._y_axis(lines) if self.shared else None
         charts = []
         for part, members in multiples(ordered):
-            labels = tuple(dict.fromkeys(label for _, label in members))
+            drawn = drawn_lines(members)
             panels = {}
             for title in dict.fromkeys(self.panel_of(line) for line, _ in members):
                 inside = [(line, label) for line, label in members if self.panel_of(line) == title]
-                points = placed_points(inside, labels, x)
+                points = placed_points(inside, drawn, x)
                 y = together or self._y_axis([line for line, _ in inside])
-                panels[title] = ScanPanel(points, labels, self.quantity(inside[0][0]), x, y)
+                panels[title] = ScanPanel(points, drawn, self.quantity(inside[0][0]), x, y)
             charts.append(ScanChart(joined((self.title(lines), part)), panels))
         return charts
 
@@ -194,13 +203,14 @@ def _x_text(line: ScanSeries, x: int) -> str:
 
 def scan_panel(panel: ScanPanel) -> Spec:
     """Draw a quantity against a number, with 95% intervals as bars; where it has curves, these instead of lines."""
-    shared = {"x": panel.x.encode("x_at"), "color": colour(panel.labels)}
+    shared = {"x": panel.x.encode("x_at")}
     ends = {**shared, "y": panel.y.encode("low"), "y2": {"field": "high"}}
     middle = {**shared, "y": panel.y.encode("median")}
+    color = {"color": coloured(panel.drawn)}
     layers = (
-        [rule(ends), dots({**middle, "tooltip": TIP}, 40), _curves(panel)]
+        [rule({**ends, **color}), dots({**middle, **color, "tooltip": TIP}, 40), _curves(panel)]
         if panel.curves
-        else (interval_marks(ends, middle))
+        else interval_marks(ends, middle, panel.drawn)
     )
     described = f"{panel.quantity.capitalize()} against {panel.x.title}, with 95% intervals."
     points = [
@@ -223,7 +233,7 @@ def _curves(panel: ScanPanel) -> Spec:
         "encoding": {
             "x": panel.x.encode("x"),
             "y": panel.y.encode("y_ns"),
-            "color": colour(panel.labels),
+            "color": coloured(panel.drawn),
             "tooltip": TIP,
         },
     }

@@ -5,29 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clonometer.views.colours import PALETTE, Drawn
+
 if TYPE_CHECKING:
     from clonometer.views.axes import NumberAxis
 
 Spec = dict[str, Any]
 Datum = Mapping[str, Any]
 
-#: Told apart by the colour-blind, and at least 3:1 against both white and the report's dark ground.
-PALETTE = (
-    "#2f7ed8",
-    "#d9730d",
-    "#1f9d63",
-    "#b35fd0",
-    "#d6455d",
-    "#8a8421",
-    "#1496a8",
-    "#a8683c",
-    "#6f7fd9",
-    "#7d8790",
-)
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
 LINE_HEIGHT = 36
-_DASHES = {"warm": [1, 0], "cold": [5, 3]}
+_WIDTHS = {"warm": 2.5, "cold": 1.2}
+#: How lines, bars and points of one colour differ.
+DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 LABEL_LIMIT = 200
 LETTER_WIDTH = 7.4
 #: What is shown where the pointer is.
@@ -69,6 +61,8 @@ def theme(ink: str, ground: str) -> Spec:
             **text,
             "labelLimit": 380,
             "symbolStrokeWidth": 2.5,
+            "symbolBaseFillColor": ink,
+            "symbolBaseStrokeColor": ink,
             "orient": "bottom",
             "columns": 5,
         },
@@ -84,21 +78,22 @@ def theme(ink: str, ground: str) -> Spec:
             "subtitleFontSize": 12,
             "subtitlePadding": 6,
         },
-        "rule": {"color": ink},
+        # What is of no mechanism, kind or verdict is drawn in ink.
+        **{mark: {"color": ink} for mark in ("rule", "point", "line", "bar")},
         "text": {"color": ink, "font": FONT},
     }
 
 
-def ecdf_panel(data: Sequence[Datum], *, labels: Sequence[str], axis: NumberAxis) -> Spec:
+def ecdf_panel(data: Sequence[Datum], *, drawn: Mapping[str, Drawn], axis: NumberAxis) -> Spec:
     """Draw distributions: the share of launches that were done within a time, on a log axis.
 
-    Each point has ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature``.
+    Each point has ``time_ns``, ``share`` (0 to 1), ``label`` and ``temperature``; ``drawn`` are the labels.
     """
     # A legend of nothing has no end: a panel whose points come later names all.
-    present = [name for name in _DASHES if any(point["temperature"] == name for point in data)] or list(_DASHES)
+    present = [name for name in _WIDTHS if any(point["temperature"] == name for point in data)] or list(_WIDTHS)
     return {
         **frame(data, 300, 220, "Share of launches done within a time, a line for each mechanism."),
-        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "clip": True},
+        "mark": {"type": "line", "interpolate": "step-after", "clip": True},
         "encoding": {
             "x": axis.encode("time_ns"),
             "y": quantitative(
@@ -106,8 +101,9 @@ def ecdf_panel(data: Sequence[Datum], *, labels: Sequence[str], axis: NumberAxis
                 scale={"domain": [0, 1.04], "nice": False},
                 axis={"title": "share of launches", "format": "%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
             ),
-            "color": colour(labels),
-            "strokeDash": choice("temperature", _DASHES, _DASHES.values(), values=present),
+            "color": coloured(drawn),
+            "strokeDash": dashed(drawn),
+            "strokeWidth": choice("temperature", _WIDTHS, _WIDTHS.values(), values=present),
             "order": quantitative("share"),
         },
     }
@@ -116,9 +112,9 @@ def ecdf_panel(data: Sequence[Datum], *, labels: Sequence[str], axis: NumberAxis
 def overview_panel(
     data: Sequence[Datum], *, mechanisms: Sequence[str], stages: Sequence[str], axis: NumberAxis, label_letters: int
 ) -> Spec:
-    """Draw medians with their intervals: a line a mechanism, a colour a stage, hollow where cold.
+    """Draw medians with their intervals: a line and a colour a mechanism, a shape a stage, hollow where cold.
 
-    Each has ``mechanism``, ``stage``, ``temperature``, ``median_ns``, ``low_ns``, ``high_ns`` and ``tip``.
+    Each has ``mechanism``, ``colour``, ``stage``, ``temperature``, ``median_ns``, ``low_ns``, ``high_ns`` and ``tip``.
     ``label_letters`` is the length of the longest label of all panels, so that their axes start at the same place.
     """
     present = {point["stage"] for point in data}
@@ -126,9 +122,13 @@ def overview_panel(
     shared: Spec = {
         "y": names_axis("mechanism", mechanisms, grid=True, labelLimit=LABEL_LIMIT, minExtent=extent),
         "yOffset": nominal("temperature", sort=["warm", "cold"]),
-        "color": choice("stage", stages, palette(len(stages)), values=[each for each in stages if each in present]),
+        "color": nominal("colour", scale=None),
     }
-    medians = {**shared, "x": axis.encode("median_ns"), "tooltip": TIP}
+    # Legends are drawn in ink: a shape is of every colour.
+    shapes = choice(
+        "stage", stages, places(SHAPES, len(stages)), values=[stage for stage in stages if stage in present]
+    )
+    medians = {**shared, "x": axis.encode("median_ns"), "shape": shapes, "tooltip": TIP}
     height = LINE_HEIGHT * max(len(mechanisms), 1)
     return {
         **frame(data, 520, height, "Medians and intervals of each mechanism and stage."),
@@ -191,28 +191,45 @@ def where(test: str, layer: Spec) -> Spec:
     return {"transform": [{"filter": test}], **layer}
 
 
-def interval_marks(ends: Spec, middle: Spec, *, along: Spec | None = None, size: int = 50) -> list[Spec]:
+def interval_marks(
+    ends: Spec, middle: Spec, drawn: Mapping[str, Drawn], *, along: Spec | None = None, size: int = 50
+) -> list[Spec]:
     """Draw intervals as bars, with their middles on a line where their points are ``joined``.
 
     ``ends`` encodes an interval from its low to its high end, ``middle`` what lies between, ``along`` what only the
-    line has, such as the order of its points. Points are ``size`` square pixels large.
+    line has, such as the order of its points. ``drawn`` are their labels. Points are ``size`` square pixels large.
     """
-    pointed = {**middle, "tooltip": TIP}
+    color = {"color": coloured(drawn)}
+    pointed = {**middle, **color, "tooltip": TIP}
     return [
         where(
             "datum.joined",
-            {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {**pointed, **(along or {})}},
+            {
+                "mark": {"type": "line", "strokeWidth": 1.5},
+                "encoding": {**pointed, "strokeDash": {**dashed(drawn), "legend": None}, **(along or {})},
+            },
         ),
-        rule(ends),
-        dots(pointed, size),
+        rule({**ends, **color}),
+        dots({**pointed, "shape": choice("label", drawn, _apart(drawn, SHAPES))}, size),
     ]
 
 
-def colour(labels: Sequence[str]) -> Spec:
-    """Give each label a colour, in order."""
-    return choice("label", labels, palette(len(labels)), symbolOpacity=1)
+def coloured(drawn: Mapping[str, Drawn]) -> Spec:
+    """Encode labels by the colours of what they are of."""
+    return choice("label", drawn, [each.colour for each in drawn.values()], symbolOpacity=1)
 
 
-def palette(count: int) -> list[str]:
-    """So many colours, the first ones again where there are too few."""
-    return [PALETTE[place % len(PALETTE)] for place in range(count)]
+def dashed(drawn: Mapping[str, Drawn]) -> Spec:
+    """Encode labels by dashes where several are of one colour."""
+    return choice("label", drawn, _apart(drawn, DASHES))
+
+
+def _apart(drawn: Mapping[str, Drawn], marks: Sequence[Any]) -> list[Any]:
+    """A mark for each label: the first for the first of a colour, the second for the second."""
+    colours = [each.colour for each in drawn.values()]
+    return [marks[colours[:place].count(colour) % len(marks)] for place, colour in enumerate(colours)]
+
+
+def places(marks: Sequence[Any], count: int) -> list[Any]:
+    """So many marks, the first ones again where there are too few."""
+    return [marks[place % len(marks)] for place in range(count)]

@@ -8,15 +8,17 @@ from typing import Any
 from clonometer.studies.types import Curve, FigureRow, Reproduction
 from clonometer.units import format_number
 from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
+from clonometer.views.colours import GREY, kinds_of_task
 from clonometer.views.pictures import FORMATS, provenance, rendered, titled
-from clonometer.views.specs import PALETTE, Spec, choice, dots, frame, nominal, quantitative, rule, where
+from clonometer.views.specs import Spec, choice, dots, frame, nominal, quantitative, rule, where
 from clonometer.views.studies import ours_text, published_text
 
 _HERE, _THEN = "here", "published"
 _NS_PER_US = 1e3
 _WIDTH = 520
-#: The same in every figure.
-_KIND_COLOURS = {"threads": PALETTE[0], "processes": PALETTE[1]}
+# What was published is grey, and ours in ink, whatever its mechanism.
+_COLOURS_OF_WHEN = (GREY, "currentColor")
+_COLOURS = dict(kinds_of_task().values())
 _PLACES = ("x", "x2", "value")
 
 
@@ -60,7 +62,7 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     axis = number_axis([datum[name] for datum in data for name in _PLACES if name in datum], "time")
     placed = [{**datum, **{name: axis.place(datum[name]) for name in _PLACES if name in datum}} for datum in data]
     y = nominal("label", sort=None, axis={"title": None, "labelLimit": 260, "grid": True})
-    colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]), symbolOpacity=1)
+    colours = choice("kind", (_THEN, _HERE), _COLOURS_OF_WHEN, symbolOpacity=1)
     ranges = {"y": y, "color": colours, "x": axis.encode("x"), "x2": {"field": "x2"}, **_SAID}
     height = 26 * len({datum["label"] for datum in data})
     of_then, of_now = (f"datum.kind === '{kind}'" for kind in (_THEN, _HERE))
@@ -99,14 +101,14 @@ def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
         **_SAID,
     }
     seconds = quantitative("seconds", axis={"title": "seconds"})
-    colours = choice("kind", (_THEN, _HERE), (PALETTE[9], PALETTE[0]))
+    colours = choice("kind", (_THEN, _HERE), _COLOURS_OF_WHEN)
     ends = {**placed, "y": quantitative("low"), "y2": {"field": "high"}}
     return {
         **frame(data, _WIDTH, 220, "Published seconds and ours, side by side."),
         "title": title,
         "layer": [
             {"mark": {"type": "bar"}, "encoding": {**placed, "y": seconds, "color": colours}},
-            where(f"datum.kind === '{_HERE}' && datum.low !== null", rule(ends, 1.5, color="black")),
+            where(f"datum.kind === '{_HERE}' && datum.low !== null", rule(ends, 1.5, color=GREY)),
         ],
     }
 
@@ -118,6 +120,7 @@ def curve_figure(curve: Curve) -> Spec:
         data += [
             {
                 "line": line.label,
+                "of": line.label,
                 "what": "here",
                 "x": x,
                 "y": y,
@@ -141,7 +144,7 @@ def curve_figure(curve: Curve) -> Spec:
     y_axis = number_axis(values, curve.y_title, COUNT_LABEL, log_from=NEVER, from_zero=curve.y_zero)
     shared: Spec = {
         "x": x_axis.encode("x"),
-        "color": choice("line", labels, [_KIND_COLOURS.get(label, PALETTE[0]) for label in labels], symbolOpacity=1),
+        "color": choice("line", labels, [_COLOURS[label] for label in labels], symbolOpacity=1),
     }
     y = y_axis.encode("y")
     ours, fitted, then = (f"datum.what === '{what}'" for what in ("here", "fit", "published"))

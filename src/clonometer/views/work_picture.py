@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import UNEXPLAINED, WORK_KINDS
+from clonometer.explain.parts import UNEXPLAINED, WORK_KINDS, part_of
 from clonometer.explain.work.types import GapPart, WorkExplanation, WorkTimeline
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import TIME_LABEL
@@ -19,7 +19,7 @@ from clonometer.views.explain_panels import (
     whole_axis,
 )
 from clonometer.views.explain_texts import signed_duration
-from clonometer.views.specs import PALETTE, Spec, quantitative
+from clonometer.views.specs import Spec, quantitative
 from clonometer.views.work_texts import named_sides
 
 _BAR = 34
@@ -27,21 +27,8 @@ _LANE = 18
 _SIDES = ("threads", "processes")
 _DIFFERENCE = "difference"
 _KINDS = (*WORK_KINDS, UNEXPLAINED)
-# Waiting for a CPU, which most of the time goes to, is pale; being nowhere is grey.
-_HUES = {
-    "launching": PALETTE[3],
-    "user code": PALETTE[0],
-    "system calls": PALETTE[6],
-    "blocked": PALETTE[5],
-    "futex": PALETTE[4],
-    "page faults": PALETTE[1],
-    "waiting to run": "#9ed6bb",
-    "exit": PALETTE[7],
-    "ended": "#c3cad1",
-    UNEXPLAINED: "#4b5259",
-}
 _SIGNED = f"(datum.value < 0 ? '-' : '') + ({TIME_LABEL.replace('datum.value', 'abs(datum.value)')})"
-_COLOUR = coloured(_KINDS, [_HUES[kind] for kind in _KINDS])
+_COLOUR = coloured(_KINDS)
 
 
 def work_panels(explanation: WorkExplanation) -> list[Spec]:
@@ -53,6 +40,15 @@ def work_panels(explanation: WorkExplanation) -> list[Spec]:
         timeline_panel(side.timeline, name) for name, side in named_sides(explanation) if side.timeline is not None
     ]
     return panels
+
+
+def kinds_of_work(explanation: WorkExplanation) -> list[str]:
+    """The kinds of time that occur in any of its charts, in the order of the legend."""
+    parts = {reason.part for reason in (*explanation.reasons, *explanation.cpu_reasons)}
+    timelines = [side.timeline for _, side in named_sides(explanation) if side.timeline is not None]
+    parts |= {segment.part for each in timelines for task in each.tasks for segment in task.segments}
+    present = {part_of(part).kind for part in parts}
+    return [kind for kind in _KINDS if kind in present]
 
 
 def bars_panel(reasons: Sequence[GapPart], title: str) -> Spec:

@@ -10,8 +10,9 @@ from clonometer.results.series.types import FootprintBar
 from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
 from clonometer.views.axes import BYTES_LABEL
+from clonometer.views.colours import OTHERS
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, names_axis, palette, quantitative
+from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, names_axis, places, quantitative
 
 _LABEL_LIMIT = 420
 _LEAST_TICKS = 4
@@ -64,7 +65,7 @@ def parts_panel(data: Sequence[Datum]) -> Spec:
         "encoding": {
             "y": names_axis("task", tasks, labelLimit=_LABEL_LIMIT),
             "x": quantitative("size_bytes", stack="zero", axis=axis),
-            "color": choice("part", parts, palette(len(parts))),
+            "color": choice("part", parts, places(OTHERS, len(parts))),
             "order": quantitative("place"),
             "tooltip": TIP,
         },

@@ -11,9 +11,10 @@ from clonometer.results.series.types import LadderSeries
 from clonometer.results.types import Results
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis
+from clonometer.views.colours import Drawn, of_mechanism
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.multiples import joined, multiples
-from clonometer.views.specs import Datum, Spec, colour, frame, interval_marks, quantitative
+from clonometer.views.specs import Datum, Spec, frame, interval_marks, quantitative
 from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_words, mechanism_name
 
@@ -28,7 +29,7 @@ class LadderChart:
     """The distributions of one workload under one condition: a panel each, a line for each number that varies."""
 
     title: str
-    labels: tuple[str, ...]
+    drawn: Mapping[str, Drawn]
     times: NumberAxis
     panels: Mapping[str, list[dict[str, Any]]]
 
@@ -44,8 +45,11 @@ def ladder_charts(series: Sequence[LadderSeries]) -> list[LadderChart]:
             panels: dict[str, list[dict[str, Any]]] = {}
             for ladder, label in members:
                 panels.setdefault(ladder.name, []).extend(_points(ladder, label))
-            labels = tuple(dict.fromkeys(label for _, label in members))
-            charts.append(LadderChart(joined((title, part)), labels, times, panels))
+            charts.append(
+                LadderChart(
+                    joined((title, part)), {label: of_mechanism(workload) for _, label in members}, times, panels
+                )
+            )
     return charts
 
 
@@ -66,6 +70,7 @@ def _points(ladder: LadderSeries, label: str) -> list[dict[str, Any]]:
     return [
         {
             "label": label,
+            "of": mechanism_name(ladder.workload),
             "median_ns": step.median_ns,
             "low_ns": step.low_ns,
             "high_ns": step.high_ns,
@@ -84,11 +89,12 @@ def ladder_panel(data: Sequence[Datum], chart: LadderChart) -> Spec:
     Each point has ``median_ns``, ``low_ns``, ``high_ns``, ``longer`` (a share), ``label`` and ``tip``.
     """
     shares = number_axis([1.0, *(point["longer"] for point in data)], "share that is longer", _SHARE_LABEL)
-    shared = {"y": shares.encode("longer"), "color": colour(chart.labels)}
+    shared = {"y": shares.encode("longer")}
     placed = [{**point, **{name: chart.times.place(point[name]) for name in _ENDS}} for point in data]
     layer = interval_marks(
         {**shared, "x": chart.times.encode("low_ns"), "x2": {"field": "high_ns"}},
         {**shared, "x": chart.times.encode("median_ns")},
+        chart.drawn,
         along={"order": quantitative("longer")},
         size=40,
     )

@@ -12,33 +12,52 @@ from clonometer.results.series.types import IsolationRow
 from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
 from clonometer.views.axes import number_axis
+from clonometer.views.colours import HUES, kinds_of_task, of_mechanism
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, choice, dots, frame, names_axis, nominal, rule, where
+from clonometer.views.specs import (
+    SHAPES,
+    TIP,
+    Datum,
+    Spec,
+    choice,
+    dots,
+    frame,
+    names_axis,
+    nominal,
+    places,
+    rule,
+    where,
+)
 from clonometer.words import axis_words
 
 _LINE = 26
 _LABEL_LIMIT = 320
 _ARRANGEMENTS = {"thread": "as a thread", "process": "as a process", "pool": "in a pre-forked pool"}
+_POOL = "isolate.pool"
 _TIMES = ("known", "replaced", "restored")
-_ALIVE, _DAMAGED, _LOST = "#1f9d63", "#d9730d", "#d6455d"
+_ALIVE, _DAMAGED, _LOST = HUES["teal"], HUES["orange"], HUES["red"]
 
 
 def isolation_points(rows: Sequence[IsolationRow]) -> list[dict[str, Any]]:
     """The points of the picture: one for each row, and one for each time that it has."""
     points: list[dict[str, Any]] = []
+    of_kinds = kinds_of_task()
     for row in rows:
-        shared = {
-            "row": f"{axis_words('fault', row.fault)}, {_ARRANGEMENTS[row.arrangement]}",
+        shared = {"row": f"{axis_words('fault', row.fault)}, {_ARRANGEMENTS[row.arrangement]}"}
+        drawn = of_kinds.get(row.arrangement, of_mechanism(_POOL))._asdict()
+        fate = {
             "fate": _DAMAGED if row.damaged else _ALIVE if row.survivors == row.siblings else _LOST,
             "said": said_fate(row),
         }
         how = f", {signal.Signals(row.signal).name}" if row.signal in set(signal.Signals) else ""
-        points.append({**shared, "kind": "fate", "tip": f"{shared['row']}: {shared['said']}{how}"})
+        points.append({**shared, **fate, "kind": "fate", "tip": f"{shared['row']}: {fate['said']}{how}"})
         for name in _TIMES:
             if name in row.times_ns and row.times_ns[name][1] > 0:
                 median, low, high = row.times_ns[name]
                 tip = f"{shared['row']}: {name} after {format_duration_interval(median, low, high)}"
-                points.append({**shared, "kind": name, "median_ns": median, "low_ns": low, "high_ns": high, "tip": tip})
+                points.append(
+                    {**shared, **drawn, "kind": name, "median_ns": median, "low_ns": low, "high_ns": high, "tip": tip}
+                )
     return points
 
 
@@ -60,11 +79,10 @@ def isolation_panel(data: Sequence[Datum]) -> Spec:
     # The left third is for words.
     axis = replace(times, low=times.low * (times.low / times.high) ** 0.62)
     y = names_axis("row", rows, grid=True, labelLimit=_LABEL_LIMIT)
-    kinds = choice("kind", _TIMES, [PALETTE[0], PALETTE[3], PALETTE[6]], symbolOpacity=1)
-    shapes = {**kinds, "scale": {"domain": list(_TIMES), "range": ["circle", "square", "triangle-up"]}}
+    shapes = choice("kind", _TIMES, places(SHAPES, len(_TIMES)))
     words = nominal("fate", scale=None)
     panel = frame(data, 560, _LINE * max(len(rows), 1), "Failing workers: who survives, and how soon.")
-    medians = {"y": y, "x": axis.encode("median_ns"), "color": kinds}
+    medians = {"y": y, "x": axis.encode("median_ns"), "color": nominal("colour", scale=None)}
     return {
         **panel,
         "layer": [

@@ -18,6 +18,7 @@ from clonometer.views.plots import (
     drawable_families,
     ecdf_axis,
     ecdf_choice,
+    ecdf_drawn,
     ecdf_index,
     ecdf_points,
     overview_points,
@@ -68,12 +69,12 @@ def _ecdf(results: Results) -> list[Row]:
         axis = ecdf_axis(members)
         for part, named in multiples([(entry, (entry["label"], entry["temperature"])) for entry in members]):
             inside = [entry for entry, _ in named]
-            labels = list(dict.fromkeys(entry["label"] for entry in inside))
+            drawn = ecdf_drawn(inside)
             title = joined((family_name(family), part))
             panels = []
             for stage in sorted({entry["stage"] for entry in inside}, key=stage_place):
                 of_stage = [entry for entry in inside if entry["stage"] == stage]
-                draw = partial(ecdf_panel, ecdf_points(of_stage), labels=labels, axis=axis)
+                draw = partial(ecdf_panel, ecdf_points(of_stage), drawn=drawn, axis=axis)
                 whole = f"{title}, {stage_title(stage)}"
                 panels.append(Panel(f"ecdf-{family}-{len(rows)}-{stage}", whole, whole, draw, stage_title(stage)))
             rows.append(Row(panels, title))

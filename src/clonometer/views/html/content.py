@@ -9,7 +9,7 @@ from typing import Any
 
 from clonometer.families import family as family_of
 from clonometer.results.types import RUN_FILE, Estimate, Finding, Results
-from clonometer.units import format_duration, format_ratio
+from clonometer.units import format_duration
 from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_table, is_pinned
 from clonometer.views.figures import figures
@@ -37,6 +37,8 @@ from clonometer.words import cell_parts, mechanism_name, stage_name
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
 MOST_CELL_ROWS = 1000
 _CELL_UNIT = "µs"
+#: Beyond these findings are folded.
+MOST_FINDINGS = 5
 
 _FACT_GROUPS = {
     "host": "Machine",
@@ -67,13 +69,18 @@ def page_content(results: Results) -> dict[str, Any]:
     """Gather everything on the page but its figures."""
     rows = make_rows(results.cells)
     short = short_rows(results)
+    differing = [finding for finding in results.findings if finding.states_difference]
+    # What the answer says stands above; it is not said twice in a row.
+    in_answer = {finding.id.partition(".")[2] for finding in (*results.first.answer, *results.first.reasons)}
+    lead = results.first.answer or results.findings[:1]
+    leading = [each for each in differing if each.id not in in_answer and each not in lead][:MOST_FINDINGS]
     unranked = {each.not_rankable_reason for row in short for each in row.estimates.values() if not each.rankable}
     return {
         "title": f"What a task costs on {cpu_name(str(results.host.get('cpu.model') or 'this machine'))}",
         "host_line": host_phrases(results),
         "status": results.status,
         "status_reason": results.status_reason,
-        "lead": " ".join(finding.sentence for finding in results.first.answer or results.findings[:1]),
+        "lead": " ".join(finding.sentence for finding in lead),
         "points": [
             (name, [finding.sentence for finding in findings])
             for name, findings in (("Why", results.first.reasons), ("What to do", results.first.advice))
@@ -81,7 +88,8 @@ def page_content(results: Results) -> dict[str, Any]:
         ],
         "doubts": [finding.sentence for finding in results.first.doubts],
         "next": _next(results),
-        "findings": [_finding(finding, results) for finding in results.findings if finding.states_difference],
+        "findings": [_finding(finding, results) for finding in leading],
+        "more": [_finding(finding, results) for finding in differing if finding not in leading],
         "unsure": [_finding(finding, results) for finding in results.findings if not finding.states_difference],
         "families": [_family(family, members) for family, members in families(short).items()],
         "not_ranked": sorted(filter(None, unranked)),
@@ -110,15 +118,9 @@ def _next(results: Results) -> tuple[str, str]:
 
 
 def _finding(finding: Finding, results: Results) -> dict[str, str]:
-    ratio = interval = ""
-    if finding.stated_ratio is not None:
-        ratio, _, rest = format_ratio(*finding.stated_ratio).partition(" (")
-        interval = rest.rstrip(")")
     return {
         "sentence": finding.sentence,
         "link": _figure_of(finding, results),
-        "ratio": ratio,
-        "interval": interval,
         "cells": ", ".join(finding.numbers.get("cells", ())),
     }
 
@@ -168,7 +170,7 @@ def _cell_table(estimates: Sequence[Estimate]) -> Table:
         Column("notes", [_notes(estimate) for estimate in estimates], prose=True, folded="notes"),
     ]
     tips = [estimate.cell for estimate in estimates]
-    return Table([column for column in columns if not column.is_empty or column.numbers], row_tips=tips)
+    return Table([column for column in columns if not column.is_empty], row_tips=tips)
 
 
 def _condition(estimate: Estimate) -> str:

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from clonometer.explain.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
-from clonometer.views.explain_picture import budget_panel, timeline_panel
+from clonometer.views.explain_panels import KIND_COLOURS
+from clonometer.views.explain_picture import budget_panel, kinds_of_time, timeline_panel
 from clonometer.views.explain_tables import (
     budget_table,
     calls_table,
@@ -54,15 +55,16 @@ def launch_section(
     timelines = []
     for timeline in explanation.timelines:
         name = f"timeline-{mark}-{timeline.which}"
-        charts.append({"id": name, "spec": _untitled(timeline_panel(explanation, timeline, sides))})
+        charts.append({"id": name, "spec": bare(timeline_panel(explanation, timeline, sides))})
         timelines.append(_timeline(timeline, name))
     low, high = explanation.band
     budget = f"budget-{mark}"
-    charts.append({"id": budget, "spec": _untitled(budget_panel(explanation, sides))})
+    charts.append({"id": budget, "spec": bare(budget_panel(explanation, sides))})
     return {
         "id": f"explained-{mark}",
         "kind": "launch",
         "links": [(f"explained-{mark}", cell_title(explanation.cell))],
+        "legend": legend(kinds_of_time(sides or (explanation,))),
         "title": cell_title(explanation.cell),
         "cell": explanation.cell,
         "sentence": sentence(explanation),
@@ -91,9 +93,20 @@ def launch_section(
     }
 
 
-def _untitled(spec: Spec) -> Spec:
-    """A chart below a heading of the page, which says what it is at any width."""
-    return {key: value for key, value in spec.items() if key != "title"}
+def bare(spec: Spec) -> Spec:
+    """A chart below a heading of the page, which says what it is at any width, and below the section's legend."""
+    kept = {key: value for key, value in spec.items() if key != "title"}
+    if "layer" in kept:
+        kept["layer"] = [bare(layer) for layer in kept["layer"]]
+    encoding = kept.get("encoding", {})
+    if "legend" in encoding.get("color", {}):
+        kept["encoding"] = {**encoding, "color": {**encoding["color"], "legend": None}}
+    return kept
+
+
+def legend(kinds: Sequence[str]) -> list[tuple[str, str]]:
+    """What the colours of a section's charts mean: each kind of time with its colour."""
+    return [(kind, KIND_COLOURS[kind]) for kind in kinds]
 
 
 def _counters(counters: Counters | None) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from clonometer.views.figures import figures
 from clonometer.views.figures.types import Panel
 from clonometer.views.labels import family_name, family_place
 from clonometer.views.plots import ecdf_axis, ecdf_index, stage_title
-from clonometer.views.specs import PAGE, PALETTE, ecdf_panel, theme
+from clonometer.views.specs import DASHES, PAGE, ecdf_panel, theme
 from clonometer.words import stage_place
 
 #: Points of all distributions together, so that the page stays below 2 MB however many cells a run has.
@@ -34,7 +34,7 @@ def figure_content(results: Results) -> dict[str, Any]:
     return {
         "any": bool(charts or ecdf["series"]),
         "theme": theme(*PAGE),
-        "palette": list(PALETTE),
+        "dashes": list(DASHES),
         "charts": charts,
         "ecdf": ecdf,
     }
@@ -93,7 +93,7 @@ def _ecdf(results: Results) -> dict[str, Any]:
         "choices": choices,
         "chosen": chosen,
         "left_out": len(results.ecdfs) - len(kept),
-        "spec": {**ecdf_panel([], labels=[], axis=ecdf_axis(index)), **_TALL},
+        "spec": {**ecdf_panel([], drawn={}, axis=ecdf_axis(index)), **_TALL},
         "axes": {
             family: {condition: _ecdf_x(index, family, condition) for condition, _ in choices["condition"]}
             for family, _ in choices["family"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from clonometer.dataset.types import FleetShown, HostValue, Label
+from clonometer.views.colours import SLOWER
 from clonometer.views.figures.types import Panel, Section
 from clonometer.views.fleet import (
     fleet_table,
@@ -19,7 +20,7 @@ from clonometer.views.fleet import (
 from clonometer.views.html.plain import page_section, render_plain_page
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.rows import first_ranked, is_part
-from clonometer.views.specs import PALETTE, TIP, Datum, Spec, frame, nominal, quantitative
+from clonometer.views.specs import TIP, Datum, Spec, frame, nominal, quantitative
 from clonometer.views.table import Table
 from clonometer.words import counted
 
@@ -108,7 +109,7 @@ def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
                 scale={"type": "log", "nice": False, "padding": 12},
                 axis={"title": f"{unit} (log)", "tickCount": 4, "format": ".3~g"},
             ),
-            "color": nominal("odd", scale={"domain": [False, True], "range": [PALETTE[0], "#d6455d"]}, legend=None),
+            "color": nominal("odd", scale={"domain": [False, True], "range": ["currentColor", SLOWER]}, legend=None),
             "tooltip": TIP,
         },
     }

@@ -54,13 +54,20 @@ function ecdfPoints(series) {
   return points;
 }
 
-function ecdfSpec(points, choice) {
+function ecdfSpec(points, series, choice) {
   const spec = structuredClone(report.ecdf.spec);
-  const labels = [...new Set(points.map((point) => point.label))];
+  const colours = new Map(series.map(({ label, colour }) => [label, colour]));
+  const [labels, range] = [[...colours.keys()], [...colours.values()]];
+  // Lines of one mechanism have its colour, and differ by their dashes.
+  const dashes = range.map((colour, place) => {
+    const before = range.slice(0, place).filter((other) => other === colour).length;
+    return report.dashes[before % report.dashes.length];
+  });
   spec.data = { values: points };
-  spec.encoding.color.scale = { domain: labels, range: labels.map((_, place) => report.palette[place % report.palette.length]) };
+  spec.encoding.color.scale = { domain: labels, range };
+  spec.encoding.strokeDash.scale = { domain: labels, range: dashes };
   spec.encoding.x = report.ecdf.axes[choice.family][choice.condition];
-  if (new Set(points.map((point) => point.temperature)).size < 2) spec.encoding.strokeDash.legend = null;
+  if (new Set(points.map((point) => point.temperature)).size < 2) spec.encoding.strokeWidth.legend = null;
   return spec;
 }
 
@@ -77,7 +84,7 @@ async function drawEcdf(form) {
     caption.textContent = "Nothing was measured for this choice.";
     return;
   }
-  await draw(element, ecdfSpec(points, choice));
+  await draw(element, ecdfSpec(points, series, choice));
   const names = [...new Set(series.map((one) => one.label))].join("; ");
   caption.textContent = `Shown: ${names}.`;
   element.setAttribute("aria-label", `Distributions of launch times. ${caption.textContent}`);

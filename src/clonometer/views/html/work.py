@@ -10,9 +10,10 @@ from clonometer.units import format_duration_interval
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_title
 from clonometer.views.gaps import ablation_table
+from clonometer.views.html.explain import bare, legend
 from clonometer.views.specs import headed
 from clonometer.views.table import Column, Table
-from clonometer.views.work_picture import bars_panel, timeline_panel
+from clonometer.views.work_picture import bars_panel, kinds_of_work, timeline_panel
 from clonometer.views.work_texts import (
     about,
     count_table,
@@ -27,9 +28,10 @@ from clonometer.views.work_texts import (
 
 def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather what a page shows of threads and processes at work."""
-    charts.append({"id": f"lives{mark}", "spec": bars_panel(explanation.reasons, "A worker's time")})
+    charts.append({"id": f"lives{mark}", "spec": bare(bars_panel(explanation.reasons, "A worker's time"))})
     if explanation.cpu_reasons:
-        charts.append({"id": f"cpus{mark}", "spec": bars_panel(explanation.cpu_reasons, "What the CPUs do meanwhile")})
+        spec = bare(bars_panel(explanation.cpu_reasons, "What the CPUs do meanwhile"))
+        charts.append({"id": f"cpus{mark}", "spec": spec})
     if explanation.ablation is not None:
         spec = headed(ablation_panel(explanation.ablation), ablation_title(explanation.ablation))
         charts.append({"id": f"ablation-chart{mark}", "spec": spec})
@@ -44,6 +46,7 @@ def work_section(explanation: WorkExplanation, mark: str, charts: list[dict[str,
         "kind": "work",
         "links": [(f"{id_}{mark}", words) for id_, (words, is_there) in links.items() if is_there],
         "mark": mark,
+        "legend": legend(kinds_of_work(explanation)),
         "id": f"gap{mark}",
         "cell": f"{explanation.workload}: {explanation.condition}",
         "condition": explanation.condition,
@@ -74,6 +77,6 @@ def _timelines(explanation: WorkExplanation, mark: str, charts: list[dict[str, A
     for (shown, side), kind in zip(named_sides(explanation), ("thread", "process"), strict=True):
         if side.timeline is not None:
             name = f"timeline-{kind}{mark}"
-            charts.append({"id": name, "spec": timeline_panel(side.timeline, shown)})
+            charts.append({"id": name, "spec": bare(timeline_panel(side.timeline, shown))})
             timelines.append({"id": name, "title": f"One execution of {shown}, near the median"})
     return timelines
