@@ -64,14 +64,16 @@ def test_what_was_left_out_is_said_and_nothing_measured_too() -> None:
     assert "No pair finished on both sides." in text(replace(result, rows=()))
 
 
-def test_both_medians_stand_in_the_table_or_neither_and_at_80_columns_both() -> None:
+def test_both_medians_stand_in_columns_or_below_and_at_80_columns_beside_each_other() -> None:
     result = judged(scattered(0.3))
     long_label = replace(result.rows[0], cell="launch.posix_spawn[linkage=dynamic_lazy,temperature=warm]")
     result = replace(result, rows=(long_label,))
     for width in range(40, 140):
-        head = next(line for line in text(result, width=width).splitlines() if "until" in line)
-        assert ("A, " in head) == ("B, " in head), width
-        assert width < 80 or "B, " in head, width
+        lines = text(result, width=width).splitlines()
+        head = next(line for line in lines if "A, µs" in line or "A → B, µs" in line)
+        assert "A → B" in head or ("A, µs" in head and "B, µs" in head), width
+        assert width < 80 or "A → B" not in head, width
+        assert max(map(len, lines)) <= width
 
 
 def test_what_was_switched_stands_below_its_side() -> None:
@@ -101,3 +103,10 @@ def test_a_long_value_is_cut_and_its_length_is_said() -> None:
     long = replace(judged(scattered(0.3)), a=("env:PAD=" + "x" * 120_000,), b=("do=" + "y" * 70, "undo=true"))
     lines = text(long, width=120).splitlines()
     assert lines[:2] == [f"A: env:PAD={'x' * 72}... (120,000 letters)", f"B: do={'y' * 70}, undo=true"]
+
+
+def test_where_both_medians_have_no_room_a_row_is_its_name_with_its_figures_below() -> None:
+    lines = text(judged(scattered(0.3)), width=40).splitlines()
+    place = lines.index("posix_spawn, warm, reaped")
+    assert lines[place - 2 : place] == ["row", "    A → B, µs: change, verdict"]
+    assert lines[place + 1] == "    160 → 220: +36% (34 – 37), slower"

@@ -75,6 +75,13 @@ def test_long_labels_are_wrapped_before_a_median_goes() -> None:
     assert any(line.startswith("  ") and len(line.split()) <= 3 for line in text.splitlines())
 
 
+def test_at_40_columns_a_row_is_its_name_with_both_medians_and_the_change_below() -> None:
+    lines = render_comparison(compared(), width=40).splitlines()
+    assert lines[lines.index("row") + 1] == "    before → after: change"
+    place = lines.index("fork, cold, reaped")
+    assert lines[place + 1].split() == ["220", "→", "220:", "31%", "slower", "(24", "to", "36)"]
+
+
 def test_at_120_columns_both_medians_have_their_intervals() -> None:
     head = next(line for line in render_comparison(compared(), width=120).splitlines() if "change" in line)
     assert head.split() == ["until", "before", "95%", "interval", "after", "95%", "interval", "change", "processes"]

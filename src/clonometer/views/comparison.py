@@ -70,10 +70,11 @@ def change_text(row: ComparedRow) -> str:
 
 def sides_tables(
     rows: Sequence[ComparedRow], further: Sequence[Column], row_styles: Sequence[str | None]
-) -> tuple[Table, Table]:
+) -> tuple[Table, ...]:
     """Comparisons as a table: what is compared, both sides in one unit, the change, and ``further`` columns.
 
     And the same for where both medians have no room in it: long labels are wrapped, and no median has its interval.
+    And for where even then there is none: two columns, of which the second stands below the first.
     """
     unit = table_unit([estimate.median_ns for row in rows for estimate in (row.base, row.other)])
     before, after = (
@@ -93,9 +94,16 @@ def sides_tables(
     until = Column("until", list(map(stage_text, rows)))
     last = [Column("change", list(map(change_text, rows))), *further]
     title = f"Medians in {unit}."
+    names = [f"{', '.join(row_parts(row))}, {stage_text(row)}" for row in rows]
+    changes = [
+        f"{first.median} → {second.median}: {change_text(row)}"
+        for row, first, second in zip(rows, before, after, strict=True)
+    ]
+    below = [Column("row", names), Column(f"{BEFORE} → after: change", changes)]
     return (
         Table([label, until, medians[0], ends[0], medians[1], ends[1], *last], title, row_styles=row_styles),
         Table([wrapped_label, until, *medians, *last], title, row_styles=row_styles),
+        Table(below, title, row_styles=row_styles),
     )
 
 

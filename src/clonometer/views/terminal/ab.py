@@ -94,12 +94,27 @@ def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
 
 
 def _drawn(rows: Sequence[AbRow], width: int, colour: bool) -> list[str]:
-    """Both medians stand in the table, or neither."""
+    """Where the columns have no room for both medians, a row's figures stand below its name."""
     unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
     table = _table(rows, unit)
-    medians = _heading("A", unit), _heading("B", unit)
-    without = replace(table, columns=[column for column in table.columns if column.head not in medians])
-    return draw_with(medians[1], (table, without), width, colour)
+    return draw_with(_heading("B", unit), (table, _below(rows, unit)), width, colour)
+
+
+def _below(rows: Sequence[AbRow], unit: str) -> Table:
+    """Two columns, of which the second stands below the first in narrow terminals."""
+    names, figures = [], []
+    for row in rows:
+        stage = stage_name(row.b.stage, row.b.quantity)
+        names.append(", ".join([*label_parts(replace(row.b, cell=row.cell)), stage]))
+        (change, ends), (a, b) = change_texts(row), (median_text(side, unit).median for side in (row.a, row.b))
+        interval = "" if ends == MISSING else f" ({ends})"
+        figures.append(f"{a} → {b}: {change}{interval}, {_verdict(row)}")
+    columns = [Column("row", names), Column(f"A → B, {unit}: change, verdict", figures)]
+    return Table(columns, row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows])
+
+
+def _verdict(row: AbRow) -> str:
+    return "cannot tell" if row.verdict == UNDECIDED else row.verdict
 
 
 def _heading(side: str, unit: str) -> str:
@@ -118,7 +133,7 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
             Column("interval", [change_texts(row)[1] for row in rows], "range", drop=3),
             Column("of medians", [_medians(row) for row in rows], "point", drop=1, optional=True),
             Column("p", [p_text(row.p) for row in rows], "point", drop=1, optional=True),
-            Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
+            Column("verdict", [_verdict(row) for row in rows]),
         ],
         row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows],
     )

@@ -94,7 +94,7 @@ def _verdict(checked: Checked) -> str:
     return f"No regression of {allowed} or more."
 
 
-def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, Table]:
+def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, ...]:
     again = [change_text(row.again) if row.again else MISSING for row in rows]
     further = [
         Column("again", again, optional=True),

@@ -55,7 +55,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
     return drawn + reason_lines(reasons(pair), len(pair.rows) - len(shown), width=width, wide=wide)
 
 
-def _tables(rows: Sequence[ComparedRow]) -> tuple[Table, Table]:
+def _tables(rows: Sequence[ComparedRow]) -> tuple[Table, ...]:
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     further = [Column("processes", counts, "point", drop=1)]
     return sides_tables(rows, further, [VERDICT_STYLES.get(row.verdict) for row in rows])
