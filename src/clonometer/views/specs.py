@@ -103,7 +103,11 @@ def ecdf_panel(data: Sequence[Datum], *, drawn: Mapping[str, Drawn], axis: Numbe
             ),
             "color": coloured(drawn),
             "strokeDash": dashed(drawn),
-            "strokeWidth": choice("temperature", _WIDTHS, _WIDTHS.values(), values=present),
+            "strokeWidth": {
+                **choice("temperature", _WIDTHS, _WIDTHS.values(), values=present),
+                "type": "ordinal",
+                "sort": list(_WIDTHS),
+            },
             "order": quantitative("share"),
         },
     }
@@ -199,29 +203,31 @@ def interval_marks(
     ``ends`` encodes an interval from its low to its high end, ``middle`` what lies between, ``along`` what only the
     line has, such as the order of its points. ``drawn`` are their labels. Points are ``size`` square pixels large.
     """
-    color = {"color": coloured(drawn)}
+    # One legend of all channels: the mark of each line, whole.
+    legend = {"symbolOpacity": 1, "symbolStrokeWidth": 0}
+    color = {"color": coloured(drawn, **legend)}
     pointed = {**middle, **color, "tooltip": TIP}
     return [
         where(
             "datum.joined",
             {
                 "mark": {"type": "line", "strokeWidth": 1.5},
-                "encoding": {**pointed, "strokeDash": {**dashed(drawn), "legend": None}, **(along or {})},
+                "encoding": {**pointed, "strokeDash": dashed(drawn, **legend), **(along or {})},
             },
         ),
         rule({**ends, **color}),
-        dots({**pointed, "shape": choice("label", drawn, _apart(drawn, SHAPES))}, size),
+        dots({**pointed, "shape": choice("label", drawn, _apart(drawn, SHAPES), **legend)}, size),
     ]
 
 
-def coloured(drawn: Mapping[str, Drawn]) -> Spec:
+def coloured(drawn: Mapping[str, Drawn], **legend: Any) -> Spec:
     """Encode labels by the colours of what they are of."""
-    return choice("label", drawn, [each.colour for each in drawn.values()], symbolOpacity=1)
+    return choice("label", drawn, [each.colour for each in drawn.values()], **{"symbolOpacity": 1, **legend})
 
 
-def dashed(drawn: Mapping[str, Drawn]) -> Spec:
+def dashed(drawn: Mapping[str, Drawn], **legend: Any) -> Spec:
     """Encode labels by dashes where several are of one colour."""
-    return choice("label", drawn, _apart(drawn, DASHES))
+    return choice("label", drawn, _apart(drawn, DASHES), **legend)
 
 
 def _apart(drawn: Mapping[str, Drawn], marks: Sequence[Any]) -> list[Any]:
