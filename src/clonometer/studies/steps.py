@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from math import prod
 
 from clonometer.errors import ClonometerError
 from clonometer.plan.adhoc import plan_from_arguments
@@ -77,7 +78,11 @@ def _shows(cells: Iterable[str], catalogue: Catalogue, does: str) -> Suggestion 
     """The command that measures cells, and whatever lies between them; None where it would be too much."""
     asked = [axes_of(text) for text in cells if axes_of(text)[0] in catalogue.workloads]
     varied = dict.fromkeys(axis for _, axes in asked for axis in axes)
-    settings = [f"{axis}={','.join(_values(axis, asked, catalogue))}" for axis in varied]
+    values = {axis: _values(axis, asked, catalogue) for axis in varied}
+    # Evidence of ablations would be planned as millions. Not each workload has each axis, so that fewer may be left.
+    if prod(map(len, values.values())) > 4 * _MOST_CELLS:
+        return None
+    settings = [f"{axis}={','.join(texts)}" for axis, texts in values.items()]
     command = _command(dict.fromkeys(workload for workload, _ in asked), settings, catalogue)
     return None if command is None else Suggestion(does, command)
 
