@@ -124,6 +124,7 @@ def history_table(rows: Sequence[HistoryRow]) -> Table:
     ]
     unit = table_unit([estimate.median_ns for estimate in estimates])
     last = [row.steps[-1] if row.steps else None for row in rows]
+    suspected = " A change with ? is only suspected." if any(step and step.unsure for step in last) else ""
     return Table(
         [
             label_column(label_parts(row.label) for row in rows),
@@ -131,13 +132,16 @@ def history_table(rows: Sequence[HistoryRow]) -> Table:
             Column("now", [median_text(estimate, unit).median for estimate in estimates], "point"),
             Column(
                 "last change",
-                [step_text(row, step) if step else MISSING for row, step in zip(rows, last, strict=True)],
+                [
+                    f"{step_text(row, step)}{'?' if step.unsure else ''}" if step else MISSING
+                    for row, step in zip(rows, last, strict=True)
+                ],
             ),
             Column("since", [step.since[:10] if step else "" for step in last], optional=True, drop=2),
             Column("seen after", [f"{step.seen_after} runs" if step else "" for step in last], optional=True, drop=1),
             Column("all runs", [sparkline(row.values) for row in rows], drop=3),
         ],
-        title=f"Levels in {unit}.",
+        title=f"Levels in {unit}.{suspected}",
         row_styles=["bad" if step and step.is_regression else None for step in last],
     )
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from clonometer.dataset.history_types import History, HistoryRow
@@ -18,6 +23,9 @@ from clonometer.views.specs import TIP, Spec, dots, frame, headed, nominal, quan
 
 MOST_PANELS = 12
 _PER_ROW = 2
+_UNSURE, _LEVEL = "#6b7280", "#374151"
+#: Up to so many days, how a tick says its time.
+_TIMES = ((2, "%H:%M"), (400, "%-d %b"), (math.inf, "%b %Y"))
 
 
 def history_spec(history: History) -> Spec:
@@ -50,53 +58,84 @@ def history_panels(history: History, most: int) -> list[Panel]:
 def _panel(row: HistoryRow) -> Spec:
     """Draw a row's values against time, its levels, and its steps with what changed."""
     unit, scale = drawn_unit(row.values, row.label)
-    steps = [
-        {
-            "since": step.since,
-            "cause": causes_label(step.causes),
-            "colour": SLOWER if step.ratio > 1 else FASTER,
-            "late": 2 * step.place > len(row.values),
-            "tip": f"{step_text(row, step)}, since {step.since[:10]}",
-        }
-        for step in row.steps
-    ]
-    time: Spec = {"field": "started", "type": "temporal", "axis": {"title": None, "tickCount": 5}}
+    time: Spec = {"field": "started", "type": "temporal", "scale": {"padding": 6}, "axis": _time_axis(row.started)}
     value = quantitative("value", scale={"zero": False, "padding": 8}, axis={"title": unit, "tickCount": 4})
-    rule: Spec = {
-        "data": {"values": steps},
-        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
-        "encoding": {
-            "x": {**time, "field": "since"},
-            "color": nominal("colour", scale=None),
-            "tooltip": TIP,
-        },
+    level: Spec = {
+        "data": {"values": _levels(row, scale)},
+        "mark": {"type": "rule", "strokeWidth": 1.5, "color": _LEVEL},
+        "encoding": {"x": time, "x2": {"field": "until"}, "y": value},
     }
-    # A text beside a late step would leave the panel.
-    texts: list[Spec] = [
-        {
-            "data": {"values": [step for step in steps if step["late"] == late]},
-            "mark": {"type": "text", "align": align, "dx": shift, "baseline": "top", "y": 0, "limit": 160},
-            "encoding": {
-                "x": {**time, "field": "since"},
-                "text": {"field": "cause"},
-                "color": nominal("colour", scale=None),
-            },
-        }
-        for late, align, shift in ((False, "left", 4), (True, "right", -4))
-        if any(step["late"] == late for step in steps)
-    ]
     points = dots(
         {"x": time, "y": value, "tooltip": TIP}, 18, color=of_mechanism(row.label.workload).colour, opacity=0.8
     )
     return {
         **frame(_points(row, scale, unit), 420, 150, _alt(row)),
-        "layer": [points, *([rule, *texts] if steps else [])],
+        "layer": [level, points, *(_step_layers(row, time) if row.steps else [])],
     }
+
+
+def _step_layers(row: HistoryRow, time: Spec) -> list[Spec]:
+    """Draw a line for each step, dotted where it is only suspected, with what changed above the panel."""
+    steps = [
+        {
+            "since": step.since,
+            "cause": "suspected" if step.unsure and not step.causes else causes_label(step.causes),
+            "colour": _UNSURE if step.unsure else SLOWER if step.ratio > 1 else FASTER,
+            "dash": [1, 3] if step.unsure else [4, 3],
+            # A text beside a late step would leave the panel.
+            "late": 2 * step.place > len(row.values),
+            "tip": f"{'suspected: ' if step.unsure else ''}{step_text(row, step)}, since {step.since[:10]}",
+        }
+        for step in row.steps
+    ]
+    colour = nominal("colour", scale=None)
+    rules: list[Spec] = [
+        {
+            "data": {"values": [step for step in steps if step["dash"] == dash]},
+            "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": dash},
+            "encoding": {"x": {**time, "field": "since"}, "color": colour, "tooltip": TIP},
+        }
+        for dash in ([4, 3], [1, 3])
+        if any(step["dash"] == dash for step in steps)
+    ]
+    texts: list[Spec] = [
+        {
+            "data": {"values": [step for step in steps if step["late"] == late]},
+            "mark": {"type": "text", "align": align, "dx": shift, "baseline": "bottom", "y": -3, "limit": 130},
+            "encoding": {"x": {**time, "field": "since"}, "text": {"field": "cause"}, "color": colour},
+        }
+        for late, align, shift in ((False, "left", -2), (True, "right", 2))
+        if any(step["late"] == late for step in steps)
+    ]
+    return [*rules, *texts]
+
+
+def _time_axis(started: Sequence[str]) -> Spec:
+    """Ticks that name days, or what tells them apart where there are far more or fewer."""
+    days = (datetime.fromisoformat(started[-1]) - datetime.fromisoformat(started[0])).total_seconds() / 86_400
+    shown = next(shown for most, shown in _TIMES if days <= most)
+    return {"title": None, "tickCount": 4, "format": shown, "labelOverlap": True}
+
+
+def _levels(row: HistoryRow, scale: float) -> list[dict[str, Any]]:
+    """The median between two steps, from the first run there to the last."""
+    edges = [0, *(step.place for step in row.steps), len(row.values)]
+    return [
+        {
+            "started": row.started[begin],
+            "until": row.started[end - 1],
+            "value": median(row.values[begin:end]) / scale,
+        }
+        for begin, end in pairwise(edges)
+        if begin < end
+    ]
 
 
 def _alt(row: HistoryRow) -> str:
     """Say a panel in words."""
-    steps = "; ".join(f"{step_text(row, step)} since {step.since[:10]}" for step in row.steps)
+    steps = "; ".join(
+        f"{'suspected: ' if step.unsure else ''}{step_text(row, step)} since {step.since[:10]}" for step in row.steps
+    )
     return f"{label_text(row.label)} in {len(row.values)} runs: {steps or 'no step'}."
 
 

@@ -17,7 +17,12 @@ def render_history_page(history: History) -> str:
     sections = [
         page_section(
             "rows",
-            Section("Rows in time", "In time", "A point is the median of a run, a dashed line a change of level."),
+            Section(
+                "Rows in time",
+                "In time",
+                "A point is the median of a run, a line along them their level. A dashed line is a change of level; a "
+                "dotted grey one is only suspected.",
+            ),
             charts=history_panels(history, MOST_CHARTS),
         ),
         page_section(
