@@ -128,4 +128,6 @@ def _delay(steps: list[Step]) -> int | None:
 
 def _share(name: str, count: int, of: int, most: float | None, note: str) -> Line:
     low, high = rate_interval(count, of)
-    return say(Line(f"simulated_history.{name}", count / of, low, high, most, "share", note))
+    # A line misses where the whole interval lies above what is promised: what is left is chance.
+    value = count / of if most is None else low
+    return say(Line(f"simulated_history.{name}", value, low, high, most, "share", f"{count} of {of} {note}"))

@@ -99,7 +99,8 @@ def test_runs_beside_tell_the_noise(
     monkeypatch.setattr(moments, "_MOST_BESIDE", 2)
     assert run_to_the_end(["compare", "0.parquet", "1.parquet", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)["stored"]
-    assert (stored["files"], sum(stored["left_out"].values())) == ([], 2)
+    assert (stored["files"], sum(stored["left_out"].values())) == ([], 5)
+    assert next(count for reason, count in stored["left_out"].items() if "too large or too old" in reason) == 3
 
 
 def test_what_noise_has_measured_is_used(folder: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -63,8 +63,9 @@ def _beside(sides: Sequence[Book]) -> Moments:
 
     compared = {Path(side.name).resolve() for side in sides}
     stored: list[tuple[int, Book]] = []
-    left_out: list[str] = []
-    for path in _latest({path.parent for path in compared}, compared):
+    paths, skipped = _latest({path.parent for path in compared}, compared)
+    left_out = ["too large or too old to be read unasked (--noise FOLDER reads them)"] * skipped
+    for path in paths:
         try:
             with open_run(path) as run:
                 group = group_of(run.metadata, sides)
@@ -79,7 +80,8 @@ def _beside(sides: Sequence[Book]) -> Moments:
     return moments_beside(sides, stored, left_out)
 
 
-def _latest(folders: set[Path], without: set[Path]) -> list[Path]:
+def _latest(folders: set[Path], without: set[Path]) -> tuple[list[Path], int]:
+    """The latest files that are read, and how many more there are."""
     files: list[tuple[float, int, Path]] = []
     for folder in folders:
         for path in islice(folder.glob("*.parquet"), _MOST_LISTED):
@@ -93,7 +95,7 @@ def _latest(folders: set[Path], without: set[Path]) -> list[Path]:
         if len(chosen) < _MOST_BESIDE and size + its <= _MOST_BESIDE_BYTES:
             chosen.append(path)
             size += its
-    return chosen
+    return chosen, len(files) - len(chosen)
 
 
 def _shown(path: Path) -> Path:
