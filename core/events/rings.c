@@ -89,11 +89,12 @@ static int refuse(struct rings *rings, int error, enum event_kind kind, struct r
     if (error == -EACCES || error == -EPERM) {
         char locked[64];
         lockdown_here(locked, sizeof locked);
-        return reason_set(reason, error, "perf_event_open refuses %s: %s (perf_event_paranoid is %s%s): %s",
-                          name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid, locked,
-                          geteuid() != 0
-                              ? "run it as root, or with CAP_PERFMON"
-                              : "a container, a seccomp filter or lockdown forbids it; run it outside");
+        /* Root may lack the capability too. */
+        return reason_set(
+            reason, error,
+            "perf_event_open refuses %s: %s (perf_event_paranoid is %s%s): run it with sudo, or with "
+            "CAP_PERFMON; if that is refused too, outside this container, seccomp filter or lockdown",
+            name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid, locked);
     }
     if (error == -ENOSYS) {
         return reason_set(reason, error, "this kernel, or a seccomp filter, does not have perf_event_open");

@@ -110,7 +110,7 @@ def test_an_interrupted_one_goes_on_where_it_ended(small, not_explained, capsys,
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     status, text, error = run(capsys, *words)
     assert (status, text) == (130, "")
-    assert "goes on" in error
+    assert "resumes" in error
     assert len(started) == 1
     status, text, _ = run(capsys, *words)
     assert status == 0

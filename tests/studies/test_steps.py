@@ -114,7 +114,7 @@ def test_ids_are_read_in_any_case_and_unknown_ones_name_the_near():
     assert PUBLISHED.asked(["sysel-2020"]) == ()
     with pytest.raises(UsageError, match="unknown claim 'S99'") as caught:
         PUBLISHED.asked(["s99"])
-    assert caught.value.hint.startswith("what exists: S1 to S2")
+    assert caught.value.hint.startswith("available: S1 to S2")
     with pytest.raises(UsageError, match="did you mean 'sysel-2020'"):
         PUBLISHED.asked(["sysel-2021"])
     with pytest.raises(UsageError, match="cannot be combined"):

@@ -29,7 +29,7 @@ EXIT_TIMED_OUT = 124
 _EXAMPLES = examples(
     "clonometer census -- make -j1",
     "clonometer census -- sh -c 'for i in 1 2 3; do date; done'",
-    "clonometer census --for 10s --pid 4711    a server that runs",
+    "clonometer census --for 10s --pid 4711    a running server",
     "clonometer census --until-all-end -- nginx    daemons too; Ctrl-C ends it",
     "clonometer census --json -- git status | jq .tasks_created",
 )

@@ -74,7 +74,7 @@ def command(
     is one figure or claim: only what it needs is measured, in a folder of its own. Its answer names the command that
     decides it or reverses it. The answer of studies begins with where
     the studies contradict each other: who is right here, and which condition reverses that. Then each published figure
-    stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command goes on where it ended.
+    stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command resumes it.
     """
     from clonometer.studies.published import load_published
     from clonometer.views.terminal.studies import render_studies
@@ -94,7 +94,7 @@ def command(
         reproduction = _measure(names, quick=quick, out=folder, seed=seed, force=force, more_s=budget_s)
     except KeyboardInterrupt:
         click.echo(
-            f"clonometer: interrupted; what was measured is kept in {folder}, the same command goes on", err=True
+            f"clonometer: interrupted; what was measured is kept in {folder}; the same command resumes it", err=True
         )
         return EXIT_INTERRUPTED
     print_record(reproduction, render_studies, as_json=as_json, wide=wide)

@@ -117,7 +117,7 @@ class Published:
                 is_id = _LIKE_AN_ID.fullmatch(name) is not None
                 same = [id_ for id_ in items if id_[0] == name[0]]
                 if is_id and same:
-                    raise UsageError(f"unknown claim {name!r}", f"what exists: {same[0]} to {same[-1]}")
+                    raise UsageError(f"unknown claim {name!r}", f"available: {same[0]} to {same[-1]}")
                 error = unknown("study or claim", name.lower(), self.studies)
                 raise UsageError(error.message, f"studies: {', '.join(self.studies)}; claims: S12, B7 and so on")
         chosen = tuple(items[name] for name in named if name in items)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from clonometer.model.calibration import Calibration, CostModel, Residual
 from clonometer.units import format_duration
-from clonometer.views.axes import TIME_LABEL
+from clonometer.views.axes import number_axis
 from clonometer.views.colours import GREY
 from clonometer.views.pictures import titled
-from clonometer.views.specs import TIP, Spec, quantitative
+from clonometer.views.specs import TIP, Spec
 
 _SIZE = 220
 
@@ -27,12 +27,9 @@ def _panel(name: str, model: CostModel) -> Spec:
     times = [time for each in drawn for time in (each.measured_ns, each.fitted_ns)]
     points = [{"measured": each.measured_ns, "fitted": each.fitted_ns, "tip": _tip(each)} for each in drawn]
     ends = [{"measured": end, "fitted": end} for end in (min(times), max(times))] if times else []
-    placed: Spec = {
-        channel: quantitative(
-            field, scale={"type": "log"}, axis={"title": field, "labelExpr": TIME_LABEL, "tickCount": 4}
-        )
-        for channel, field in (("x", "measured"), ("y", "fitted"))
-    }
+    # Both axes are the same, so that the line on which the fit is right is the diagonal.
+    measured, fitted = (number_axis(times, title) for title in ("measured", "fitted"))
+    placed: Spec = {"x": measured.encode("measured"), "y": fitted.encode("fitted")}
     return {
         "title": f"{name}: measured and fitted",
         "width": _SIZE,

@@ -61,7 +61,7 @@ def change_text(row: ComparedRow) -> str:
     if row.low is None or row.high is None:
         return f"{change_words(row.ratio, None, None, words)}?"
     if row.like_rest:
-        return f"like all: {range_words(row.low, row.high)}"
+        return f"as all others: {range_words(row.low, row.high)}"
     if row.low <= 1 <= row.high:
         return range_words(row.low, row.high)
     condition = "" if row.turns_at is None else f", if noise < {format_share(row.turns_at)}"

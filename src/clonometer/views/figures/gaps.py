@@ -63,7 +63,7 @@ def _by_chart(series: Sequence[LadderSeries]) -> dict[tuple[str, ...], list[Ladd
 
 
 def _line_name(ladder: LadderSeries) -> str:
-    return ", ".join(axis_words(*item) for item in ladder.condition.items() if isinstance(item[1], int)) or "as usual"
+    return ", ".join(axis_words(*item) for item in ladder.condition.items() if isinstance(item[1], int)) or "default"
 
 
 def _points(ladder: LadderSeries, label: str) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from clonometer.dataset.types import FleetShown, HostValue, Label
+from clonometer.views.axes import COUNT_LABEL, number_axis
 from clonometer.views.colours import SLOWER
 from clonometer.views.figures.types import Panel, Section
 from clonometer.views.fleet import (
@@ -90,10 +91,11 @@ def _group_table(shown: FleetShown, name: str) -> Table:
 
 def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
     unit, scale = drawn_unit([value.value for value in values], label)
+    axis = number_axis([value.value / scale for value in values], unit, COUNT_LABEL)
     points = [
         {
             "group": value.group,
-            "value": value.value / scale,
+            "value": axis.place(value.value / scale),
             "odd": value.is_odd,
             "tip": f"{value.host}: {value.value / scale:.4g} {unit}",
         }
@@ -104,11 +106,7 @@ def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65},
         "encoding": {
             "y": nominal("group", axis={"title": None, "labelLimit": 140}),
-            "x": quantitative(
-                "value",
-                scale={"type": "log", "nice": False, "padding": 12},
-                axis={"title": f"{unit} (log)", "tickCount": 4, "format": ".3~g"},
-            ),
+            "x": axis.encode("value"),
             "color": nominal("odd", scale={"domain": [False, True], "range": ["currentColor", SLOWER]}, legend=None),
             "tooltip": TIP,
         },
