@@ -21,9 +21,10 @@ from clonometer.studies.published import load_published
 from clonometer.studies.types import FigureRow
 from clonometer.views.exports.studies import studies_markdown
 from clonometer.views.html.studies import render_studies_report
-from clonometer.views.studies import ours_text, published_text
+from clonometer.views.studies import figure_table, ours_text, published_text
 from clonometer.views.study_figures import figure_specs, study_pictures
 from clonometer.views.terminal.studies import render_studies
+from clonometer.views.terminal.table import draw_table
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,16 @@ def test_a_contradiction_that_nobody_can_settle_or_that_the_stage_reverses_says_
     by_stage = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
     assert "each at a stage 3.0" in by_stage
     assert "reversed by the stage: 3.0" in by_stage
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_qualifies_a_number_is_said_however_narrow(width):
+    published = load_published()
+    [value] = published.item("S1").values
+    rows = [FigureRow("S1", value, 90.0, 80.0, 100.0, "other CPU (92%), in one block", ())]
+    lines = draw_table(figure_table(rows, published.studies["sysel-2020"]), width, False)
+    assert max(map(len, lines)) <= width
+    assert "other CPU (92%), in one block" in " ".join(" ".join(lines).split())
 
 
 def test_ascii_terminals_get_ascii(reproduction):

@@ -290,8 +290,9 @@ def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
             Column("figure", [row.published.what for row in rows], least=_LEAST_LABEL),
             Column(str(study.year or "published"), [published_text(row.published) for row in rows]),
             Column("here", [ours_text(row) for row in rows]),
-            Column("ratio", [ratio_text(row) for row in rows], drop=2),
-            Column("note", [row.note for row in rows], drop=1, optional=True),
+            Column("ratio", [ratio_text(row) for row in rows], drop=1),
+            # It qualifies the number: it stays, below its row where room is short.
+            Column("note", [row.note for row in rows], optional=True),
         ]
     )
 
