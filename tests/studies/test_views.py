@@ -191,3 +191,10 @@ def test_a_busy_machine_is_said_above_the_answer(reproduction):
     assert to_json(busy)["busy"] == "load 55.2 on 2 CPUs"
     assert say_load({"load.one_minute": 1.9, "cpu.online": 2}) == ""
     assert "busy machine" not in render_studies(reproduction, width=80, colour=False)
+
+
+def test_one_process_has_no_interval():
+    item = load_published().item("U3")
+    row = FigureRow("U3", item.values[0], 1.32, 1.32, 1.32, "", ())
+    assert ours_text(row) == "1.32 ×"
+    assert ours_text(replace(row, low=1.30, high=1.34)) == "1.32 (1.30 to 1.34) ×"

@@ -124,7 +124,8 @@ def say_r_squared(r_squared: Interval) -> str:
     """
     if r_squared.low <= 0:
         return "not shown to be above 0"
-    return f"{format_number(*r_squared.ends)} ({r_squared.low:.3f} to {r_squared.high:.3f})"
+    low, high = f"{r_squared.low:.3f}", f"{r_squared.high:.3f}"
+    return format_number(*r_squared.ends) + ("" if low == high else f" ({low} to {high})")
 
 
 def dense(judge: Judge) -> Experiment:

@@ -99,7 +99,9 @@ def ours_text(row: FigureRow) -> str:
     if low is None or high is None:
         return f"{format_number(value)} {unit}".rstrip()
     texts = [format_number(number, low, high) for number in (value, low, high)]
-    return f"{texts[0]} ({texts[1]} to {texts[2]}) {unit}".rstrip()
+    # Of a single process there are no ends to say.
+    ends = "" if texts[1] == texts[2] else f" ({texts[1]} to {texts[2]})"
+    return f"{texts[0]}{ends} {unit}".rstrip()
 
 
 def ratio_text(row: FigureRow) -> str:
@@ -179,11 +181,12 @@ def times_text(value: float, low: float, high: float) -> str:
 
     Examples
     --------
-    >>> times_text(14.2, 3.1, 23.0)
-    '14× (3 to 23)'
+    >>> times_text(14.2, 3.1, 23.0), times_text(22.4, 22.4, 22.4)
+    ('14× (3 to 23)', '22.4×')
     """
     number, space, ends = format_ratio(value, low, high).partition(" ")
-    return f"{number}×{space}{ends}"
+    first, _, last = ends.strip("()").partition(" to ")
+    return f"{number}×" if first == last else f"{number}×{space}{ends}"
 
 
 def contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
