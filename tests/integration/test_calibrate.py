@@ -18,19 +18,11 @@ from clonometer.model.predictor import predict
 from clonometer.runner.made import MadeProcess
 
 pytestmark = pytest.mark.real
-# The command, whose processes are made anew twice in place of five times.
-IN_TWO_PASSES = """
-from clonometer.cli import calibrating
-from clonometer.cli.start import main
-assert calibrating._PASSES > 2
-calibrating._PASSES = 2
-main()
-"""
 
 
 def test_a_calibration_is_kept_and_is_of_this_machine(tmp_path: Path) -> None:
     answer = subprocess.run(
-        [sys.executable, "-c", IN_TWO_PASSES, "calibrate", "--quick", "--budget", "1s", "--json"],
+        [sys.executable, "-m", "clonometer.cli.start", "calibrate", "--quick", "--budget", "1s", "--json"],
         env={**os.environ, "XDG_DATA_HOME": str(tmp_path)},
         capture_output=True,
         text=True,

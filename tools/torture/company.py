@@ -81,7 +81,7 @@ def _runs_at_once(sandbox: Sandbox, draw: random.Random) -> list[str]:
 
 def _calibrations(sandbox: Sandbox, draw: random.Random) -> list[str]:
     """Two calibrations to the one place that both have by default: one of them is there in the end, and whole."""
-    commands = [sandbox.start("calibrate", "--budget", "3") for _ in range(2)]
+    commands = [sandbox.start("calibrate", "--quick", "--budget", "3") for _ in range(2)]
     faults = [*_ended(commands, MEASURES), *sandbox.leftovers()]
     predicted = sandbox.run("predict", "--pid", str(os.getpid()), "--no-scan", "--json")
     return [*faults, *(f"predict: {fault}" for fault in judge(predicted, {0, 3}))]
