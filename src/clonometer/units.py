@@ -297,12 +297,12 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
     """Write a ratio with its interval, if it has one, with no more digits than that supports.
 
     An end that is not 1 is never rounded to 1 where a fourth digit tells them apart, because whether the
-    interval contains 1 is what a reader looks for; nor is one rounded to 0.
+    interval contains 1 is what a reader looks for; nor is one rounded to 0. It alone gets that digit.
 
     Examples
     --------
     >>> format_ratio(3.0912, 2.913, 3.298), format_ratio(1.0312, 1.004, 1.054), format_ratio(2.5)
-    ('3.1 (2.9 to 3.3)', '1.031 (1.004 to 1.054)', '2.50')
+    ('3.1 (2.9 to 3.3)', '1.03 (1.004 to 1.05)', '2.50')
     """
     if low is None or high is None:
         return format_number(value)
@@ -315,14 +315,18 @@ def ratio_figures(value: float, low: float, high: float) -> tuple[str, str, str]
 
     Examples
     --------
-    >>> ratio_figures(1.0312, 1.004, 1.054)
-    ('1.031', '1.004', '1.054')
+    >>> ratio_figures(1.0312, 1.004, 1.054), ratio_figures(0.9848, 0.927, 0.9997)
+    (('1.03', '1.004', '1.05'), ('0.98', '0.93', '0.9997'))
     """
     decimals = _interval_decimals(value, low, high)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
-    while decimals < most and any(round(end, decimals) in (0, 1) and end not in (0, 1) for end in (low, high)):
+    return _rounded(value, decimals), _ratio_end(low, decimals, most), _ratio_end(high, decimals, most)
+
+
+def _ratio_end(end: float, decimals: int, most: int) -> str:
+    while decimals < most and round(end, decimals) in (0, 1) and end not in (0, 1):
         decimals += 1
-    return _rounded(value, decimals), _rounded(low, decimals), _rounded(high, decimals)
+    return _rounded(end, decimals)
 
 
 def format_share(share: float) -> str:

@@ -30,28 +30,28 @@ def answer(clonometer: CommandLine, *words: str, status: int = 0) -> Any:
 
 
 def test_a_slower_side_is_a_regression_and_the_run_file_says_the_same(clonometer: CommandLine) -> None:
-    words = (*SLOWER, "--pairs", "12", "--max-regression", "10%", "--out", "ab.parquet")
+    words = (*SLOWER, "--pairs", "16", "--max-regression", "10%", "--out", "ab.parquet")
     document = answer(clonometer, *words, status=1)
     assert document["verdict"] == "confirmed"
     rows = {row["stage"]: row for row in document["rows"]}
     assert rows["reaped"]["verdict"] == "slower"
     assert 1.2 < rows["reaped"]["interval"][0] < rows["reaped"]["ratio"] < rows["reaped"]["interval"][1] < 1.7
-    assert (rows["reaped"]["pairs"], rows["reaped"]["b_slower"]) == (12, 12)
+    assert (rows["reaped"]["pairs"], rows["reaped"]["b_slower"]) == (16, 16)
     assert rows["reaped"]["a"]["median_ns"] < rows["reaped"]["b"]["median_ns"]
     assert rows["call_returns"]["verdict"] in ("same", "not distinguishable")
     with open_run(clonometer.folder / "ab.parquet") as run:
         entries = run.details.processes
-        assert [entry.pair for entry in entries] == [number // 2 for number in range(24)]
+        assert [entry.pair for entry in entries] == [number // 2 for number in range(32)]
         firsts = [entry.cells[0] for entry in entries[::2]]
-        assert sum("side=b" in cell for cell in firsts) == 6
+        assert sum("side=b" in cell for cell in firsts) == 8
         assert run.metadata["command"][:2] == ["clonometer", "ab"]
     shown = clonometer("show", "ab.parquet")
     assert shown.returncode == 0
-    assert "B was slower in 12 of 12 pairs, by" in " ".join(shown.stdout.split())
+    assert "B was slower in 16 of 16 pairs, by" in " ".join(shown.stdout.split())
 
 
 def test_a_gate_that_cannot_tell_says_so(clonometer: CommandLine) -> None:
-    gate = ("--b", "env:NOTHING=1", "--max-regression", "0.1%", "--pairs", "10")
+    gate = ("--b", "env:NOTHING=1", "--max-regression", "0.1%", "--pairs", "12")
     assert answer(clonometer, *gate, status=3)["verdict"] == "cannot tell"
 
 
@@ -118,7 +118,7 @@ def fake_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["launch.fork"], 2, "nothing says in what the sides differ"),
         (["launch.fork", "--b", "linkage=static"], 2, "the two sides do not differ"),
-        (["launch.fork", "--b", "env:X=1", "--pairs", "5"], 2, "fewer than 10 pairs"),
+        (["launch.fork", "--b", "env:X=1", "--pairs", "5"], 2, "fewer than 12 pairs"),
         (["launch.fork", "--b", "env:X=1", "--pairs", "1001"], 2, "the most is 1000"),
         (["launch.frok", "--b", "env:X=1"], 2, "did you mean 'launch.fork'"),
         (["launch.fork", "--b", "env:X=1", "--stage", "reapd"], 2, "did you mean 'reaped'"),

@@ -23,7 +23,7 @@ def test_both_medians_the_change_and_the_count_stand_beside_each_other() -> None
     lines = drawn.splitlines()
     assert lines[:2] == ["A: linkage=static", "B: defaults"]
     [line] = [line for line in lines if line.startswith("posix_spawn, warm")]
-    assert "12 of 12" in line
+    assert f"{row.pairs} of {row.pairs}" in line
     assert "+3" in line
     assert line.endswith("slower")
     assert row.sentence in " ".join(drawn.split())
@@ -46,10 +46,10 @@ def test_a_gate_says_its_verdict(centre: float, scatter: float, verdict: str) ->
 
 
 def test_a_multiple_is_said_as_one_and_few_pairs_have_no_interval() -> None:
-    [slower, faster] = (text(judged([sign, 1.01 * sign, 0.99 * sign] * 4), width=100) for sign in (1.0, -1.0))
+    [slower, faster] = (text(judged([sign, 1.01 * sign, 0.99 * sign] * 10), width=100) for sign in (1.0, -1.0))
     for drawn, verdict in ((slower, "slower"), (faster, "faster")):
         [line] = [line for line in drawn.splitlines() if line.startswith("posix_spawn, warm")]
-        assert "2.72 times  2.69 – 2.75" in line
+        assert "2.72 times  2.70 – 2.73" in line
         assert line.endswith(verdict)
     drawn = text(judged([0.3] * 4))
     assert "more pairs are needed" in " ".join(drawn.split())
@@ -109,4 +109,17 @@ def test_where_both_medians_have_no_room_a_row_is_its_name_with_its_figures_belo
     lines = text(judged(scattered(0.3)), width=40).splitlines()
     place = lines.index("posix_spawn, warm, reaped")
     assert lines[place - 2 : place] == ["row", "    A → B, µs: change, verdict"]
-    assert lines[place + 1] == "    160 → 220: +36% (34 – 37), slower"
+    assert lines[place + 1] == "    160 → 220: +35% (34 – 36), slower"
+
+
+def test_a_change_that_drifts_has_a_word_in_place_of_its_interval_and_the_reason_below() -> None:
+    for level, verdict in ((0.02, "cannot tell"), (0.5, "slower")):
+        changes = [level + 0.04 * place / 20 for place in range(20)]
+        result = judged(changes)
+        assert (result.rows[0].drifts, result.rows[0].interval, result.rows[0].p) == (True, None, None)
+        drawn = text(result, width=100)
+        [line] = [line for line in drawn.splitlines() if line.startswith("posix_spawn, warm")]
+        assert "drifts" in line
+        assert line.endswith(verdict)
+        assert "so it has no 95% interval; run it again" in " ".join(drawn.split())
+        assert "more pairs are needed" not in drawn

@@ -136,7 +136,7 @@ class _Wish:
     help="Be a gate: exit with 1 if B is surely slower by more, with 3 if unclear.",
 )
 @click.option("--ignore-failure", is_flag=True, help="Let commands after -- exit as they like.")
-@out_option(f"The run file. Default: {DEFAULT_OUT}, an old one is kept.")
+@out_option(f"Default: {DEFAULT_OUT}, an old one is kept; of two commands: a .json file.")
 @drawn_seed_option("Fixes the order. Default: drawn and kept.")
 @json_option
 @force_option
@@ -162,8 +162,10 @@ def command(
 
     wish = _Wish(**asked)  # type: ignore[arg-type] # click has checked them
     if DASHES in wish.workloads:
-        _check_commands(wish, out)
-        as_asked = CommandsWish(wish.workloads, _design(wish), wish.budget_s, wish.seed, ignore_failure)
+        _check_commands(wish)
+        as_asked = CommandsWish(
+            wish.workloads, _design(wish), wish.budget_s, wish.seed, ignore_failure=ignore_failure, out=out, force=force
+        )
         return compare_commands(as_asked, as_json=as_json, wide=wide)
     if ignore_failure:
         raise UsageError("--ignore-failure is of two commands", _COMMANDS)
@@ -193,8 +195,8 @@ def _check(wish: _Wish) -> None:
     _check_pairs(wish)
 
 
-def _check_commands(wish: _Wish, out: Path | None) -> None:
-    """Two commands of the user's own have no conditions of ours, and no run file."""
+def _check_commands(wish: _Wish) -> None:
+    """Two commands of the user's own have no conditions of ours."""
     others = {
         "--a": wish.a,
         "--b": wish.b,
@@ -202,11 +204,10 @@ def _check_commands(wish: _Wish, out: Path | None) -> None:
         "--plan": wish.plan,
         "--only": wish.globs,
         "--stage": wish.stages,
-        "--out": out,
     }
     for option, value in others.items():
         if value:
-            raise UsageError(f"{option} is not for two commands", f"{_COMMANDS}; --json keeps the answer")
+            raise UsageError(f"{option} is not for two commands", _COMMANDS)
     _check_pairs(wish)
 
 
@@ -217,7 +218,7 @@ def _check_pairs(wish: _Wish) -> None:
     if wish.most_pairs < FEWEST_PAIRS:
         raise UsageError(
             f"--pairs {wish.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
-            "leave --pairs out for up to 200: a change must be seen in 5 pairs that A began, and in 5 that B began",
+            "leave --pairs out for up to 200: a change must be seen in 6 pairs that A began, and in 6 that B began",
         )
     if wish.most_pairs > MOST_PAIRS:
         raise UsageError(f"--pairs {wish.most_pairs}: the most is {MOST_PAIRS}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import json_text, print_record
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class CommandsWish:
     budget_s: float
     seed: int
     ignore_failure: bool
+    out: Path | None
+    force: bool
 
     def commands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words of A and of B.
@@ -72,6 +74,8 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
         If one fails or lasts too long.
     """
     from clonometer.cli.census import cannot_run, not_started
+    from clonometer.cli.outputs import write_text
+    from clonometer.records import to_json
     from clonometer.results.ab.commands import judge_commands
     from clonometer.runner.interrupts import interruption
     from clonometer.views.terminal.ab_commands import render_commands
@@ -80,6 +84,8 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
     for words in commands:
         if status := cannot_run(words[0]):
             return status
+    if wish.out is not None:
+        _check_out(wish.out, force=wish.force)
     named = " against ".join(shlex.join(words) for words in commands)
     click.echo(f"comparing {named}, for {wish.budget_s:g} s at most; each is started once before", err=True)
     with interruption() as interrupted:
@@ -87,11 +93,15 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
             pairs = _measure(wish, commands, interrupted)
         except _NotStartedError as refused:
             return not_started(refused.word, refused.number)
-    if pairs is None or not pairs.b_first:
+    if pairs is None or not pairs.started:
         click.echo("clonometer: interrupted before both commands had ended", err=True)
         return EXIT_INTERRUPTED
     result = judge_commands(pairs, commands, wish.seed, ignore_failure=wish.ignore_failure)
+    if wish.out is not None:
+        write_text(wish.out, json_text(to_json(result)))
     print_record(result, render_commands, as_json=as_json, wide=wide)
+    for line in _closing_lines(result, wish):
+        click.echo(line, err=as_json)
     return _exit_status(result)
 
 
@@ -99,12 +109,18 @@ def _measure(
     wish: CommandsWish, commands: tuple[Sequence[str], Sequence[str]], interrupted: Interruption
 ) -> CommandPairs | None:
     """Start each once, so that its files are in memory, then both in pairs; None if that was interrupted."""
+    from clonometer.cli.progress import make_progress
+    from clonometer.results.ab.command_types import CommandStart
     from clonometer.results.ab.commands import start_pairs
     from clonometer.runner.commands import start_command
 
+    progress = make_progress()
     paths = [Path(str(shutil.which(words[0]))) for words in commands]
 
-    def start(side: int) -> Mapping[str, int] | None:
+    def watch(pair: int, side: int, elapsed_s: float, remaining_s: float | None) -> None:
+        progress.show(f"pair {pair} of at most {wish.design.most_pairs}: {'AB'[side]}", elapsed_s, remaining_s)
+
+    def start(side: int) -> CommandStart | None:
         try:
             started = start_command(
                 paths[side],
@@ -115,11 +131,32 @@ def _measure(
             )
         except OSError as error:
             raise _NotStartedError(commands[side][0], error.errno or 0) from error
-        return None if interrupted.wanted else started
+        return None if interrupted.wanted or started is None else CommandStart(**started)
 
-    if start(0) is None or start(1) is None:
-        return None
-    return start_pairs(start, wish.design, wish.seed, wish.budget_s, time.monotonic)
+    progress.open()
+    try:
+        for side in (0, 1):
+            progress.show(f"once before: {'AB'[side]}", 0.0, None)
+            if start(side) is None:
+                return None
+        return start_pairs(start, wish.design, wish.seed, wish.budget_s, clock=time.monotonic, watch=watch)
+    finally:
+        progress.run_ended("", None)
+
+
+def _check_out(out: Path, *, force: bool) -> None:
+    """Whether the answer can be written there: before anything is measured."""
+    from clonometer.runfile import check_output
+
+    if out.suffix != ".json":
+        raise UsageError(f"--out {out} must end in .json", "two commands have no run file: the answer is JSON")
+    check_output(out, force)
+
+
+def _closing_lines(result: CommandsResult, wish: CommandsWish) -> list[str]:
+    lines = [] if result.status_reason is None else [f"This comparison is {result.status}: {result.status_reason}."]
+    lines += [] if wish.out is None else [f"Wrote {wish.out}."]
+    return ["", *lines] if lines else []
 
 
 def _exit_status(result: CommandsResult) -> int:

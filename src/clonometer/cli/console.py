@@ -36,7 +36,12 @@ def can_write(stream: TextIO, characters: str) -> bool:
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Print an answer for programs: one JSON object, which has no NaN."""
-    click.echo(json.dumps(document, indent=2, allow_nan=False))
+    click.echo(json_text(document), nl=False)
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """An answer for programs as text."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def print_drawn(render: Callable[..., str], *answer: Any, **options: Any) -> None:

@@ -55,6 +55,16 @@ class _Reporting(Progress):
     def __init__(self) -> None:
         self.reported: set[str] = set()
 
+    def open(self) -> None:
+        """Begin to show."""
+
+    def show(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
+        """Say what is measured next, just before it starts."""
+
+    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
+        """Show the target that is next."""
+        self.show(name_of(target), elapsed_s, remaining_s)
+
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip."""
         line = f"{name_of(target)} {status}: {reason}"
@@ -86,14 +96,18 @@ class PlainProgress(_Reporting):
         cells = f"{count} {'condition' if count == 1 else 'conditions'}"
         what = plan.title if plan.name == ADHOC else f"the plan {plan.name}"
         self.say(f"measuring {what}: {cells}, about {span(plan.budget_seconds)}")
+        self.open()
+
+    def open(self) -> None:
+        """Wait for ten seconds."""
         self._next_s = time.monotonic() + PLAIN_EVERY_S
 
-    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
+    def show(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
         """Say where we are, if ten seconds have passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + PLAIN_EVERY_S
             left = "" if remaining_s is None else f", about {span(remaining_s)} left"
-            self.say(f"{span(elapsed_s)} measured{left}: {name_of(target)}")
+            self.say(f"{span(elapsed_s)} measured{left}: {what}")
 
 
 class BarProgress(_Reporting):
@@ -105,6 +119,10 @@ class BarProgress(_Reporting):
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
+        self.open()
+
+    def open(self) -> None:
+        """Open the bar."""
         from rich.console import Console
         from rich.live import Live
 
@@ -113,10 +131,10 @@ class BarProgress(_Reporting):
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._live.start()
 
-    def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
-        """Draw once; then nothing moves until the process has ended."""
+    def show(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
+        """Draw once; then nothing moves until it has ended."""
         if self._live is not None:
-            self._live.update(_bar(target, process, elapsed_s, remaining_s), refresh=True)
+            self._live.update(_bar(what, elapsed_s, remaining_s), refresh=True)
 
     def say(self, line: str, *, to_copy: bool = False) -> None:
         """Print a line above the bar."""
@@ -130,7 +148,7 @@ class BarProgress(_Reporting):
             self._live = None
 
 
-def _bar(target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> Table:
+def _bar(what: str, elapsed_s: float, remaining_s: float | None) -> Table:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
@@ -140,5 +158,5 @@ def _bar(target: Target, process: int, elapsed_s: float, remaining_s: float | No
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column(no_wrap=True, justify="right")
     left = "" if remaining_s is None else f"{span(remaining_s)} left"
-    table.add_row(ProgressBar(total=total_s or 1.0, completed=elapsed_s, width=20), name_of(target), left)
+    table.add_row(ProgressBar(total=total_s or 1.0, completed=elapsed_s, width=20), what, left)
     return table

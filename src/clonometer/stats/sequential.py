@@ -32,10 +32,12 @@ from numpy.typing import NDArray
 from clonometer.stats.quantiles import Floats, Integers
 from clonometer.stats.rank_sum import two_sided_p
 from clonometer.stats.signed_rank import SignedRank, least_p
+from clonometer.stats.trend import keeps_level
 
-#: With fewer pairs not even one row can be told at 5%: 5 of each order.
-FEWEST_PAIRS = 10
-_FIRST_LOOK = 12
+#: With fewer pairs not even one row can be told at 5%: 6 of each order.
+FEWEST_PAIRS = 12
+# Eleven of each order can show a change of up to four rows.
+_FIRST_LOOK = 22
 _NEXT_LOOK = 1.5
 #: Of the error rate: what the looks on the way may spend together.
 _ON_THE_WAY = 0.5
@@ -72,7 +74,7 @@ class PairedDesign:
         Examples
         --------
         >>> PairedDesign(100, 0.02).looks
-        (12, 18, 27, 41, 62, 93)
+        (22, 33, 50, 75)
         """
         looks, pairs = [], float(_FIRST_LOOK)
         while math.ceil(pairs) < self.most_pairs:
@@ -118,7 +120,8 @@ class PairedRow:
 class Orders:
     """The differences of the pairs that A began, and of those that B began, on the logarithm.
 
-    ``level`` is that at which each order must show a change, one-sided: the error rate over the number of rows. ``p``
+    ``level`` is that at which each order must show a change, one-sided: half of the look's error rate over the number
+    of rows. So one order alone gives a change, at any look, in at most half of the error rate of all comparisons. ``p``
     is two-sided, by the rank-sum test: that the two orders differ by chance. ``first_a`` and ``first_b`` are None, and
     ``p`` is 1, where no pair has that order.
     """
@@ -157,6 +160,10 @@ class Decision:
     ``low`` and ``high`` are None where so few pairs give no interval at the level that decides, all three and ``p``
     where there is no pair. ``p`` is corrected for the rows and the looks: it is at most the error rate exactly where
     the interval does not hold zero. ``sure``: no more pairs are needed.
+
+    ``drifts``: the differences depend on time, so that no interval of this kind holds, and there is no ``p``. ``low``
+    and ``high`` are then the least and the largest difference, each further out by the distance between them: what is
+    beyond that is called changed, however the level moves.
     """
 
     pairs: int
@@ -167,6 +174,7 @@ class Decision:
     p: float | None = None
     sure: bool = False
     orders: Orders | None = None
+    drifts: bool = False
 
     @property
     def order_matters(self) -> bool:
@@ -261,14 +269,15 @@ def _look(
     stopped.
     """
     tests = {place: SignedRank(row.differences) for place, row in enumerate(rows) if row.differences.size}
-    level = design.error_rate / max(1, family)
+    level = error_rate / 2 / max(1, family)
     decisions = [
         Decision(row.differences.size, int((row.differences > 0).sum()), orders=Orders.of(row, level)) for row in rows
     ]
     step, stopped, highest = family, False, 0.0
     for place, test in sorted(tests.items(), key=lambda entry: entry[1].p_value):
         highest = max(highest, test.p_value * step)
-        decisions[place] = _decided(decisions[place], test, error_rate / step, highest * design.error_rate / error_rate)
+        decided = _decided(decisions[place], test, error_rate / step, highest * design.error_rate / error_rate)
+        decisions[place] = _despite_drift(decided, rows[place].differences, math.log1p(design.least_effect))
         stopped = stopped or highest > error_rate
         step -= not stopped
     spends = any(least_p(test.n) <= error_rate / family for test in tests.values())
@@ -279,6 +288,15 @@ def _decided(decision: Decision, test: SignedRank, error_rate: float, p: float) 
     low, high = test.interval(error_rate)
     known = math.isfinite(low)
     return replace(decision, value=test.value, low=low if known else None, high=high if known else None, p=min(1.0, p))
+
+
+def _despite_drift(decision: Decision, differences: Floats, least: float) -> Decision:
+    """Put what the differences moved in place of the interval, where they depend on time and moved by ``least``."""
+    spread = np.quantile(differences, [0.1, 0.9])
+    if decision.low is None or spread[1] - spread[0] < least or keeps_level(differences):
+        return decision
+    low, high = float(differences.min()), float(differences.max())
+    return replace(decision, low=2 * low - high, high=2 * high - low, p=None, drifts=True)
 
 
 def _is_sure(decision: Decision, design: PairedDesign) -> bool:

@@ -56,7 +56,8 @@ def interval_text(estimate: Estimate) -> str:
     if estimate.median_ns is None:
         return "not measured"
     if estimate.median_low_ns is None or estimate.median_high_ns is None:
-        return f"{format_duration(estimate.median_ns, resolution_ns=estimate.resolution_ns)}, one process: no interval"
+        why = "one process" if estimate.drift is None else "drifts"
+        return f"{format_duration(estimate.median_ns, resolution_ns=estimate.resolution_ns)}, {why}: no interval"
     return format_duration_interval(
         estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
     )

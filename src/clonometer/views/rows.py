@@ -23,6 +23,7 @@ from clonometer.units import (
     table_unit,
 )
 from clonometer.views.labels import condition_phrases, cpu_name, family_place, shown_axes
+from clonometer.views.table import DRIFTS
 from clonometer.words import STAGE_ORDER, counted, mechanism_name, stage_explanation, stage_name, stage_place
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -73,7 +74,7 @@ class EstimateRow:
 class MedianText:
     """A duration as text in a table's unit: its median and the ends of its interval, or a stand-in.
 
-    An interval that does not exist has a dash for its low end and nothing for its high one.
+    An interval that does not exist has a dash for its low end, or why it does not, and nothing for its high one.
     """
 
     median: str
@@ -220,9 +221,15 @@ def median_text(estimate: Estimate | None, unit: str) -> MedianText:
         decimals = supported_decimals(estimate.resolution_ns, None, None, unit)
         return MedianText(f"< {format_figure(estimate.resolution_ns, decimals, unit)}")
     low_ns, high_ns = estimate.median_low_ns, estimate.median_high_ns
+    if estimate.drift is not None:
+        # A level that moved by a share is known no better than that.
+        half_ns = abs(estimate.median_ns * estimate.drift.share) / 2
+        low_ns, high_ns = estimate.median_ns - half_ns, estimate.median_ns + half_ns
     ends = (low_ns, high_ns) if estimate.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
     decimals = supported_decimals(abs(estimate.median_ns), *ends, unit)
     median = format_figure(estimate.median_ns, decimals, unit)
+    if estimate.drift is not None:
+        return MedianText(median, DRIFTS)
     if low_ns is None or high_ns is None:
         return MedianText(median, "-")
     low, high = (format_figure(value, decimals, unit) for value in (low_ns, high_ns))

@@ -12,6 +12,8 @@ Align = Literal["left", "right", "point", "range"]
 BREAK = "\n"
 MISSING = "-"
 INTERVAL_HEADING = "95% interval"
+#: Stands in place of an interval of what depends on time.
+DRIFTS = "drifts"
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from clonometer.records import from_json, to_json
-from clonometer.results.ab.command_types import CommandsResult
+from clonometer.results.ab.command_types import CommandPair, CommandsResult, CommandStart
 from clonometer.results.ab.commands import CommandPairs, judge_commands, start_pairs
 from clonometer.stats.sequential import PairedDesign
 
@@ -16,24 +17,26 @@ COMMANDS = (("a",), ("b",))
 EMPTY_NS = 200_000
 
 
-def starter(
-    ratio: float, scatter: float = 0.02, seed: int = 1, wall_ns: float = 1e6
-) -> Callable[[int], dict[str, int]]:
+def starter(ratio: float, scatter: float = 0.02, seed: int = 1, wall_ns: float = 1e6) -> Callable[[int], CommandStart]:
     """Commands of which B takes ``ratio`` times as long, and as much of all else."""
     random = np.random.default_rng(seed)
 
-    def start(side: int) -> dict[str, int]:
+    def start(side: int) -> CommandStart:
         wall = wall_ns * (ratio if side else 1.0) * np.exp(random.normal(0, scatter))
         cpu = 5e5 * np.exp(random.normal(0, scatter))
-        return {"wall_time": int(wall), "cpu_time": int(cpu), "peak_memory": 1 << 20, "empty": EMPTY_NS}
+        return CommandStart(int(wall), int(cpu), 1 << 20, EMPTY_NS)
 
     return start
 
 
+def unwatched(pair: int, side: int, elapsed_s: float, remaining_s: float | None) -> None:
+    """Nobody looks."""
+
+
 def compared(
-    start: Callable[[int], Mapping[str, int] | None], *, limit: float | None = None, pairs: int = 60
+    start: Callable[[int], CommandStart | None], *, limit: float | None = None, pairs: int = 60
 ) -> CommandsResult:
-    measured = start_pairs(start, PairedDesign(pairs, 0.02, limit), 1, 1e9, lambda: 0.0)
+    measured = start_pairs(start, PairedDesign(pairs, 0.02, limit), 1, 1e9, clock=lambda: 0.0, watch=unwatched)
     result = judge_commands(measured, COMMANDS, 1, ignore_failure=False)
     assert from_json(CommandsResult, to_json(result)) == result
     return result
@@ -73,27 +76,28 @@ def test_each_two_pairs_have_both_orders_and_measuring_ends_when_all_is_sure() -
     order: list[int] = []
     start = starter(2.0, 0.001)
 
-    def noted(side: int) -> dict[str, int]:
+    def noted(side: int) -> CommandStart:
         order.append(side)
-        return {**start(side), "cpu_time": 500_000}
+        return replace(start(side), cpu_time=500_000)
 
-    pairs = start_pairs(noted, PairedDesign(200, 0.02), 7, 1e9, lambda: 0.0)
-    assert len(pairs.b_first) == 12
-    assert [order[2 * pair] == 1 for pair in range(12)] == pairs.b_first
-    assert all(first != second for first, second in zip(pairs.b_first[::2], pairs.b_first[1::2], strict=True))
+    pairs = start_pairs(noted, PairedDesign(200, 0.02), 7, 1e9, clock=lambda: 0.0, watch=unwatched)
+    firsts = [pair.first for pair in pairs.started]
+    assert len(firsts) == 22
+    assert ["ab"[order[2 * pair]] for pair in range(22)] == firsts
+    assert all(first != second for first, second in zip(firsts[::2], firsts[1::2], strict=True))
 
 
 def test_the_budget_and_an_interruption_end_it_between_pairs() -> None:
     now = iter(float(second) for second in range(1000))
-    pairs = start_pairs(starter(1.0, 0.5), PairedDesign(200, 0.02), 1, 20.0, lambda: next(now))
-    assert 15 <= len(pairs.b_first) <= 20
+    pairs = start_pairs(starter(1.0, 0.5), PairedDesign(200, 0.02), 1, 20.0, clock=lambda: next(now), watch=unwatched)
+    assert 15 <= len(pairs.started) <= 20
     left = iter([0, 1, 1, None])
 
-    def start(side: int) -> dict[str, int] | None:
+    def start(side: int) -> CommandStart | None:
         return None if next(left) is None else starter(1.0)(side)
 
-    pairs = start_pairs(start, PairedDesign(200, 0.02), 1, 1e9, lambda: 0.0)
-    assert (len(pairs.b_first), pairs.interrupted) == (1, True)
+    pairs = start_pairs(start, PairedDesign(200, 0.02), 1, 1e9, clock=lambda: 0.0, watch=unwatched)
+    assert (len(pairs.started), pairs.interrupted) == (1, True)
     result = judge_commands(pairs, COMMANDS, 1, ignore_failure=False)
     assert (result.status, result.is_told, result.rows[0].a.low) == ("partial", False, None)
 
@@ -106,7 +110,7 @@ def test_a_gate_is_of_times() -> None:
 
 def test_a_time_that_the_kernel_gave_as_zero_is_in_no_pair() -> None:
     pairs = CommandPairs(PairedDesign(20, 0.02))
-    side = {"wall_time": 10, "cpu_time": 0, "peak_memory": 4096, "empty": 5}
-    pairs.add((side, side), b_first=True)
+    side = CommandStart(10, 0, 4096, 5)
+    pairs.started.append(CommandPair("b", side, side))
     result = judge_commands(pairs, COMMANDS, 1, ignore_failure=False)
     assert [(row.pairs, row.ratio) for row in result.rows] == [(1, 1.0), (0, None), (1, 1.0)]

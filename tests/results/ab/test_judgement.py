@@ -115,7 +115,7 @@ def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() ->
 
 def test_it_is_judged_by_the_pairs_until_it_was_sure() -> None:
     [row] = judged(scattered(0.5, 40)).rows
-    assert row.pairs == 12
+    assert row.pairs == 22
     assert row.b.n_processes == 40
 
 
@@ -139,7 +139,7 @@ def test_few_pairs_give_no_verdict_however_different_they_are() -> None:
     assert (row.verdict, row.interval, row.pairs) == ("not distinguishable", None, 5)
     assert not result.is_told
     assert judged([0.5] * 8).rows[0].verdict == "not distinguishable"
-    assert judged([0.5] * 10).rows[0].verdict == "slower"
+    assert judged([0.5] * 12).rows[0].verdict == "slower"
 
 
 def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> None:

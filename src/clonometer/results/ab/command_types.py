@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Most, Positive, version, written
-from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, gate_verdict
-from clonometer.results.types import VERDICTS, ShareOrNone
+from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, DRIFTS, NONE, REASON, gate_verdict
+from clonometer.results.types import UNDECIDED, VERDICTS, ShareOrNone
 
 COMMANDS_SCHEMA = 1
 #: What is compared of commands, by the name that it has in sentences; all but the last are times in ns.
@@ -23,6 +23,25 @@ class CommandMedian:
     median: Annotated[float, Least(0), "In the row's unit."]
     low: Annotated[float | None, Least(0), "Null below 6 starts."]
     high: Annotated[float | None, Least(0), "As low."]
+
+
+@dataclass(frozen=True)
+class CommandStart:
+    """What a start of a command gave."""
+
+    wall_time: Annotated[Count, "In ns."]
+    cpu_time: Annotated[Count, "In ns."]
+    peak_memory: Annotated[Count, "In bytes."]
+    empty: Annotated[Count, "What the empty program took that was launched just before, in ns."]
+
+
+@dataclass(frozen=True)
+class CommandPair:
+    """A start of each command, right after each other."""
+
+    first: Annotated[Literal["a", "b"], "Which command was started first."]
+    a: CommandStart
+    b: CommandStart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +59,10 @@ class CommandRow:
     b: Annotated[CommandMedian, "Command B."]
     ratio: Annotated[ShareOrNone, "B over A within pairs: the pseudo-median, as in ab.schema.json."]
     interval: Annotated[
-        tuple[float, float] | None, "The ends of the ratio's interval, corrected for all rows and looks; null: too few."
+        tuple[float, float] | None,
+        "The ends of the ratio's interval, corrected for all rows and looks; null: too few, or drifts.",
     ]
+    drifts: DRIFTS
     net_ratio: Annotated[
         ShareOrNone,
         "The same ratio when the launch of an empty program is taken from both sides, at A's median; null where it is "
@@ -54,7 +75,7 @@ class CommandRow:
     p: Annotated[float | None, Least(0), Most(1), "Of the signed-rank test, corrected for all rows and looks."]
     verdict: Annotated[str, Known(VERDICTS), "Of B."]
     allowed: Annotated[bool | None, "With max_regression: whether it is surely within it; null: not sure, or no gate."]
-    reason: Annotated[str | None, "Why there is no verdict, where pairs alone would not help."]
+    reason: REASON
     sentence: Annotated[str, Least(1), "The verdict in words."]
 
     @property
@@ -76,12 +97,17 @@ class CommandsResult:
     ignore_failure: Annotated[bool, "Whether an exit status other than 0 was as good as any."]
     empty: Annotated[CommandMedian, "What it takes in ns to launch an empty program, in the same way and between them."]
     seed: Annotated[int, "Of the order in which commands were started."]
-    pairs: Annotated[Count, "Pairs that were started."]
+    starts: Annotated[Sequence[CommandPair], "The pairs, in the order in which they were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended."]
     minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
     max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
     error_rate: Annotated[float, "The chance that any row has a verdict other than same where nothing differs."]
     rows: Sequence[CommandRow]
+
+    @written("Pairs that were started.", after="seed")
+    def pairs(self) -> Count:
+        """How many pairs were started."""
+        return len(self.starts)
 
     @written("Rows of each verdict.", after="error_rate")
     def counts(self) -> Mapping[str, Count]:
@@ -95,5 +121,5 @@ class CommandsResult:
 
     @property
     def is_told(self) -> bool:
-        """Whether any row has pairs enough for an interval."""
-        return any(row.interval is not None for row in self.rows)
+        """Whether any row has an interval or a verdict."""
+        return any(row.interval is not None or row.verdict != UNDECIDED for row in self.rows)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
 from clonometer.results.ab.types import AbResult, AbRow, SwitchedSetting
-from clonometer.results.ab.wording import order_text, verdict_text
+from clonometer.results.ab.wording import DRIFT, ONE_ORDER, order_text, verdict_text
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
@@ -174,7 +174,9 @@ def _row(
     if verdict == SAME and unverified is not None:
         # A setting that was never switched makes both sides alike.
         verdict, reason = UNDECIDED, f"it is not known whether do switched anything: {unverified.not_verified}"
-    words = verdict_text(verdict, decision.pairs, decision.n_above, ratio, ends, is_time=b.is_time)
+    words = verdict_text(
+        verdict, decision.pairs, decision.n_above, ratio, ends, is_time=b.is_time, drifts=decision.drifts
+    )
     warmth = [b.estimate.temperature] if b.estimate.temperature else []
     common = common_cell(a.cell, b.cell)
     phrases = [mechanism_name(b.estimate.workload), *_condition(common), *warmth, _what(b)]
@@ -187,6 +189,7 @@ def _row(
         b=b.estimate,
         ratio=ratio,
         interval=ends,
+        drifts=decision.drifts,
         ratio_of_medians=_medians_ratio(a.estimate, b.estimate),
         order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
@@ -200,13 +203,15 @@ def _row(
 
 
 def verdict_of(decision: Decision, design: PairedDesign, *, is_time: bool, step: float) -> tuple[str, str | None]:
-    """The verdict of a row, and why there is none; ``step`` is what one step of its clock is of it, as a share."""
+    """The verdict of a row, and why it or its interval is missing; ``step``: of its clock, as a share of the row."""
     changed = decision.changed(design.least_effect)
     if changed:
         words = (SLOWER, FASTER) if is_time else (HIGHER, LOWER)
-        return words[0] if changed > 0 else words[1], None
+        return words[0] if changed > 0 else words[1], DRIFT if decision.drifts else None
+    if decision.drifts:
+        return UNDECIDED, DRIFT
     if not decision.is_within(design.least_effect):
-        return UNDECIDED, _order_reason(decision)
+        return UNDECIDED, _order_reason(decision, design.least_effect)
     if step > design.least_effect:
         # What the clock cannot tell apart is not known to be the same.
         return UNDECIDED, f"one step of the clock is {format_share(step)} of it"
@@ -223,18 +228,18 @@ def allowed_by(decision: Decision, design: PairedDesign) -> bool | None:
 
 
 def ends_of(decision: Decision) -> tuple[float, float] | None:
-    """The ends of the interval of a ratio."""
-    if decision.low is None or decision.high is None:
+    """The ends of the interval of a ratio; None where it has none."""
+    if decision.low is None or decision.high is None or decision.drifts:
         return None
     return math.exp(decision.low), math.exp(decision.high)
 
 
-def _order_reason(decision: Decision) -> str | None:
-    """Why pairs of both orders together say nothing of the sides, where the order is seen to matter."""
+def _order_reason(decision: Decision, least_effect: float) -> str | None:
+    """Why pairs of both orders together say nothing of the sides: the order is seen to matter, or may."""
     orders = decision.orders
-    if orders is None or not orders.matters or orders.first_a is None or orders.first_b is None:
-        return None
-    return order_text(math.exp(orders.first_a.value), math.exp(orders.first_b.value))
+    if orders is not None and orders.matters and orders.first_a is not None and orders.first_b is not None:
+        return order_text(math.exp(orders.first_a.value), math.exp(orders.first_b.value))
+    return ONE_ORDER if replace(decision, orders=None).changed(least_effect) else None
 
 
 def _medians_ratio(a: Estimate, b: Estimate) -> float | None:

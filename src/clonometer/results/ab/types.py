@@ -7,13 +7,24 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
-from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
+from clonometer.results.types import OF_ROW, SIDE_KEYS, UNDECIDED, VERDICTS, Estimate, LeftOut, ShareOrNone
 
 AB_SCHEMA = 1
 #: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.
 NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
 _SIDE = Only("side", SIDE_KEYS)
+
+
+#: Of a row of either comparison.
+DRIFTS = Annotated[
+    bool,
+    "Whether the change depends on time: it has no interval and no p, and a verdict only where it is larger in every "
+    "pair than the distance between the pairs' changes.",
+]
+REASON = Annotated[
+    str | None, "Why there is no verdict, where pairs alone would not help, or no interval although pairs are enough."
+]
 
 
 def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -> str | None:
@@ -53,8 +64,9 @@ class AbRow:
     interval: Annotated[
         tuple[float, float] | None,
         "The ends of the ratio's interval, at the level that decides, corrected for all rows and looks: all intervals "
-        "hold at once; null where the pairs are too few for that.",
+        "hold at once; null where the pairs are too few for that, and where the change drifts.",
     ]
+    drifts: DRIFTS
     ratio_of_medians: Annotated[
         ShareOrNone,
         "Side B's median over side A's. Where only some of B's processes are slower it stays near 1; ratio does not.",
@@ -80,7 +92,7 @@ class AbRow:
         bool | None,
         "With max_regression: false where the whole interval is above it, true where it is not; else null.",
     ]
-    reason: Annotated[str | None, "Why there is no verdict, where pairs alone would not help."]
+    reason: REASON
     sentence: Annotated[str, Least(1), "The verdict in words."]
 
     @written(after="cell")
@@ -132,5 +144,5 @@ class AbResult:
 
     @property
     def is_told(self) -> bool:
-        """Whether any row has pairs enough for an interval."""
-        return any(row.interval is not None for row in self.rows)
+        """Whether any row has an interval or a verdict."""
+        return any(row.interval is not None or row.verdict != UNDECIDED for row in self.rows)

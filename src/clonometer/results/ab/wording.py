@@ -9,6 +9,13 @@ from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.units import format_ratio, ratio_figures
 from clonometer.words import setting_name
 
+#: Why a row has no interval although its pairs are enough.
+DRIFT = (
+    "the change drifts along the run, so it has no 95% interval; run it again, longer (--budget) or on a quieter "
+    "machine"
+)
+#: Why a row has no verdict although its interval leaves out 1.
+ONE_ORDER = "pairs that A began and pairs that B began do not each show it by themselves: more pairs may tell"
 # From here on people say how many times as long, and not by how much.
 _MANY_TIMES = 2.0
 # An interval of so many percentage points needs no decimals.
@@ -46,15 +53,19 @@ def percentages(*shares: float) -> list[str]:
     >>> percentages(0.0612, 0.041, 0.083), percentages(0.0612, 0.0605, 0.0621), percentages(-0.001, -0.04, 0.04)
     (['6', '4', '8'], ['6.1', '6.0', '6.2'], ['0', '-4', '4'])
     >>> percentages(0.012, 0.003, 0.021)
-    ['1.2', '0.3', '2.1']
+    ['1', '0.3', '2']
     """
     width = 100 * (max(shares) - min(shares))
     decimals = 0 if width == 0 else min(2, max(0, math.ceil(-math.log10(width / _WIDE))))
-    # An end that is not zero is not shown as zero: it decides.
-    while decimals < 2 and any(share and not round(100 * share, decimals) for share in shares[1:]):
-        decimals += 1
-    texts = (f"{100 * share:.{decimals}f}" for share in shares)
+    texts = [f"{100 * shares[0]:.{decimals}f}", *(_end_text(100 * share, decimals) for share in shares[1:])]
     return ["0" if text.strip("-0.") == "" else text for text in texts]
+
+
+def _end_text(percent: float, decimals: int) -> str:
+    """An end that is not zero is not shown as zero, and alone gets another digit for that: it decides."""
+    while decimals < 2 and percent and not round(percent, decimals):
+        decimals += 1
+    return f"{percent:.{decimals}f}"
 
 
 def verdict_text(
@@ -65,8 +76,9 @@ def verdict_text(
     ends: tuple[float, float] | None,
     *,
     is_time: bool = True,
+    drifts: bool = False,
 ) -> str:
-    """Say a verdict.
+    """Say a verdict; ``drifts``: more pairs alone would give no interval.
 
     Examples
     --------
@@ -88,7 +100,7 @@ def verdict_text(
     if verdict == faster:
         return f"B was {faster} in {pairs - b_slower} of {pairs} pairs, {change_text(ratio, ends)}"
     if ends is None:
-        return f"could not tell a difference: {in_pairs}; more pairs are needed for an interval"
+        return f"could not tell a difference: {in_pairs}{'' if drifts else '; more pairs are needed for an interval'}"
     if verdict == SAME:
         farthest = max(ends[1] - 1, 1 / ends[0] - 1)
         return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_pairs}"

@@ -100,8 +100,8 @@ def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> 
     values = group.values
     fields = _counted(group.totals) if group.totals else _spread(group)
     fields |= _modes(group, resolution_ns)
-    if processes.starts is not None:
-        fields["drift"] = level_change(processes.values, processes.starts)
+    starts = processes.starts
+    fields["drift"] = None if starts is None else level_change(processes.values, starts)
     start = None if group.quantity.signed else warm_up(values, group.process_starts, group.process_medians)
     step = group.totals.step if group.totals else 1
     fields["warm_up"] = None if start is None else replace(start, samples=start.samples * step)

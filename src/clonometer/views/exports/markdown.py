@@ -15,7 +15,7 @@ from clonometer.units import (
 from clonometer.views.cautions import for_all
 from clonometer.views.exports.entries import figures, figures_unit, measured
 from clonometer.views.statistics import statistic_columns
-from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table
+from clonometer.views.table import DRIFTS, INTERVAL_HEADING, MISSING, Column, Table
 
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _median(cell: Mapping[str, Any]) -> str:
 def _interval(cell: Mapping[str, Any]) -> str:
     numbers = figures(cell)
     if numbers is None or numbers[1] is None or numbers[2] is None:
-        return MISSING
+        return DRIFTS if cell.get("drift") else MISSING
     value, low, high = numbers[0], numbers[1], numbers[2]
     if figures_unit(cell) == "ns":
         if abs(value) < cell["resolution_ns"]:

@@ -112,8 +112,8 @@ FIGURES = (
         "What does a launch cost?",
         answered_by("process_vs_thread.warm", "fastest", "process_vs_thread", "step"),
         _overview,
-        reading="Medians with 95% intervals; where there is none, it is narrower than the dot. Filled: warm (after "
-        "warm-up in one process). Hollow: cold (the first launch in a fresh process).",
+        reading="Medians with 95% intervals; where there is none, it is narrower than the dot, or the level drifted. "
+        "Filled: warm (after warm-up in one process). Hollow: cold (the first launch in a fresh process).",
         stands_in="answer",
     ),
     Figure(

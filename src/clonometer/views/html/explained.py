@@ -9,10 +9,10 @@ from clonometer.explain.types import Explanation, Versus
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.families import END
 from clonometer.results.types import Estimate
-from clonometer.units import format_duration_interval
 from clonometer.views.html import render_page
 from clonometer.views.html.explain import launch_section, versus_section
 from clonometer.views.html.work import work_section
+from clonometer.views.plots import interval_text
 from clonometer.views.specs import PAGE, theme
 from clonometer.words import mechanism_name
 
@@ -78,5 +78,4 @@ def _in_run(cell: str, cells: Sequence[Estimate]) -> str:
     if not rows:
         return "The run has no such cell."
     row = max(rows, key=lambda row: row.n_samples)
-    low, high = (row.median_ns if end is None else end for end in (row.median_low_ns, row.median_high_ns))
-    return f"In the run its median is {format_duration_interval(row.median_ns or 0.0, low or 0.0, high or 0.0)}."
+    return f"In the run its median is {interval_text(row)}."

@@ -12,7 +12,7 @@ from clonometer.results.types import UNDECIDED
 from clonometer.units import format_ratio, format_share, ratio_figures, table_unit
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
-from clonometer.views.table import MISSING, Column, Table, label_column
+from clonometer.views.table import DRIFTS, MISSING, Column, Table, label_column
 from clonometer.views.terminal.comparison import VERDICT_STYLES, reason_lines
 from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import OF_THIS_RUN, painted, rendered, wrap, wrap_each
@@ -57,7 +57,7 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
 
 
 def why_no_verdict(rows: Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
-    """Say why rows have no verdict; what several rows share is said once."""
+    """Say why rows have no verdict, or no interval; what several rows share is said once."""
     rows_of: dict[str, list[AbRow | CommandRow]] = {}
     for row in rows:
         if row.reason is not None:
@@ -152,7 +152,9 @@ def change_texts(row: AbRow | CommandRow) -> tuple[str, str]:
         turned = (row.ratio, low, high) if row.ratio > 1 else (1 / row.ratio, 1 / high, 1 / low)
         value, first, last = ratio_figures(*turned)
         change, ends = f"{value} times", f"{first} – {last}"
-    return change, MISSING if row.interval is None else ends
+    if row.interval is None:
+        ends = DRIFTS if row.drifts else MISSING
+    return change, ends
 
 
 def p_text(p: float | None) -> str:
