@@ -12,7 +12,7 @@ from typing import Any
 
 from clonometer.dataset.history_types import History, HistoryRow
 from clonometer.errors import InputError
-from clonometer.views.colours import FASTER, SLOWER, of_mechanism
+from clonometer.views.colours import FASTER, GREY, SLOWER, of_mechanism
 from clonometer.views.figures.types import Panel
 from clonometer.views.fleet import reading_text
 from clonometer.views.history import causes_label, drawn_rows, event_text, step_text, verdict_text
@@ -23,7 +23,7 @@ from clonometer.views.specs import TIP, Spec, dots, frame, headed, nominal, quan
 
 MOST_PANELS = 12
 _PER_ROW = 2
-_UNSURE, _LEVEL = "#6b7280", "#374151"
+_UNSURE, _LEVEL = GREY, "#374151"
 #: Up to so many days, how a tick says its time.
 _TIMES = ((2, "%H:%M"), (400, "%-d %b"), (math.inf, "%b %Y"))
 
