@@ -301,10 +301,10 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
 
     Examples
     --------
-    >>> format_ratio(3.0912, 2.913, 3.298), format_ratio(1.0312, 1.004, 1.054), format_ratio(2.5)
+    >>> format_ratio(3.0912, 2.913, 3.298), format_ratio(1.0312, 1.004, 1.054), format_ratio(2.5, 2.5, 2.5)
     ('3.1 (2.9 to 3.3)', '1.03 (1.004 to 1.05)', '2.50')
     """
-    if low is None or high is None:
+    if low is None or high is None or math.isclose(low, high, rel_tol=1e-9):
         return format_number(value)
     middle, left, right = ratio_figures(value, low, high)
     return f"{middle} ({left} to {right})"

@@ -264,3 +264,11 @@ def test_without_workers_every_item_says_so():
     reproduction = answer(measured({}), ["burian-2015"])
     assert {verdict.status for verdict in verdicts(reproduction).values()} == {"not_measurable"}
     assert not Judge(measured({})).measured.cells
+
+
+def test_few_runs_say_nothing_of_studies_of_single_runs():
+    values = workers_scan(lambda w: 1.0)
+    scans = {(text(kind, 3000, w), SCATTER): 0.02 for kind in ("thread", "process") for w in range(9, 31)}
+    values |= scans | {(place, SINGLE): values[place, WHOLE] for place, _ in scans}
+    assert "Had each point been run once" not in judged(measured(values, n=1))["U9"].reason
+    assert "Had each point been run once" in judged(measured(values, n=6))["U9"].reason
