@@ -33,8 +33,17 @@ class Statistic:
 
 
 STATISTICS = (
-    Statistic("p99_ns", "p99", "p99", "time", "Pooled 99th percentile.", reason_key="p99_reason"),
-    Statistic("min_ns", "min", "minimum", "time", "Smallest sample."),
+    Statistic(
+        "p99_ns",
+        "p99",
+        "p99",
+        "time",
+        "Pooled 99th percentile, without an interval: one bad process can make it.",
+        reason_key="p99_reason",
+    ),
+    Statistic(
+        "min_ns", "min", "minimum", "time", "Smallest sample, without an interval: it falls as samples are added."
+    ),
     Statistic("mad_ns", "MAD", "mad", "time", "Median absolute deviation from the median of all samples."),
     Statistic("n_samples", "samples", "samples", "count", "Successful samples."),
     Statistic("n_processes", "processes", "processes", "count", "Processes that the samples came from."),

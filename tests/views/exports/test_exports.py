@@ -285,6 +285,9 @@ def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
         }
         wanted = {_key(cell): cell[key] / 1e9 for cell in exported[0]["cells"] if cell[key] is not None}
         assert samples_read == pytest.approx(wanted, rel=1e-12)
+    # What no interval would cover has none, in no export: the estimate alone.
+    about = {name for name in [*families, *exported[0]["cells"][0]] if "p99" in name or "min" in name.split("_")[:2]}
+    assert about == {"clonometer_p99_seconds", "p99_ns", "p99_reason", "min_ns"}
     run = families["clonometer_run"].samples[0].labels
     assert run["cpu"] == exported[0]["host"]["cpu.model"]
     assert {sample.value for sample in families["clonometer_value"].samples} == {

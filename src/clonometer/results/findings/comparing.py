@@ -19,7 +19,7 @@ from clonometer.stats.interval import Interval
 from clonometer.stats.multiplicity import false_discovery_limit, student_p
 from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import least_p, two_sided_p
-from clonometer.stats.wander import Moved, inflation, moved
+from clonometer.stats.wander import added_by_wandering, freedom_of_differences
 from clonometer.units import format_duration_interval, format_ratio
 
 #: Of all differences that a report states, so many are wrong at most, on average.
@@ -184,28 +184,26 @@ class _Test:
     """One test of two rows, as it is before all are known.
 
     ``p_value`` is that of the processes' ranks; ``value`` and ``error`` are of the ratio's logarithm, or of the
-    difference as a share of the larger side. ``moved`` is how far that moved along the run, ``layout`` what layout
-    adds to the variance.
+    difference as a share of the larger side. ``along`` is the same of each pair of neighbours in time, ``layout`` what
+    layout adds to the variance, ``cells`` are those of its sides.
     """
 
     p_value: float
     value: float
     error: float
-    moved: Moved | None
+    along: Floats
     layout: float
+    cells: tuple[str, str]
 
-    def corrected(self, inflated: float, cells: int) -> float:
+    def corrected(self, wandering: float, known: float) -> float:
         """The larger p-value of ranks and of an estimate whose error has what the processes share.
 
-        What wandering adds is estimated from as many ``cells``: the degrees of freedom are Satterthwaite's.
+        What ``wandering`` adds is ``known`` with so many degrees of freedom; those of the whole are Satterthwaite's.
         """
-        wandering = 0.0
-        if self.moved is not None:
-            wandering = max(inflated, self.moved.times - 1) * self.moved.expected
         variance = self.error**2 + self.layout + wandering
         if variance == 0:
             return self.p_value
-        freedom = cells * (variance / wandering) ** 2 if wandering else math.inf
+        freedom = known * (variance / wandering) ** 2 if wandering else math.inf
         score = abs(self.value) / math.sqrt(variance)
         return max(self.p_value, student_p(score, int(min(max(freedom, 1), 1000))))
 
@@ -214,10 +212,10 @@ class Comparer:
     """Makes the comparisons of a run's findings.
 
     The processes of a cell share what its layout does, and what its level wanders by during the run: neither shrinks
-    with their number. So the error of a ratio has, besides what its interval says, 3% of each cell for layout. It
-    has what wandering adds as well: as many times its scatter as all comparisons moved along the run, on average, and
-    at least as many as its own did. Pairs of neighbours in time leave out what all cells wander by
-    together. Of a difference (one rung of a ladder more) layout is left out: both sides run the same code.
+    with their number. So the error of a ratio has, besides what its interval says, 3% of each cell for layout, and what
+    wandering adds: as much as in all comparisons of the run on average, since one hardly tells it. Pairs of neighbours
+    in time leave out what all cells wander by together. Of a difference (one rung of a ladder more) layout is left out:
+    both sides run the same code.
     """
 
     def __init__(self, book: Book, seed: int) -> None:
@@ -226,8 +224,7 @@ class Comparer:
         self._kept: dict[Hashable, Any] = {}
         self._p_values: dict[Hashable, float] = {}
         self._tests: dict[Hashable, _Test] = {}
-        self._wandering = 0.0
-        self._cells: set[str] = set()
+        self._wandering, self._known = 0.0, 1.0
         self._limit = ERROR_RATE
         self._claims: set[tuple[object, ...]] = set()
 
@@ -243,8 +240,9 @@ class Comparer:
 
     def _correct(self) -> None:
         """Correct all comparisons made so far together, and forget what findings said on the way."""
-        self._wandering = inflation([test.moved.times for test in self._tests.values() if test.moved is not None])
-        self._p_values |= {key: test.corrected(self._wandering, len(self._cells)) for key, test in self._tests.items()}
+        self._wandering = added_by_wandering(test.along for test in self._tests.values())
+        self._known = freedom_of_differences([test.cells for test in self._tests.values()])
+        self._p_values |= {key: test.corrected(self._wandering, self._known) for key, test in self._tests.items()}
         family = max(len(self._p_values), 1)
         self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
         self._claims.clear()
@@ -332,10 +330,9 @@ class Comparer:
             ratio = self._ratio(a, b)
             p_value = 1.0 if abs(ratio.value - 1) < LEAST_EFFECT else _two_sided(a, b)
             error = math.log(ratio.high / ratio.low) / 2 / NORMAL_ENDS
-            self._cells |= {a.cell, b.cell}
-            along = _moved(a, b, np.log)
-            self._tests[key] = _Test(p_value, math.log(ratio.value), error, along, 2 * LAYOUT**2)
-        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, len(self._cells)))
+            along = _along(a, b, np.log)
+            self._tests[key] = _Test(p_value, math.log(ratio.value), error, along, 2 * LAYOUT**2, (a.cell, b.cell))
+        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
     def _p_value_of_difference(self, a: Evidence, b: Evidence, interval: Interval) -> float:
         key = ("difference", frozenset((id(a), id(b))))
@@ -343,10 +340,9 @@ class Comparer:
             # As a share of the larger side, so that what moved is of the same kind as that of ratios.
             scale = max(abs(median(side.processes.values)) for side in (a, b)) or 1.0
             error = (interval.high - interval.low) / 2 / NORMAL_ENDS / scale
-            self._cells |= {a.cell, b.cell}
-            along = _moved(a, b, lambda values: values / scale)
-            self._tests[key] = _Test(_two_sided(a, b), interval.value / scale, error, along, 0.0)
-        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, len(self._cells)))
+            along = _along(a, b, lambda values: values / scale)
+            self._tests[key] = _Test(_two_sided(a, b), interval.value / scale, error, along, 0.0, (a.cell, b.cell))
+        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
 
 def _two_sided(a: Evidence, b: Evidence) -> float:
@@ -355,12 +351,12 @@ def _two_sided(a: Evidence, b: Evidence) -> float:
     return 1.0 if min(side.size for side in sides) < FEWEST_PROCESSES else two_sided_p(*sides)
 
 
-def _moved(a: Evidence, b: Evidence, scaled: Callable[[Floats], Floats]) -> Moved | None:
-    """How far the sides' distance moved along the run, by pairs of neighbours in time."""
+def _along(a: Evidence, b: Evidence, scaled: Callable[[Floats], Floats]) -> Floats:
+    """The sides' distance along the run, by pairs of neighbours in time."""
     sides = [each.processes for each in (a, b)]
     starts = [np.arange(side.values.size) if side.starts is None else side.starts for side in sides]
     first, second = pair_neighbours(*starts)
-    return moved(scaled(sides[0].values[first]) - scaled(sides[1].values[second]))
+    return scaled(sides[0].values[first]) - scaled(sides[1].values[second])
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:
