@@ -209,10 +209,10 @@ def run() -> Iterator[Line]:
             )
         for slower in (0.05, 0.1, 0.2):
             _, _, slow = alarms(CHECKS, Machine(0.01, 0.0, 12, runs), slower=float(np.log1p(slower)))
-            yield _found(f"simulated_alarms.runs{runs}.between1%.slower{slower:.0%}", slow)
+            yield _alarm_line(f"simulated_alarms.runs{runs}.between1%.slower{slower:.0%}", slow)
     for slower in (0.05, 0.1, 0.2):
         _, _, slow = alarms(CHECKS, Machine(0.01, 0.0, 30), slower=float(np.log1p(slower)))
-        yield _found(f"simulated_alarms.n30.between1%.slower{slower:.0%}", slow)
+        yield _alarm_line(f"simulated_alarms.n30.between1%.slower{slower:.0%}", slow)
     for processes in (12, 30, 60):
         changed, _, _ = alarms(CHECKS, Machine(FIRST_SHARE, 0.0, processes, temperature="cold"))
         yield _line(f"simulated_alarms.cold.n{processes}.between{FIRST_SHARE:.0%}.compare", changed, ERROR_RATE)
@@ -236,6 +236,6 @@ def _line(name: str, events: int, limit: float) -> Line:
     return say(Line(name, low, low, high, limit, "share", f"{events} of {CHECKS}"))
 
 
-def _found(name: str, events: int) -> Line:
+def _alarm_line(name: str, events: int) -> Line:
     low, high = rate_interval(events, CHECKS)
     return say(Line(name, events / CHECKS, low, high, None, "share", f"found in {events} of {CHECKS}"))

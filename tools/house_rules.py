@@ -1,6 +1,6 @@
 """House rules that no linter knows.
 
-Lengths of files and functions of C; what its folders include; names; nothing of this machine in the text; what the
+Lengths of functions; what folders of C include; names; nothing of this machine in the text; what the
 catalogue names is listed by the modules that own it alone (CONTRIBUTING.md); what is found by name is found
 (`rooms.py`); and all texts are plain English (`prose.py`).
 """
@@ -21,13 +21,12 @@ from tools.rooms import PACKAGE
 
 from tools import prose, rooms
 
-MOST_LINES = 450
 MOST_FUNCTION_LINES = 60
 SOURCES = {".py", ".c", ".h", ".cpp", ".hpp", ".sh", ".html", ".css", ".js", ".j2"}
 # An address belongs in no lock and no configuration; links to documentation in prose may stand.
 ADDRESS_FILES = re.compile(r"(requirements/|\.lock$|Makefile$|pyproject\.toml$|\.ci/|CMakeLists\.txt$)")
 ADDRESS = re.compile(r"https?://")
-# Words that name nothing: a variable is called after what it holds.
+# Words that name nothing: a variable is called after what it holds, a function after what it does or gives.
 EMPTY_NAMES = {"one", "own", "found", "said", "told", "here", "there"}
 C_SOURCES = {".c", ".h", ".cpp", ".hpp"}
 C_TEXT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
@@ -36,12 +35,13 @@ C_READERS = {"return", "else", "case", "goto", "sizeof", "throw", "delete", "co_
 C_EMPTY_NAME = rf"_*(?:{'|'.join(sorted(EMPTY_NAMES))})_*"
 # After a type; further on in a list of such; a pointer to a function.
 C_DECLARED = re.compile(
-    rf"(?:\b(?P<type>[A-Za-z_]\w*)>*|}})(?:[ \t]+[*&]*|[*&]+[ \t]+)(?P<first>{C_EMPTY_NAME})[ \t]*[;,=)\[{{:]"
+    rf"(?:\b(?P<type>[A-Za-z_]\w*)>*|}})(?:[ \t]+[*&]*|[*&]+[ \t]+)(?P<first>{C_EMPTY_NAME})[ \t]*[;,=()\[{{:]"
     rf"|,[ \t]*[*&]*(?P<further>{C_EMPTY_NAME})[ \t]*(?:;|=(?!=))"
     rf"|\(\*(?P<pointer>{C_EMPTY_NAME})\)\("
 )
 CORE = Path("core/README.md")
 C_INCLUDED = re.compile(r'^#include "(\w+)/', re.MULTILINE)
+SCHEMAS = Path("docs/schemas")
 DESCRIBED = Path("tests/data/describe.json")
 # Families describe themselves here; studies, the explanation of one workload and the comparison with other tools'
 # benchmarks ask for their own cells by name.
@@ -64,7 +64,7 @@ def tracked() -> list[Path]:
 
 
 def long_c_functions(path: Path, lines: list[str]) -> list[str]:
-    """C functions that are longer than they should be: from an opening brace that ends a line to one in column 0."""
+    """Functions of C that are longer than they should be: from an opening brace that ends a line to one in column 0."""
     long, start = [], None
     for number, line in enumerate(lines, 1):
         if start is None and line.endswith("{") and line[:1].isalpha() and "(" in line:
@@ -76,22 +76,51 @@ def long_c_functions(path: Path, lines: list[str]) -> list[str]:
     return long
 
 
+def long_functions(path: Path, tree: ast.Module) -> Iterator[str]:
+    """The same of Python: the lines below the signature and the docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[1 if len(node.body) > 1 and ast.get_docstring(node) is not None else 0]
+            length = (node.end_lineno or 0) - first.lineno + 1
+            if length > MOST_FUNCTION_LINES:
+                yield f"{path}:{node.lineno}: a function of {length} lines"
+
+
 def empty_names(path: Path, tree: ast.Module) -> Iterator[str]:
-    """Variables, arguments and attributes that are called by a word which names nothing."""
+    """Variables, arguments, attributes, functions and classes that are called by a word which names nothing."""
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.Attribute(attr=name, ctx=ast.Store()):
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
                 if name.strip("_") in EMPTY_NAMES:
-                    yield f"{path}:{node.lineno}: {name!r} does not say what it holds"
+                    yield f"{path}:{node.lineno}: {name!r} does not say what it is"
+
+
+def empty_keys(path: Path, schema: object) -> Iterator[str]:
+    """The same of the keys of a JSON answer, by its schema."""
+    if isinstance(schema, list):
+        schema = dict(enumerate(schema))
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        keys = properties if isinstance(properties, dict) else {}
+        yield from (f"{path}: the key {key!r} does not say what it is" for key in keys if key in EMPTY_NAMES)
+        for part in schema.values():
+            yield from empty_keys(path, part)
 
 
 def empty_c_names(path: Path, text: str) -> Iterator[str]:
-    """The same of C and C++: variables, parameters and members; words in comments and texts are no names."""
+    """The same of C and C++: variables, parameters, members and functions; not words in comments and texts."""
     code = C_TEXT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     for declared in C_DECLARED.finditer(code):
         if declared["type"] not in C_READERS:
             name = declared["first"] or declared["further"] or declared["pointer"]
-            yield f"{path}:{code.count(chr(10), 0, declared.start()) + 1}: {name!r} does not say what it holds"
+            yield f"{path}:{code.count(chr(10), 0, declared.start()) + 1}: {name!r} does not say what it is"
 
 
 def c_walls() -> dict[str, set[str]]:
@@ -253,7 +282,8 @@ def name_faults(paths: Iterable[Path]) -> list[str]:
         for path in paths
         if path.suffix == ".py" and str(path).startswith(NAMED_ROOTS)
     }
-    empty = [fault for path, tree in trees.items() for fault in empty_names(path, tree)]
+    checks = (long_functions, empty_names)
+    broken = [fault for path, tree in trees.items() for check in checks for fault in check(path, tree)]
     names = described_names()
     listed = [
         fault
@@ -262,8 +292,10 @@ def name_faults(paths: Iterable[Path]) -> list[str]:
         for check in (tables_of_names, compared_names)
         for fault in check(path, tree, names)
     ]
+    for path in SCHEMAS.glob("*.json"):
+        broken += empty_keys(path, json.loads(path.read_text(encoding="utf-8")))
     package = {path: tree for path, tree in trees.items() if path.parts[0] == "src"}
-    return [*empty, *listed, *shared_names(package), *rooms.room_faults(package)]
+    return [*broken, *listed, *shared_names(package), *rooms.room_faults(package)]
 
 
 def faults(path: Path) -> list[str]:
@@ -273,12 +305,8 @@ def faults(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     broken = []
-    if path.suffix in SOURCES and len(lines) > MOST_LINES:
-        broken.append(f"{path}: {len(lines)} lines; {MOST_LINES} at most")
-    if path.suffix == ".c":
-        broken += long_c_functions(path, lines)
     if path.suffix in C_SOURCES:
-        broken += [*empty_c_names(path, text), *include_faults(path, text, c_walls())]
+        broken += [*long_c_functions(path, lines), *empty_c_names(path, text), *include_faults(path, text, c_walls())]
     if ADDRESS_FILES.search(str(path)):
         broken += [f"{path}:{i}: an address" for i, line in enumerate(lines, 1) if ADDRESS.search(line)]
     folder = f"{Path.cwd()}/"

@@ -31,7 +31,9 @@ from clonometer.results.workers.types import WorkersOfRun
 from clonometer.studies.types import Reproduction
 
 _MOST_COLUMNS = 120
-_WITHIN = "NaN and infinities never occur. Within schema 1 keys may be added, none goes or changes its meaning."
+_WITHIN = (
+    "NaN and infinities never occur. Within one number of schema keys may be added, none goes or changes its meaning."
+)
 _NULLS = f"A number that does not exist is null. {_WITHIN}"
 
 #: Name of a schema -> what it says of the whole, and the records that a document may be, by their names in it.

@@ -92,7 +92,7 @@ def test_what_cannot_be_counted_has_its_reason() -> None:
     assert absent == ProgramSteps(reason="no CPUID here")
 
 
-def _said(steps: ProgramSteps, **means_ns: float) -> list[str]:
+def _sentences(steps: ProgramSteps, **means_ns: float) -> list[str]:
     budget = tuple(BudgetPart(part, Bounded(mean, mean, mean), 0.5) for part, mean in means_ns.items())
     return steps_sentences(replace(explained(), budget=budget, steps=steps))
 
@@ -101,7 +101,7 @@ STEPS = ProgramSteps(31_402, 68, True, (StepsPhase("child_library_start", 30_004
 
 
 def test_the_part_that_executes_them_is_named_with_what_they_take_of_it() -> None:
-    assert _said(STEPS, child_library_start=610_000.0) == [
+    assert _sentences(STEPS, child_library_start=610_000.0) == [
         "CPUID traps to the hypervisor here: 8.40 µs each (at least 8.10 µs); the program executes 68 (counted by "
         "single steps through all 31,402 instructions of one start)",
         "library's start: 610 µs, of which 68 CPUID x 8.40 µs = 571 µs (94%)",
@@ -121,7 +121,7 @@ def test_the_part_that_executes_them_is_named_with_what_they_take_of_it() -> Non
     ],
 )
 def test_every_case_has_its_words(steps: ProgramSteps, means_ns: dict[str, float], words: str) -> None:
-    assert words in " ".join(_said(steps, **means_ns))
+    assert words in " ".join(_sentences(steps, **means_ns))
 
 
 def test_it_is_written_and_read_back() -> None:

@@ -161,7 +161,7 @@ def run(installed: Installed, folder: Path, *words: str) -> subprocess.Completed
     return ended
 
 
-def said(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def answer_of(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(ended.stdout)
     return answer
 
@@ -170,7 +170,7 @@ def test_the_tier_is_chosen_and_named_and_the_rest_is_said(machine: tuple[Case, 
     case, installed = machine
     ended = run(installed, tmp_path / "work", "explain", "launch.fork", "--processes", "1", "--json")
     assert ended.returncode == 0, ended.stderr
-    answer = said(ended)
+    answer = answer_of(ended)
     assert answer["tier"]["name"] in case.tiers, answer["tier"]
     reasons = " ".join(answer["tier"]["refused"].values())
     assert all(words in reasons for words in case.words), reasons
@@ -189,7 +189,7 @@ def test_a_census_takes_the_best_way_that_is_left(machine: tuple[Case, Installed
     case, installed = machine
     ended = run(installed, tmp_path / "work", "census", "--json", "--", "sh", "-c", "/bin/true; (exit 0); exit 3")
     assert ended.returncode == 3, ended.stderr
-    answer = said(ended)
+    answer = answer_of(ended)
     # A shell may run what it likes without a task of its own, but not these two.
     assert (answer["tasks_created"], answer["exit_status"]) == (2, 3)
     assert answer["how"] == case.how
@@ -199,4 +199,4 @@ def test_a_census_takes_the_best_way_that_is_left(machine: tuple[Case, Installed
 
 def test_a_tier_that_is_asked_for_by_name_is_not_exceeded(tmp_path: Path) -> None:
     ended = run(HERE, tmp_path / "work", "explain", "launch.fork", "--processes", "1", "--tier", "stamps", "--json")
-    assert (ended.returncode, said(ended)["tier"]["name"]) == (0, "stamps")
+    assert (ended.returncode, answer_of(ended)["tier"]["name"]) == (0, "stamps")

@@ -166,15 +166,8 @@ class RunBuilder:
         for process in range(first, first + processes):
             # Interleaved: the k-th process of each cell starts in the k-th second.
             started = (process - first) * 1_000_000_000 + len(self.run.data) * 1_000_000
-            metadata["processes"].append(
-                {
-                    "process": process,
-                    "driver": "probe",
-                    "cells": [text],
-                    "started_ns": started,
-                    "ended_ns": started + 500,
-                }
-            )
+            shared = {"process": process, "driver": "probe", "cells": [text]}
+            metadata["processes"].append({**shared, "started_ns": started, "ended_ns": started + 500})
             for block in range(blocks):
                 block_facts = {
                     "wall_ns": 1000,

@@ -349,7 +349,7 @@ def test_what_was_published_in_words_alone_has_no_number_and_no_ratio():
     values[cell("launch.fork", linkage="dynamic_lazy", placement="free", temperature="warm"), "vm_pte_bytes"] = 4e4
     items = json.loads(json.dumps(to_json(answer(measured(values), []))))["items"]
     rows = [value | {"id": entry["id"]} for entry in items for value in entry.get("values", [])]
-    in_words = [row for row in rows if row["said"] is not None]
+    in_words = [row for row in rows if row["wording"] is not None]
     assert [row["id"] for row in in_words] == [
         "S3",
         "S7",
@@ -371,4 +371,6 @@ def test_what_was_published_in_words_alone_has_no_number_and_no_ratio():
     for row in in_words:
         assert [row[key] for key in ("published", "published_low", "published_high", "ratio")] == [None] * 4
     assert {row["id"] for row in in_words if row["value"] is not None} >= {"B5", "U3", "U5", "U6"}
-    assert all(row["published"] is not None or row["published_low"] is not None for row in rows if row["said"] is None)
+    assert all(
+        row["published"] is not None or row["published_low"] is not None for row in rows if row["wording"] is None
+    )

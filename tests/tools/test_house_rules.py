@@ -21,6 +21,9 @@ from tools import house_rules as rules
         "[own for own in rows]",
         "if (there := f()): pass",
         "f(key=lambda one: one.x)",
+        "def _told(): pass",
+        "async def own(): pass",
+        "class Here: pass\nclass here: pass",
     ],
 )
 def test_a_word_that_names_nothing_is_refused(code):
@@ -51,6 +54,8 @@ def test_reading_a_name_and_words_within_names_are_free():
         "for (const auto& one : rows) {",
         "std::vector<int> found{1};",
         "std::string told_;",
+        "static int own(const char *path) {",
+        "const char *told(void);",
         "int /* why */ found = 1;",
         'call("here"); int found = 1;',
     ],
@@ -84,7 +89,20 @@ def test_reading_a_name_of_c_and_words_in_comments_are_free(code):
 def test_a_name_of_c_is_told_with_its_line_and_lint_asks_for_it(tmp_path):
     source = tmp_path / "a.h"
     source.write_text("/* two\n * lines */\nint own;\n", encoding="utf-8")
-    assert rules.faults(source) == [f"{source}:3: 'own' does not say what it holds"]
+    assert rules.faults(source) == [f"{source}:3: 'own' does not say what it is"]
+
+
+def test_a_key_that_names_nothing_is_refused_wherever_it_is():
+    schema = {"properties": {"said": {}, "a": {"anyOf": [{"properties": {"own": {}, "found_ns": {}}}]}}}
+    faults = list(rules.empty_keys(Path("a.json"), schema))
+    assert [fault.split("'")[1] for fault in faults] == ["said", "own"]
+
+
+def test_a_function_of_more_than_60_lines_is_refused_and_its_docstring_is_not_counted():
+    body = "    x = 1\n" * 59
+    for more, faults in (("", []), ("    x = 2\n", ["a.py:1: a function of 61 lines"])):
+        tree = ast.parse(f'def f(\n    a,\n):\n    """A\n\n    b."""\n    x = 0\n{body}{more}')
+        assert list(rules.long_functions(Path("a.py"), tree)) == faults
 
 
 def test_a_folder_of_c_includes_only_what_its_readme_names():

@@ -134,17 +134,17 @@ class Kept:
             self._check_machine(path, machine)
             return answer
         answer = explain_launches(wanted, catalogue, drivers, quick=quick)
-        facts = {fact: self._here().get(fact) for fact in _MACHINE}
+        facts = {fact: self._host_facts().get(fact) for fact in _MACHINE}
         write_text(path, json.dumps({"machine": facts, "answer": to_json(answer)}))
         return answer
 
-    def _here(self) -> Mapping[str, Any]:
+    def _host_facts(self) -> Mapping[str, Any]:
         if self._host is None:
             self._host = collect()
         return self._host
 
     def _check_machine(self, path: Path, host: Mapping[str, Any]) -> None:
-        this_host = self._here()
+        this_host = self._host_facts()
         for name in _MACHINE:
             if host.get(name) != this_host.get(name):
                 raise UsageError(

@@ -150,7 +150,7 @@ class Cast:
             if woken is not None and not woken.running:
                 woken.ready = True
         elif actor is not None:
-            self._own(actor, event)
+            self._note_running(actor, event)
 
     def _switch(self, event: Event) -> None:
         leaves, state, comes = event.values[0], event.values[1], event.values[2]
@@ -166,7 +166,7 @@ class Cast:
             actor.running = actor.ready = True
             actor.cpu = event.cpu
 
-    def _own(self, actor: Actor, event: Event) -> None:
+    def _note_running(self, actor: Actor, event: Event) -> None:
         actor.running = True
         if event.kind in ("fault_user", "fault_kernel"):
             address, code = event.values[0], event.values[2]

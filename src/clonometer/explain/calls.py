@@ -44,17 +44,17 @@ def _spans(traced: TracedLaunch) -> Iterable[tuple[str, str, int]]:
             open_calls[event.task] = (event.name, event.time_ns)
         elif event.kind == "call_exit" and event.task in open_calls:
             name, began = open_calls.pop(event.task)
-            yield _who(traced, event.task), name, event.time_ns - began
+            yield _caller(traced, event.task), name, event.time_ns - began
         elif event.kind == SWITCH and event.values[0] in open_calls:
             name, began = open_calls[event.values[0]]
             if name in _NO_RETURN and event.values[1] & GONE:
                 del open_calls[event.values[0]]
-                yield _who(traced, event.values[0]), name, event.time_ns - began
+                yield _caller(traced, event.values[0]), name, event.time_ns - began
     for task, (name, began) in open_calls.items():
-        yield _who(traced, task), name, traced.launch.reaped_ns - began
+        yield _caller(traced, task), name, traced.launch.reaped_ns - began
 
 
-def _who(traced: TracedLaunch, task: int) -> str:
+def _caller(traced: TracedLaunch, task: int) -> str:
     return "parent" if task == traced.parent else "child"
 
 

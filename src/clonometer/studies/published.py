@@ -48,7 +48,7 @@ class PublishedValue:
     high: Annotated[float | None, Key("published_high")] = None
     #: Whether the study says about.
     approximate: bool = False
-    wording: Annotated[str | None, Key("said"), "The study's words, where it gives no number."] = None
+    wording: Annotated[str | None, "The study's words, where it gives no number."] = None
     #: Whether it is ours alone, measured beside the study's so that the difference shows what that rests on.
     control: bool = False
     #: What is measured beside it; None where it is computed from several cells.

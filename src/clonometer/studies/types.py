@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from clonometer.records import After, Key, Known, Mark, Only, version, written
 from clonometer.studies.published import Item, PublishedValue, Study
 
-SCHEMA = 1
+SCHEMA = 2
 HOLDS = "holds"
 #: Of a claim that gives a size: its direction holds here, its size does not or cannot be told.
 HOLDS_IN_DIRECTION = "holds_in_direction"
@@ -20,7 +20,7 @@ NOT_MEASURABLE = "not_measurable"
 MEASURED = "measured"
 DIRECTIONS = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE)
 STATUSES = (*DIRECTIONS, HOLDS_IN_DIRECTION, MEASURED)
-_PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "said"))
+_PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "wording"))
 _ASKED = Only("asked", ("id", "title", "sides"))
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
 _OF_FIGURE = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))

@@ -126,14 +126,14 @@ def curve_figure(curve: Curve) -> Spec:
                 "y": y,
                 "low": low,
                 "high": high,
-                "said": _said(curve, line.label, x, (y, low, high)),
+                "said": _point_text(curve, line.label, x, (y, low, high)),
             }
             for x, y, low, high in zip(line.x, line.y, line.low, line.high, strict=True)
         ]
         data += [{"line": line.label, "what": "fit", "x": x, "y": y} for x, y in line.fit]
         data += [
             {"line": line.label, "what": "published", "x": x, "y": y,
-             "said": f"published, {_said(curve, line.label, x, (y, y, y))}"}
+             "said": f"published, {_point_text(curve, line.label, x, (y, y, y))}"}
             for x, y in line.published
         ]  # fmt: skip
     labels = [line.label for line in curve.lines]
@@ -164,7 +164,7 @@ def curve_figure(curve: Curve) -> Spec:
     return {**frame(data, _WIDTH, 280, curve.caption), "title": curve.title, "layer": layers}
 
 
-def _said(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) -> str:
+def _point_text(curve: Curve, label: str, x: float, ends: tuple[float, float, float]) -> str:
     y, low, high = ends
     span = "" if low == high else f" ({format_number(low, low, high)} to {format_number(high, low, high)})"
     return f"{label}: {curve.y_title} {format_number(y, low, high)}{span} at {x:,g} {curve.x_title}"

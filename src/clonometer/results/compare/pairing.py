@@ -45,14 +45,14 @@ def incomparable_cells(
     base_condition = {**defaults[1], **defaults[0], **base.condition}
     its = {**defaults[0], **defaults[1], **other.condition}
     differing = [
-        f"{axis}={_said(base_condition, axis)} against {_said(its, axis)}"
+        f"{axis}={_value_text(base_condition, axis)} against {_value_text(its, axis)}"
         for axis in sorted({*base.condition, *other.condition})
         if base_condition.get(axis) != its.get(axis)
     ]
     return f"another condition: {', '.join(differing)}" if differing else None
 
 
-def _said(condition: Mapping[str, int | str], axis: str) -> str:
+def _value_text(condition: Mapping[str, int | str], axis: str) -> str:
     return str(condition.get(axis, "(no such axis)"))
 
 

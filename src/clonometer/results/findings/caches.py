@@ -62,11 +62,11 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
             if measured and len(ratios) == len(measured):
                 # What a page costs is told as well.
                 comparer.claim((side.row for _, side in measured), *_AXES, "parent_bytes")
-                return _told(comparer, base, hot, measured, ratios)
+                return _cold_finding(comparer, base, hot, measured, ratios)
     return None
 
 
-def _told(
+def _cold_finding(
     comparer: Comparer,
     base: Changes,
     hot: _Figure,

@@ -25,15 +25,17 @@ _PAGES = {
 
 def pages(comparer: Comparer) -> list[Finding]:
     """What the state of the parent's pages does, against the default: rewritten before each launch."""
-    return _told(comparer, "pages", lambda value: f"pages {_PAGES.get(value, value)}", plural=True)
+    return _variant_findings(comparer, "pages", lambda value: f"pages {_PAGES.get(value, value)}", plural=True)
 
 
 def linkages(comparer: Comparer) -> list[Finding]:
     """What the parent's linkage does to a launch, against the default linkage."""
-    return _told(comparer, "linkage", lambda value: f"a {axis_words('linkage', value)} parent", plural=False)
+    return _variant_findings(
+        comparer, "linkage", lambda value: f"a {axis_words('linkage', value)} parent", plural=False
+    )
 
 
-def _told(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
+def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
     findings: dict[str, Finding] = {}
     for base, value, comparisons in _variants(comparer, axis):
         others = comparer.book.changes(base.estimate, axis)

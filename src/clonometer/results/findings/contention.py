@@ -150,7 +150,7 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
         "one": "an addition to one counter for all",
     }[layout]
     padded = "to counters on separate cache lines"
-    texts = several_ratios(what, padded, made, at=_who)
+    texts = several_ratios(what, padded, made, at=_with_whom)
     apart = [comparison for comparison in made if comparison.verdict == "longer"]
     strongest = max(apart or made, key=lambda comparison: comparison.ratio.value)
     numbers = strongest.numbers | {
@@ -160,14 +160,14 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
     }
     most = "up to " if len(apart) > 1 else ""
     headline = (
-        f"{what} takes {most}{strongest.text} times as long as {padded}, {_who(strongest)}"
+        f"{what} takes {most}{strongest.text} times as long as {padded}, {_with_whom(strongest)}"
         if apart
-        else f"{verdict(what, padded, strongest)}, {_who(strongest)}"
+        else f"{verdict(what, padded, strongest)}, {_with_whom(strongest)}"
     )
     return Finding(f"contention.{layout}_against_padded", sentences(*texts), numbers, sentence(headline))
 
 
-def _who(comparison: Comparison) -> str:
+def _with_whom(comparison: Comparison) -> str:
     kind = "threads" if comparison.a.estimate.condition[TASK_KIND] == SIDES[0] else "processes"
     return f"with {_workers(comparison)} {kind}"
 

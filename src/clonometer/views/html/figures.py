@@ -68,14 +68,14 @@ def _ecdf(results: Results) -> dict[str, Any]:
     index = ecdf_index(results, kept, points)
     conditions = list(dict.fromkeys(entry["condition"] for entry in index if not entry["plain"]))
     has_plain = any(entry["plain"] for entry in index)
-    temperatures = _found(index, "temperature", ("warm", "cold"))
+    temperatures = _values_in_order(index, "temperature", ("warm", "cold"))
     choices = {
         "family": [
             [name, family_name(name)] for name in sorted({entry["family"] for entry in index}, key=family_place)
         ],
         "stage": [[name, stage_title(name)] for name in sorted({entry["stage"] for entry in index}, key=stage_place)],
         "temperature": [[name, name] for name in temperatures],
-        "placement": [[name, name] for name in _found(index, "placement", ("pinned",))],
+        "placement": [[name, name] for name in _values_in_order(index, "placement", ("pinned",))],
         "condition": [[name, name] for name in conditions],
     }
     if len(temperatures) > 1:
@@ -113,6 +113,6 @@ def _ecdf_x(index: Sequence[dict[str, Any]], family: str, condition: str) -> dic
     ).encode("time_ns")
 
 
-def _found(index: Sequence[dict[str, Any]], name: str, order: Sequence[str]) -> list[str]:
+def _values_in_order(index: Sequence[dict[str, Any]], name: str, order: Sequence[str]) -> list[str]:
     values = dict.fromkeys(str(entry[name]) for entry in index)
     return [*(value for value in order if value in values), *(value for value in values if value not in order)]

@@ -134,10 +134,10 @@ def _points(results: Results, width: int) -> list[tuple[str, list[str]]]:
     first = results.first
     pairs = zip_longest(first.reasons, first.advice)
     listed = [entry for reason, piece in pairs for entry in (("Why", reason), ("Do", piece))]
-    return [(name, _said(finding, width)) for name, finding in listed if finding is not None]
+    return [(name, _finding_lines(finding, width)) for name, finding in listed if finding is not None]
 
 
-def _said(finding: Finding, width: int) -> list[str]:
+def _finding_lines(finding: Finding, width: int) -> list[str]:
     """Say it in full where that is a line, else in short."""
     whole = len(finding.sentence) <= width - _INDENT
     text = finding.sentence if whole else finding.headline or finding.sentence
