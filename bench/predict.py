@@ -20,9 +20,10 @@ from itertools import product
 
 from bench.forking import MANY_AREAS, PROGRAMS, KernelTimes, LeftOutError, Program, script
 from bench.harness import Line, say
-from clonometer.cli.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
-from clonometer.cli.predicting import answer, calibrated_machine, read
-from clonometer.cli.validating import validate
+from clonometer.app.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
+from clonometer.app.live import read
+from clonometer.app.predicting import answer, calibrated_machine
+from clonometer.app.validating import validate
 from clonometer.model.reference import scales_by
 from clonometer.model.turns import STATES, ask
 from clonometer.model.validated import COVERAGE, MEDIAN_ERROR, NINE_IN_TEN_ERROR, ValidatedFork
@@ -133,7 +134,7 @@ def reading(machine: Machine) -> Line:
 
 def shapes(machine: Machine) -> Iterator[Line]:
     """Judge held-out shapes: the first fork's error, and in each state how often the interval holds a fork."""
-    validation = validate(machine.calibration, SHAPES, random.randrange(1 << 30))
+    validation = validate(SHAPES, calibration=machine.calibration)
     for state in validation.states:
         forks = [fork for fork in validation.forks if fork.state == state.group]
         errors = sorted(abs(fork.error) for fork in forks)

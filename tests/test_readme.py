@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import rich_click as click
 
-from clonometer.cli.app import app
-from clonometer.plan.planfile import plan_names
+from clonometer.cli.group import app
+from clonometer.plan.shipped import plan_names
 
 REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

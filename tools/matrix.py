@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tools.huge_pages import NotReservedError, reserved
 
-from clonometer.cli.answers import read_results
+from clonometer.app.results import read_results
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.cell import AxisValue, CatalogueAxis, make_cell
 from clonometer.plan.expand import axes_of, meaningless

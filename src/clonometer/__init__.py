@@ -22,7 +22,24 @@ if TYPE_CHECKING:
     from clonometer.results.types import Results
     from clonometer.runfile import Run, RunMetadata
 
-__all__ = ["LoadedRun", "__version__", "load"]
+__all__ = ["LoadedRun", "__version__", "calibrate", "doctor", "load", "run", "validate"]
+
+#: Where the functions of each command live: found when they are asked for, so that what prints a version stays fast.
+_LIVES_IN = {
+    "calibrate": "clonometer.app.calibrating",
+    "doctor": "clonometer.app.doctor",
+    "run": "clonometer.app.run",
+    "validate": "clonometer.app.validating",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Find a function of a command."""
+    if name not in _LIVES_IN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LIVES_IN[name]), name)
 
 
 class LoadedRun:

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import CommandLine
 
 from clonometer import load
-from clonometer.cli import doctor, self_test
+from clonometer.app import doctor, self_test
 from clonometer.cli.ending import run_to_the_end
 from clonometer.runfile import RunMetadata
 

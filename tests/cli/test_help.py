@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tools.reference import reference
 
-from clonometer.cli.app import _MODULES
 from clonometer.cli.ending import run_to_the_end
+from clonometer.cli.group import _MODULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS = [[], *([name] for name in _MODULES)]

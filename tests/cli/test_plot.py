@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import make_command_line
 
-from clonometer.cli.answers import read_results
+from clonometer.app.results import read_results
 from clonometer.cli.ending import run_to_the_end
 from clonometer.views.figures import figures
 

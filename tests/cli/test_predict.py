@@ -17,7 +17,8 @@ import pytest
 from tests.fakes.made_target import MadeMachine, entry
 from tests.model.synthetic import calibration
 
-from clonometer.cli import predict_tasks, predicting
+from clonometer.app import live, predicting
+from clonometer.cli import predict_tasks
 from clonometer.cli.ending import run_to_the_end
 from clonometer.host.facts import collect
 from clonometer.model.store import default_path, machine_of, save_calibration
@@ -39,7 +40,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeMachine:
     """A machine with process 4711, a calibration that fits, and an empty folder to stand in."""
-    monkeypatch.setattr(predicting, "ROOT", tmp_path / "root")
+    monkeypatch.setattr(live, "ROOT", tmp_path / "root")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("COLUMNS", raising=False)
     (tmp_path / "here").mkdir()
@@ -256,7 +257,7 @@ def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
 ON_A_TERMINAL = """
 import sys
 from tests.model.synthetic import calibration
-from clonometer.cli import calibrating
+from clonometer.app import calibrating
 from clonometer.cli.ending import run_to_the_end
 from clonometer.host.facts import collect
 from clonometer.model.store import machine_of

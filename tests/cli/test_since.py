@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.results.runs_of_since import another_kernel_than_yesterday, as_yesterday, side, slower_since_three_days
 
-from clonometer.cli import since
-from clonometer.cli.since import since_last_time
+from clonometer.app import since
+from clonometer.app.since import since_last_time
 from clonometer.results.compare.kept import from_kept, to_kept
 from clonometer.results.compare.since import since as changes_since
 from clonometer.runfile import open_run

@@ -11,7 +11,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from clonometer.cli import doctor, explain_launch, explain_work, self_test
+from clonometer.app import doctor, self_test
+from clonometer.cli import explain_launch, explain_work
 from clonometer.cli.start import main
 from clonometer.explain import overhead, rounds, steps
 from clonometer.results.schedule.scheduler import RoundsScheduler

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from tests.integration.started import happens
 
-from clonometer.cli.calibrating import features_of_process, measure_scales, usable_calibration
+from clonometer.app.calibrating import measure_scales
+from clonometer.app.live import features_of_process
+from clonometer.app.predicting import usable_calibration
 from clonometer.errors import DriverError
 from clonometer.model.features import Features
 from clonometer.model.predictor import predict

@@ -15,7 +15,8 @@ from tests.cli.conftest import SOURCE
 from tests.integration.leftovers import Trace, gone, tasks
 
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.planfile import load_plan, plan_names
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.shipped import plan_names
 from clonometer.results.peers.configurations import CONFIGURATIONS
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.peers import PROGRAMS

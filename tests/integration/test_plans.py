@@ -11,7 +11,8 @@ import pytest
 
 from clonometer.plan.adhoc import estimated_seconds
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.planfile import load_plan, plan_names, plan_title
+from clonometer.plan.planfile import load_plan, plan_title
+from clonometer.plan.shipped import plan_names
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.ledger import why_unavailable
 

@@ -13,7 +13,7 @@ import pytest
 import rich_click as click
 from tests.fakes import HASTY
 
-from clonometer.cli.app import app
+from clonometer.cli.group import app
 
 pytestmark = pytest.mark.real
 

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
+from clonometer.app.measuring import find_catalogue
 from clonometer.cli.ending import run_to_the_end
-from clonometer.cli.measuring import find_catalogue
 from clonometer.runfile import open_run
 from clonometer.studies.cells import cell
 from clonometer.studies.measured import gather
@@ -17,7 +17,7 @@ from clonometer.studies.steps import wider_step
 
 @pytest.mark.real
 def test_locked_memory_and_a_new_stack_make_a_thread_slower_than_a_process(tmp_path, capfd):
-    _, catalogue = find_catalogue(quiet=True)
+    _, catalogue = find_catalogue()
     program, *words = shlex.split(wider_step(LAUNCH, catalogue).command)
     assert program == "clonometer"
     path = tmp_path / "turned.parquet"

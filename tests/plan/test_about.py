@@ -11,7 +11,8 @@ from clonometer.cli.run import command as run_command
 from clonometer.errors import UsageError
 from clonometer.plan.about import About, Names
 from clonometer.plan.adhoc import plan_from_arguments
-from clonometer.plan.planfile import load_plan, plan_names
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.shipped import plan_names
 
 NAMES = Names(CATALOGUE, dict.fromkeys(CATALOGUE.workloads, "the driver probe (C)"))
 STAGES = {quantity.stage for quantity in CATALOGUE.quantities.values() if quantity.stage}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from bench.known_answer import lines
 
-from clonometer.cli.self_test import _as_json
-from clonometer.results.self_test_types import MoveCheck, WallCheck
+from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 
 
 def move(passed: bool | None) -> MoveCheck:
@@ -14,9 +15,10 @@ def move(passed: bool | None) -> MoveCheck:
 
 def test_what_is_wrong_and_what_cannot_be_told_is_counted() -> None:
     moves = [move(True), move(False), move(None), move(True)]
-    answer = _as_json(moves, [WallCheck("launch.fork", "pinned", 3, 0.002, True)], False, 2)
+    walls = (WallCheck("launch.fork", "pinned", 3, 0.002, True),)
+    answer = asdict(SelfTest(False, 2, tuple(moves), walls))
     wrong, untold = lines(answer)
     assert (wrong.value, wrong.verdict) == (1, "miss")
     assert (untold.value, untold.verdict) == (0.2, "ok")
-    assert lines(_as_json([move(None)], [], False, 0)).__next__().verdict == "ok"
-    assert list(lines(_as_json([move(None)], [], False, 0)))[1].verdict == "miss"
+    assert lines(asdict(SelfTest(False, 0, (move(None),), ()))).__next__().verdict == "ok"
+    assert list(lines(asdict(SelfTest(False, 0, (move(None),), ()))))[1].verdict == "miss"

@@ -17,7 +17,7 @@ BOUND_S = 60
 _LOADED = (
     "clonometer.cli.start", "clonometer.cli.ending", "clonometer.cli.show", "clonometer.cli.report",
     "clonometer.cli.export", "clonometer.cli.compare", "clonometer.cli.plot", "clonometer.cli.recover",
-    "clonometer.cli.run", "clonometer.cli.answers", "clonometer.runfile", "clonometer.views.html",
+    "clonometer.cli.run", "clonometer.app.run", "clonometer.cli.answers", "clonometer.runfile", "clonometer.views.html",
     "clonometer.views.terminal", "clonometer.results.summary", "clonometer.results.compare.comparison", "numpy",
 )  # fmt: skip
 

@@ -264,12 +264,13 @@ def _measure(wish: _Wish, out: Path, *, force: bool, keep: bool) -> RunOutcome:
 
 def _prepare(wish: _Wish, counted: Counted) -> tuple[Drivers, Catalogue, tuple[Side, Side], Plan]:
     """What is measured by whom: both sides of every target that this machine has."""
-    from clonometer.cli.measuring import find_catalogue
+    from clonometer.app.measuring import find_catalogue
+    from clonometer.cli.progress import make_progress
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.sides import plan_of_sides, read_side, with_side_axis
     from clonometer.runner.sides import check_commands, with_drivers
 
-    drivers, catalogue = find_catalogue()
+    drivers, catalogue = find_catalogue(make_progress())
     read = read_side("a", wish.a, catalogue), read_side("b", wish.b, catalogue)
     check_commands(read)
     drivers, catalogue, sides = with_drivers(drivers, catalogue, read)
@@ -281,13 +282,14 @@ def _prepare(wish: _Wish, counted: Counted) -> tuple[Drivers, Catalogue, tuple[S
 
 
 def _plan(wish: _Wish, catalogue: Catalogue) -> Plan:
-    from clonometer.cli.measuring import say_lacking
+    from clonometer.app.measuring import say_lacking
+    from clonometer.cli.progress import make_progress
     from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
     from clonometer.plan.planfile import load_plan
 
     if wish.workloads:
         plan = plan_from_arguments(wish.workloads, wish.settings, catalogue, limits=_LIMITS)
-        say_lacking(plan, wish.settings)
+        say_lacking(plan, wish.settings, make_progress())
     else:
         plan = load_plan(wish.plan or DEFAULT_PLAN, catalogue)
         if wish.plan is None:

@@ -1,33 +1,13 @@
-"""Answers: reading a run's results, and printing them the same way for every command."""
+"""Printing a run's answer the same way for every command."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clonometer.cli.console import print_record
-from clonometer.plan.names import chosen_cells
 
 if TYPE_CHECKING:
-    from clonometer.results.types import Finding, Results
-
-
-def read_results(path: Path) -> Results:
-    """Open a run file and compute its results.
-
-    Raises
-    ------
-    RunFileError
-        If it is no sound run file.
-    """
-    from clonometer.results.summary import summarize
-    from clonometer.runfile import open_run
-
-    with open_run(path) as run:
-        return summarize(run, str(path))
-
+    from clonometer.results.types import Results
 
 #: Lines of a terminal that nobody has made larger.
 SCREEN_LINES = 24
@@ -38,38 +18,3 @@ def print_answer(results: Results, *, as_json: bool, wide: bool, lines: int = SC
     from clonometer.views.terminal import render_answer
 
     print_record(results, render_answer, as_json=as_json, wide=wide, lines=lines)
-
-
-def keep_cells(results: Results, globs: Sequence[str]) -> Results:
-    """Keep the rows of cells that match any of the globs; findings rest on the whole run and stay.
-
-    Of the first screen what speaks of such a cell stays.
-
-    Raises
-    ------
-    UsageError
-        If a glob matches no cell of the run.
-    """
-    if not globs:
-        return results
-    chosen = set(chosen_cells(globs, [status.cell for status in results.cell_statuses]))
-    kept = [row.cell in chosen for row in results.cells]
-    cells = {row.cell for row in results.cells} & chosen
-    first = results.first
-
-    def about(findings: Sequence[Finding]) -> list[Finding]:
-        return [finding for finding in findings if cells & set(finding.numbers["cells"])]
-
-    return replace(
-        results,
-        first=replace(
-            first,
-            answer=about(first.answer),
-            reasons=about(first.reasons),
-            advice=about(first.advice),
-            doubts=about(first.doubts),
-        ),
-        cells=[row for row, keep in zip(results.cells, kept, strict=True) if keep],
-        process_medians=[medians for medians, keep in zip(results.process_medians, kept, strict=True) if keep],
-        cell_statuses=[status for status in results.cell_statuses if status.cell in chosen],
-    )

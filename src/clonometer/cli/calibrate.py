@@ -42,7 +42,8 @@ def command(
     Forks processes with known memory, areas, files and threads, and fits the cost of each. The result is kept in your
     data folder ($XDG_DATA_HOME, or ~/.local/share) and replaces the previous one.
     """
-    from clonometer.cli.calibrating import calibrate
+    from clonometer.app.calibrating import calibrate
+    from clonometer.cli.progress import make_progress
     from clonometer.model.store import default_path, save_calibration
     from clonometer.views.terminal.calibration import render_calibration
 
@@ -54,7 +55,7 @@ def command(
         check_installed()
     path = default_path() if out is None else out
     try:
-        made, status = calibrate(quick=quick, budget_s=budget, seed=seed)
+        made, status = calibrate(quick=quick, budget_s=budget, seed=seed, progress=make_progress())
     except KeyboardInterrupt:
         click.echo("clonometer: interrupted; the previous calibration is kept", err=True)
         return EXIT_INTERRUPTED

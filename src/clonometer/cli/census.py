@@ -81,7 +81,7 @@ def command(
     _check(words, pid, out, force=force)
     if words and (status := cannot_run(words[0])):
         return status
-    from clonometer.cli.predicting import Foreseen
+    from clonometer.app.predicting import Foreseen
     from clonometer.explain.census import Census
     from clonometer.runner.census import take_census
 
@@ -156,13 +156,14 @@ def _outlived(alive: int, name: str) -> str:
 
 def _savings(census: Census) -> list[Saving]:
     """What other ways would save; nothing is measured for a census without times, or that was interrupted."""
-    from clonometer.cli.census_costs import making_costs_ns
+    from clonometer.app.census_costs import making_costs_ns
+    from clonometer.cli.progress import make_progress
     from clonometer.explain.savings import savings
 
     timed = any(group.times["making_ns"] for group in census.groups.values())
     if not timed or census.ended["interrupted"]:
         return []
-    return savings(census, making_costs_ns())
+    return savings(census, making_costs_ns(make_progress()))
 
 
 def _answer(

@@ -102,12 +102,15 @@ def command(
 
 def _measure_again(checked: Checked, run: Book) -> Book:
     """Measure the cells of flagged rows, interleaved in random order; KeyboardInterrupt if the user has had enough."""
-    from clonometer.cli.measuring import briefly_measured, draw_seed, find_catalogue
+    from clonometer.app.measuring import briefly_measured, find_catalogue
+    from clonometer.app.seeds import draw_seed
+    from clonometer.cli.progress import make_progress
     from clonometer.errors import unknown
     from clonometer.results.compare.sides import read_side
     from clonometer.results.schedule.scheduler import RoundsScheduler
 
-    drivers, catalogue = find_catalogue()
+    progress = make_progress()
+    drivers, catalogue = find_catalogue(progress)
     plan = _plan_again(checked, run)
     for target in plan.targets:
         if target.workload not in catalogue.workloads:
@@ -115,7 +118,10 @@ def _measure_again(checked: Checked, run: Book) -> Book:
     seed = draw_seed()
     # Without a budget: every target gets the processes that it needs, and no more.
     scheduler = RoundsScheduler(seed, None)
-    with briefly_measured(plan, catalogue, drivers, seed=seed, scheduler=scheduler, name="again") as (again, outcome):
+    measured = briefly_measured(
+        plan, catalogue, drivers, seed=seed, scheduler=scheduler, name="again", progress=progress
+    )
+    with measured as (again, outcome):
         return read_side(again, str(outcome.path))
 
 

@@ -40,9 +40,9 @@ def _completing(names: Callable[[click.Context, str], Iterable[str]], *, files: 
 
 
 def _catalogue() -> Catalogue:
-    from clonometer.cli.measuring import find_catalogue
+    from clonometer.app.measuring import find_catalogue
 
-    return find_catalogue(quiet=True)[1]
+    return find_catalogue()[1]
 
 
 def _workloads(known: Collection[str], incomplete: str) -> list[str]:
@@ -87,7 +87,7 @@ def _explained(ctx: click.Context, incomplete: str) -> set[str]:
 
 
 def _plans(ctx: click.Context, incomplete: str) -> list[str]:
-    from clonometer.plan.planfile import plan_names
+    from clonometer.plan.shipped import plan_names
 
     return plan_names()
 

@@ -61,7 +61,7 @@ def command(shell: str | None) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from clonometer.cli.app import app
+    from clonometer.cli.group import app
 
     name = shell or Path(os.environ.get("SHELL", "")).name
     kind = get_completion_class(name) if name in SHELLS else None

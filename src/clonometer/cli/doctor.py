@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_drawn, print_json, print_record
 from clonometer.cli.options import PROCESS_ID, examples, json_option
+from clonometer.runner.interfaces import SILENT
 
-if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue
-    from clonometer.results.audit.cpuid import CpuidCost
-    from clonometer.results.audit.items import AuditItem
-    from clonometer.results.audit.noise import MachineNoise
-    from clonometer.results.rows.source import RunSource
-    from clonometer.runner.drivers import Drivers
-
-Found = TypeVar("Found")
-DOCTOR_SCHEMA = 1
-NOISE_SECONDS = 2.0
-CPUID_SECONDS = 1.0
+SELF_TEST_SCHEMA = 1
 
 _EXAMPLES = examples(
     "clonometer doctor",
@@ -59,109 +48,30 @@ def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) 
     delay. It is 3 if that happens while other tasks keep the CPUs busy.
     """
     if wants_self_test:
-        from clonometer.cli.self_test import self_test
-
-        return self_test(rounds, as_json=as_json)
+        return _self_test(rounds, as_json=as_json)
+    from clonometer.app.doctor import doctor
     from clonometer.views.terminal.doctor import render_doctor
 
-    print_record(examine(pid), render_doctor, as_json=as_json)
+    print_record(doctor(pid), render_doctor, as_json=as_json)
     return 0
 
 
-def examine(pid: int | None = None) -> dict[str, Any]:
-    """Audit this machine and measure its noise: the object of docs/schemas/doctor.schema.json.
+def _self_test(rounds: int, *, as_json: bool) -> int:
+    from clonometer.app.self_test import self_test
+    from clonometer.cli.progress import make_progress
+    from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS, EXIT_REGRESSION
+    from clonometer.views.terminal.self_test import render_self_test
 
-    With a process, it says too what a fork would cost that one.
-    """
-    from clonometer.cli.measuring import drivers_to_json, find_catalogue
-    from clonometer.host.facts import collect
-    from clonometer.results.audit.all import audit
-    from clonometer.results.audit.cpuid import check_cpuid
-    from clonometer.results.audit.noise import check_noise
-
-    process = None
-    if pid is not None:
-        from clonometer.cli.predicting import calibrated_machine, document_of, rough_machine
-
-        process = document_of(pid, calibrated_machine() or rough_machine())
-    # Before anything of ours is load.
-    facts = collect()
-    drivers, catalogue = find_catalogue(quiet=True)
-    clock = drivers.calibrate()
-    noise, reason = _measure_noise(drivers, catalogue)
-    cpuid = _measure_cpuid(drivers, catalogue)
-    items = [*audit(facts), *check_cpuid(cpuid), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
-    return {
-        "schema": DOCTOR_SCHEMA,
-        "host": facts["host.summary"],
-        "items": [asdict(item) for item in items],
-        "noise": None if noise is None else asdict(noise),
-        "noise_reason": reason,
-        "cpuid": asdict(cpuid),
-        "clock": clock,
-        "drivers": drivers_to_json(drivers),
-        "lacks": [dict(lack) for lack in catalogue.lacks],
-        **({} if process is None else {"process": process}),
-    }
-
-
-def _check_tracing() -> AuditItem:
-    from clonometer.errors import DriverError
-    from clonometer.results.audit.tracing import check_tracing
-    from clonometer.runner.tracing import refusals
-
-    try:
-        return check_tracing(refusals())
-    except DriverError as error:
-        return check_tracing(None, error.message)
-
-
-def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[MachineNoise | None, str | None]:
-    """Run the bare loop and pinned forks for two seconds; None with the reason where that cannot be."""
-    from clonometer.results.audit.noise import LAUNCH, LOOP, noise_of
-
-    # A block of the bare loop with 50,000 passes lasts some milliseconds: long enough to meet the timer.
-    limits = {"processes": 2, "samples": 50_000, "blocks": 1, "block_limit_ns": 40_000_000}
-    names = [name for name in (LOOP, LAUNCH) if name in catalogue.workloads]
-    return _read_run(drivers, catalogue, names, limits, seconds=NOISE_SECONDS, read=noise_of)
-
-
-def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
-    """Time CPUID and count how many the start of our static program executes."""
-    from clonometer.families.other import CPUID, STEPS
-    from clonometer.results.audit.cpuid import CpuidCost, cpuid_of
-
-    known = {name: catalogue.workloads.get(name) for name in (CPUID, STEPS)}
-    lacking = {
-        name: workload.reason for name, workload in known.items() if workload is not None and not workload.available
-    }
-    wanted = [name for name, workload in known.items() if workload is not None and workload.available]
-    if not wanted:
-        return CpuidCost(reason=next(iter(lacking.values()), "no driver has it"))
-    limits = {"processes": 1, "samples": 100, "blocks": 2, "warmup": 1}
-    cost, reason = _read_run(
-        drivers, catalogue, wanted, limits, seconds=CPUID_SECONDS, read=lambda run: cpuid_of(run, lacking)
-    )
-    return cost or CpuidCost(reason=reason)
-
-
-def _read_run(
-    drivers: Drivers,
-    catalogue: Catalogue,
-    workloads: Sequence[str],
-    limits: Mapping[str, int],
-    *,
-    seconds: float,
-    read: Callable[[RunSource], Found],
-) -> tuple[Found | None, str | None]:
-    """Measure workloads for a short time and read what came of it; None with the reason where that cannot be."""
-    from clonometer.cli.measuring import briefly_measured
-    from clonometer.errors import ClonometerError
-    from clonometer.plan.adhoc import plan_from_arguments
-
-    try:
-        plan = plan_from_arguments(workloads, [], catalogue, budget_seconds=seconds, limits=limits)
-        with briefly_measured(plan, catalogue, drivers, seed=1, quiet=True) as (run, outcome):
-            return read(run), outcome.reason
-    except ClonometerError as error:
-        return None, error.message
+    # In a log the rounds would be noise.
+    test = self_test(rounds, make_progress() if sys.stderr.isatty() else SILENT)
+    for failure in test.failures:
+        click.echo(f"clonometer: {failure}", err=True)
+    if as_json:
+        document = asdict(test)
+        del document["failures"]
+        print_json({"schema": SELF_TEST_SCHEMA, **document})
+    else:
+        print_drawn(render_self_test, test)
+    if test.failures:
+        return EXIT_FAILED_CELLS
+    return 0 if test.passed else EXIT_CANNOT_TELL if test.other_running_tasks else EXIT_REGRESSION

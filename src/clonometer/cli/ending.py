@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import rich_click as click
 from click.exceptions import NoSuchOption
 
-from clonometer.cli.app import app
+from clonometer.cli.group import app
 from clonometer.cli.habits import what_is_meant
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, ClonometerError, UsageError, unknown
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import rich_click as click
 
+from clonometer.app.measuring import find_catalogue
+from clonometer.app.predicting import calibrated_machine_or_none
 from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Asked, watcher
-from clonometer.cli.measuring import find_catalogue
-from clonometer.cli.predicting import calibrated_machine_or_none
+from clonometer.cli.progress import make_progress
 from clonometer.errors import UsageError, unknown
 from clonometer.explain.anatomy import Wish, admit, explain, launching
 from clonometer.explain.budget import set_beside
@@ -53,7 +54,7 @@ def explain_launches(asked: Asked) -> None:
 
 
 def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
-    drivers, catalogue = find_catalogue()
+    drivers, catalogue = find_catalogue(make_progress())
     targets = _targets(asked, catalogue)
     for target in targets:
         admit(target, catalogue)

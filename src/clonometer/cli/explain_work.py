@@ -6,9 +6,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+from clonometer.app.measuring import find_catalogue
 from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Asked, watcher
-from clonometer.cli.measuring import find_catalogue
+from clonometer.cli.progress import make_progress
 from clonometer.errors import UsageError, unknown
 from clonometer.explain.work.ablation import ablate
 from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
@@ -43,7 +44,7 @@ def explain_work_factor(asked: Asked) -> None:
 
 
 def _measure(asked: Asked) -> WorkExplanation:
-    drivers, catalogue = find_catalogue()
+    drivers, catalogue = find_catalogue(make_progress())
     cpus = len(os.sched_getaffinity(0))
     sides = work_sides(with_workers(asked.settings, cpus), catalogue)
     pairs = asked.processes or _PAIRS

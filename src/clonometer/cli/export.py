@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.answers import keep_cells, read_results
+from clonometer.app.results import keep_cells, read_results
 from clonometer.cli.completing import names_of
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_pieces

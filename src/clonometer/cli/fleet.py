@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from clonometer.cli.app import LazyGroup
+from clonometer.cli.group import LazyGroup
 from clonometer.cli.options import examples
 
 # A subcommand's name, and its module of clonometer.cli.

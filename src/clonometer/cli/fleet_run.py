@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.app.measuring import find_catalogue
 from clonometer.cli.completing import complete_plans
 from clonometer.cli.console import print_json
-from clonometer.cli.measuring import find_catalogue
 from clonometer.cli.options import (
     FILE,
     budget_option,
@@ -23,6 +23,7 @@ from clonometer.cli.options import (
     only_option,
     time_option,
 )
+from clonometer.cli.progress import make_progress
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
 
-    _, catalogue = find_catalogue()
+    _, catalogue = find_catalogue(make_progress())
     plan = load_plan(name, catalogue)
     if budget_s is not None:
         plan = replace(plan, budget_seconds=budget_s)

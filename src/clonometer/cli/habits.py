@@ -42,7 +42,7 @@ def command_is_meant(word: str) -> str | None:
     import shutil
     from pathlib import Path
 
-    from clonometer.plan.planfile import plan_names
+    from clonometer.plan.shipped import plan_names
 
     if word in plan_names():
         return f"clonometer run --plan {word}"
@@ -54,12 +54,12 @@ def command_is_meant(word: str) -> str | None:
 
 
 def _is_workload(word: str) -> bool:
-    from clonometer.cli.measuring import find_catalogue
+    from clonometer.app.measuring import find_catalogue
     from clonometer.errors import ClonometerError
     from clonometer.plan.names import full_name
 
     try:
-        full_name(word, find_catalogue(quiet=True)[1].workloads)
+        full_name(word, find_catalogue()[1].workloads)
     except ClonometerError:
         return False
     return True

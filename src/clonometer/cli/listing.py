@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from clonometer.app.measuring import drivers_to_json, find_catalogue
 from clonometer.cli.completing import complete_names
 from clonometer.cli.console import plain_width, print_json
-from clonometer.cli.measuring import drivers_to_json, find_catalogue
 from clonometer.cli.options import examples, json_option
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
     from clonometer.errors import UsageError
     from clonometer.views.terminal.listing import render_about, render_all, render_screen
 
-    drivers, catalogue = find_catalogue(quiet=True)
+    drivers, catalogue = find_catalogue()
     if names:
         from clonometer.plan.about import Names
 
@@ -121,7 +121,8 @@ def _axis(axis: CatalogueAxis, drivers: Drivers) -> dict[str, Any]:
 
 def _plans(catalogue: Catalogue, drivers: Drivers) -> list[dict[str, Any]]:
     from clonometer.errors import ClonometerError
-    from clonometer.plan.planfile import load_plan, plan_names, plan_title
+    from clonometer.plan.planfile import load_plan, plan_title
+    from clonometer.plan.shipped import plan_names
     from clonometer.runner.ledger import why_unavailable
 
     plans: list[dict[str, Any]] = []

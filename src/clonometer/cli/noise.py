@@ -73,13 +73,15 @@ def command(
 
 def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> tuple[list[Book], str, int]:
     """Measure the rounds; give what each brings, the plan's name and the exit status."""
-    from clonometer.cli.measuring import briefly_measured, find_catalogue
+    from clonometer.app.measuring import briefly_measured, find_catalogue
+    from clonometer.cli.progress import make_progress
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import load_plan
     from clonometer.results.compare.sides import read_side
     from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
 
-    drivers, catalogue = find_catalogue()
+    progress = make_progress()
+    drivers, catalogue = find_catalogue(progress)
     plan = apply_only(load_plan(plan_name, catalogue), globs)
     doubled = _doubled(plan)
     sides: list[Book] = []
@@ -90,7 +92,7 @@ def _measure(plan_name: str, globs: tuple[str, ...], rounds: int, seed: int) -> 
             order, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
         )
         measured = briefly_measured(
-            doubled, catalogue, drivers, seed=order, scheduler=scheduler, name=f"round-{number}"
+            doubled, catalogue, drivers, seed=order, scheduler=scheduler, name=f"round-{number}", progress=progress
         )
         try:
             with measured as (run, outcome):

@@ -10,8 +10,8 @@ from typing import Any
 import rich_click as click
 from rich.text import Text
 
+from clonometer.app.seeds import draw_seed
 from clonometer.cli.completing import complete_workloads
-from clonometer.cli.measuring import draw_seed
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
 

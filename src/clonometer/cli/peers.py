@@ -71,7 +71,7 @@ def _place(out: Path | None) -> Iterator[Path]:
 def _measure(
     out: Path, budget_s: float | None, seed: int, *, force: bool
 ) -> tuple[Interleaved, RunOutcome, list[PeerRow]]:
-    from clonometer.cli.measuring import find_catalogue
+    from clonometer.app.measuring import find_catalogue
     from clonometer.cli.progress import make_progress
     from clonometer.plan.planfile import load_plan
     from clonometer.results.peers.comparison import compare_peers
@@ -80,7 +80,7 @@ def _measure(
     from clonometer.runner.peers import PROGRAMS, Interleaved
     from clonometer.runner.run import run
 
-    drivers, catalogue = find_catalogue(quiet=True)
+    drivers, catalogue = find_catalogue()
     plan = load_plan(PLAN, catalogue)
     plan = plan if budget_s is None else replace(plan, budget_seconds=budget_s)
     peers = Interleaved(PROGRAMS, len(plan.targets))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.answers import read_results
+from clonometer.app.results import read_results
 from clonometer.cli.completing import complete_pictures
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import picture_format, with_previous_kept, write_and_say

@@ -87,12 +87,13 @@ def command(*, validated: int | None, **asked: object) -> None:
 
     wish = PredictWish(**asked)  # type: ignore[arg-type] # click has checked them
     if validated is not None:
-        from clonometer.cli.measuring import draw_seed
-        from clonometer.cli.validating import print_validation
+        from clonometer.app.validating import validate
+        from clonometer.cli.progress import make_progress
+        from clonometer.views.terminal.validation import render_validation
 
         if wish.pid is not None or wish.rank_all or wish.profile is not None:
             raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
-        print_validation(validated, draw_seed(), as_json=wish.as_json)
+        print_record(validate(validated, progress=make_progress()), render_validation, as_json=wish.as_json)
         return
     from clonometer.views.terminal.predict import render_predicted, render_ranking
 

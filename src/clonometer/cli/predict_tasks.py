@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import rich_click as click
 
-from clonometer.cli.calibrating import calibrate, measure_scales
+from clonometer.app.calibrating import calibrate
+from clonometer.app.live import read
+from clonometer.app.predict import measured_rate, predict_saved, ranked, scaled
+from clonometer.app.predicting import answer, calibrated_machine, rough_machine
 from clonometer.cli.console import can_write, plain_width, wants_colour
-from clonometer.cli.measuring import draw_seed
 from clonometer.cli.outputs import write_text
-from clonometer.cli.predicting import answer, calibrated_machine, live, read, rough_machine
-from clonometer.errors import ClonometerError, InputError, UsageError, VanishedError
-from clonometer.host.source import Source
+from clonometer.cli.progress import make_progress
+from clonometer.errors import UsageError, VanishedError
 from clonometer.host.target.reader import How, Reading
 from clonometer.model.store import default_path, save_calibration
 from clonometer.model.types import UNSCALED
-from clonometer.predict.copying import WriteRate, rate_of
-from clonometer.predict.judge import Machine, Question, judge
-from clonometer.predict.profile import profile_from_json, profile_of, without_names
-from clonometer.predict.ranking import rank
+from clonometer.predict.copying import WriteRate
+from clonometer.predict.judge import Machine, Question
+from clonometer.predict.profile import profile_of, without_names
 from clonometer.records import to_json
 from clonometer.views.exports.predicted import encode_predicted
 from clonometer.views.terminal.predict import render_watched, watched_line
 
-_MOST_PROFILE_BYTES = 16 << 20
 _HISTORY = 500
 _CLEAR = "\x1b[H\x1b[J"
 
@@ -61,9 +59,13 @@ class PredictWish:
     as_json: bool
     force: bool
 
+    def manner(self) -> How | None:
+        """How a process is to be read; None: the closest that is allowed."""
+        return None if self.how == "auto" else cast("How", self.how)
+
     def read(self, pid: int) -> Reading:
         """Read a process in the way that was asked for."""
-        return read(pid, how=None if self.how == "auto" else cast("How", self.how))
+        return read(pid, how=self.manner())
 
 
 def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> dict[str, Any]:
@@ -83,20 +85,8 @@ def _question(wish: PredictWish, reading: Reading | None = None) -> Question:
     """What is asked; where writes are to be measured, with their rate in the process that was read."""
     rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
     if reading is not None and wish.measure_s is not None:
-        rate = _measured_rate(reading, wish.measure_s)
+        rate = measured_rate(reading, wish.measure_s, make_progress())
     return Question(rate, wish.child_lives_s, wish.forks_every_s)
-
-
-def _measured_rate(reading: Reading, seconds: float) -> WriteRate:
-    from clonometer.host.target.writes import means_of_this_kernel, measure_writes, what_it_does
-
-    pid = reading.standing.pid
-    if reading.areas is None:
-        raise UsageError(f"writes of process {pid} cannot be measured: {reading.why}")
-    means = means_of_this_kernel()
-    click.echo(f"Measuring for {seconds:g} s which pages process {pid} writes to. {what_it_does(means)}", err=True)
-    seen = measure_writes(live(), pid, reading.areas, seconds, means=means)
-    return WriteRate(rate_of(seen.pages, seen.of_pages, seen.seconds), means, seen.seconds)
 
 
 def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
@@ -111,35 +101,16 @@ def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
 
 def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Answer for a saved profile."""
-    try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_PROFILE_BYTES))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is no profile: it is not JSON", "'clonometer predict --save-profile' writes one"
-        ) from error
-    document = to_json(judge(profile_from_json(content, str(path)), machine, _question(wish)))
+    document = to_json(predict_saved(path, machine, _question(wish)))
     _write_metrics([document], wish.openmetrics)
     return document
 
 
 def predict_all(machine: Machine, wish: PredictWish) -> dict[str, Any]:
     """Rank all processes but this one."""
-    question = _question(wish)
-    machine_now = live()
-    pids = [int(name) for name in machine_now.names("/proc") if name.isdigit()]
-    pids = [pid for pid in pids if pid != os.getpid() and not _is_of_kernel(machine_now, pid)]
-    ranking = rank(pids, lambda pid: answer(wish.read(pid), machine, question), top=wish.top, model=machine.name)
-    document = to_json(ranking)
+    document = to_json(ranked(machine, _question(wish), how=wish.manner(), top=wish.top))
     _write_metrics(document["processes"], wish.openmetrics)
     return document
-
-
-def _is_of_kernel(source: Source, pid: int) -> bool:
-    # Only a process has memory: what has none never forks. So it is with zombies.
-    return source.text_or(f"/proc/{pid}/statm", "").startswith("0 ")
 
 
 def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> None:
@@ -206,15 +177,7 @@ def find_machine(*, rough: bool, scan: bool) -> Machine:
     machine = calibrated_machine()
     if machine is None:
         return _made_if_wanted() or rough_machine()
-    return _scaled(machine) if scan else machine
-
-
-def _scaled(machine: Machine) -> Machine:
-    try:
-        return replace(machine, scales=measure_scales(machine.calibration))
-    except ClonometerError as error:
-        click.echo(f"clonometer: how fast the machine is now was not measured: {error.message}", err=True)
-        return machine
+    return scaled(machine, make_progress()) if scan else machine
 
 
 def _made_if_wanted() -> Machine | None:
@@ -224,6 +187,6 @@ def _made_if_wanted() -> Machine | None:
     question = "This machine was not calibrated. Calibrate it now, in 20 s? (No: a rough answer.)"
     if not click.confirm(question, default=True, err=True):
         return None
-    made, _ = calibrate(quick=True, budget_s=None, seed=draw_seed())
+    made, _ = calibrate(quick=True, progress=make_progress())
     save_calibration(made, default_path())
     return Machine(made, is_rough=False, scales=UNSCALED)

@@ -137,8 +137,10 @@ class BarProgress(_Reporting):
             self._live.update(_bar(what, elapsed_s, remaining_s), refresh=True)
 
     def say(self, line: str, *, to_copy: bool = False) -> None:
-        """Print a line above the bar."""
-        if self._live is not None:
+        """Print a line, above the bar while there is one."""
+        if self._live is None:
+            super().say(line)
+        else:
             self._live.console.print(line, markup=False, highlight=False, soft_wrap=to_copy)
 
     def run_ended(self, status: str, reason: str | None) -> None:

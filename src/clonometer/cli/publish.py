@@ -30,7 +30,8 @@ def command(run_file: Path, *, anonymous: bool, out: Path | None, yes: bool, for
     It is shown before it is written. What is kept is listed in docs/sharing.md; all else is dropped: names of hosts
     and users, paths, serial numbers, identifiers, the command line, the time of day. Nothing is sent anywhere.
     """
-    from clonometer.cli.measuring import find_catalogue
+    from clonometer.app.measuring import find_catalogue
+    from clonometer.cli.progress import make_progress
     from clonometer.dataset.publish import scrub
     from clonometer.dataset.published import PUBLISHED_SUFFIX
     from clonometer.records import to_json
@@ -40,7 +41,7 @@ def command(run_file: Path, *, anonymous: bool, out: Path | None, yes: bool, for
         raise UsageError("publish makes anonymous summaries only", f"clonometer publish {run_file} --anonymous")
     target = out or run_file.with_name(f"{run_file.stem}{PUBLISHED_SUFFIX}")
     check_output(target, force)
-    scrubbed = scrub(run_file, find_catalogue()[1])
+    scrubbed = scrub(run_file, find_catalogue(make_progress())[1])
     document = to_json(scrubbed.published)
     text = _text(document)
     click.echo(text, nl=False)

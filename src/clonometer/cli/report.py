@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.answers import read_results
+from clonometer.app.results import read_results
 from clonometer.cli.options import FILE, examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import with_previous_kept, write_and_say
 from clonometer.errors import InputError, UsageError

@@ -116,8 +116,9 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
 def _measure(
     names: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool, more_s: float | None
 ) -> Reproduction:
-    from clonometer.cli.measuring import find_catalogue
-    from clonometer.cli.predicting import live
+    from clonometer.app.live import live
+    from clonometer.app.measuring import find_catalogue
+    from clonometer.cli.progress import make_progress
     from clonometer.cli.reproducing import Kept, observe_demos
     from clonometer.host.facts import collect
     from clonometer.host.memory import free_bytes
@@ -129,7 +130,7 @@ def _measure(
     from clonometer.studies.parts import load_part, plans_for, say_shrunk
     from clonometer.studies.published import load_published
 
-    drivers, catalogue = find_catalogue()
+    drivers, catalogue = find_catalogue(make_progress())
     available = free_bytes(live())
     items = load_published().asked(names)
     studies = tuple(dict.fromkeys(item.study for item in items)) or names

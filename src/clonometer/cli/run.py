@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.answers import SCREEN_LINES, print_answer, read_results
+from clonometer.app.results import read_results
+from clonometer.app.run import RunRequest
+from clonometer.app.since import VARIABLE, since_last_time
+from clonometer.cli.answers import SCREEN_LINES, print_answer
 from clonometer.cli.completing import complete_plans, complete_settings, complete_workloads
 from clonometer.cli.console import plain_width
-from clonometer.cli.measuring import find_catalogue, say_lacking
 from clonometer.cli.options import (
     FILE,
     SHARE,
@@ -26,21 +27,12 @@ from clonometer.cli.options import (
     time_option,
 )
 from clonometer.cli.outputs import write_text
-from clonometer.cli.since import VARIABLE, since_last_time
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
 from clonometer.files import why_not_written
 
 if TYPE_CHECKING:
-    from clonometer.plan.types import Catalogue, Plan
     from clonometer.runner.run import RunOutcome
 
-DEFAULT_PLAN = "default"
-# A budget that the user named is kept; a plan's own one may be exceeded so far for enough processes.
-PLAN_STRETCH = 1.5
-# So long may cells that had no turn yet be measured once beyond a named budget.
-OVERTIME_S = 5.0
-# Twice the budget and 5 s after its start a command has ended; the last second is for the answer.
-_MOST_OVERTIME_S = 4.0
 DEFAULT_OUT = "clonometer-run.parquet"
 
 _EXAMPLES = examples(
@@ -50,32 +42,6 @@ _EXAMPLES = examples(
     "clonometer run --plan my-plan.toml --out mine.parquet --keep-previous",
     "clonometer run --json | jq '.findings[].sentence'",
 )
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """What the command line asked for."""
-
-    workloads: tuple[str, ...]
-    settings: tuple[str, ...]
-    plan: str | None
-    globs: tuple[str, ...]
-    budget_s: float | None
-    target_width: float | None
-    seed: int
-
-    def command(self) -> list[str]:
-        """The command line that repeats the run: the same cells in the same order."""
-        words = ["clonometer", "run", *self.workloads]
-        for option, values in (("--set", self.settings), ("--only", self.globs)):
-            words += [word for value in values for word in (option, value)]
-        if self.plan is not None:
-            words += ["--plan", self.plan]
-        if self.budget_s is not None:
-            words += ["--budget", f"{self.budget_s:g}"]
-        if self.target_width is not None:
-            words += ["--target-width", f"{self.target_width:g}"]
-        return [*words, "--seed", str(self.seed)]
 
 
 @click.command(name="run", epilog=_EXAMPLES)
@@ -144,17 +110,17 @@ def command(
     Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
     is.
     """
-    wish = _Wish(**asked)  # type: ignore[arg-type] # click has checked them
-    if wish.workloads and wish.plan is not None:
+    request = RunRequest(**asked)  # type: ignore[arg-type] # click has checked them
+    if request.workloads and request.plan is not None:
         raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
     # Without --out nobody has named a file that could be refused: the former one is kept.
     keep = (out is None or keep_previous) and not force
     outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, report, force, keep, keep_previous)
-    outcome = _measure(wish, outputs, timeout_s)
+    outcome = _measure(request, outputs, timeout_s)
     if outcome.path is None:
         return outcome.exit_status
     since = None if no_since else since_last_time(outcome.path)
-    closing = _closing_lines(outcome, outputs, wish, since)
+    closing = _closing_lines(outcome, outputs, request, since)
     _answer(outcome.path, report, as_json=as_json, wide=wide, lines=SCREEN_LINES - len(closing))
     # With --json standard output holds one JSON object and nothing else.
     for line in closing:
@@ -163,7 +129,7 @@ def command(
 
 
 def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) -> None:
-    """Say why there is no file; ``said`` are the lines that progress has said already."""
+    """Say why there is no file; ``reported`` are the lines that progress has said already."""
     if outcome.exit_status == EXIT_INTERRUPTED:
         click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         return
@@ -214,64 +180,29 @@ class _Outputs:
                 raise UsageError("--out and --report name the same file")
 
 
-def _measure(wish: _Wish, outputs: _Outputs, timeout_s: float | None) -> RunOutcome:
-    began_s = time.monotonic()
+def _measure(request: RunRequest, outputs: _Outputs, timeout_s: float | None) -> RunOutcome:
+    from clonometer.app.run import measure, prepare
     from clonometer.cli.progress import make_progress
-    from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
-    from clonometer.runner.run import run
 
-    drivers, catalogue = find_catalogue()
-    plan = _make_plan(wish, catalogue)
-    if wish.workloads:
-        say_lacking(plan, wish.settings)
+    progress = make_progress()
+    prepared = prepare(request, progress)
     # After what was asked for: a mistake in a name is told first.
     outputs.check()
-    progress = make_progress()
-    # Starting counts too: on a busy machine it takes seconds.
-    left_s = None if wish.budget_s is None else 2 * wish.budget_s + _MOST_OVERTIME_S - (time.monotonic() - began_s)
-    outcome = run(
-        plan,
-        catalogue,
-        drivers,
+    outcome = measure(
+        request,
+        prepared,
         out=outputs.out,
-        seed=wish.seed,
-        scheduler=TargetScheduler(
-            wish.seed,
-            plan.budget_seconds,
-            timed_quantities(catalogue),
-            target_width=plan.target_width,
-            stretch=PLAN_STRETCH if wish.budget_s is None else 1.0,
-            overtime_s=None if wish.budget_s is None else OVERTIME_S,
-        ),
-        progress=progress,
-        command=wish.command(),
         force=outputs.force,
         keep=outputs.keep,
         driver_timeout_s=timeout_s,
-        most_seconds=left_s,
-        named=bool(wish.workloads),
+        progress=progress,
     )
     if outcome.path is None:
         _say_nothing_was_measured(outcome, progress.reported)
     return outcome
 
 
-def _make_plan(wish: _Wish, catalogue: Catalogue) -> Plan:
-    from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
-    from clonometer.plan.planfile import load_plan
-
-    if wish.workloads:
-        plan = plan_from_arguments(wish.workloads, wish.settings, catalogue, budget_seconds=wish.budget_s)
-    else:
-        plan = apply_settings(load_plan(wish.plan or DEFAULT_PLAN, catalogue), wish.settings, catalogue)
-    if wish.budget_s is not None:
-        plan = replace(plan, budget_seconds=wish.budget_s)
-    if wish.target_width is not None:
-        plan = replace(plan, target_width=wish.target_width)
-    return apply_only(plan, wish.globs)
-
-
-def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: str | None) -> list[str]:
+def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, since: str | None) -> list[str]:
     """What follows the answer: why a run is not complete, where its files are, and what changed since the last one."""
     from clonometer.views.terminal.text import wrap
 
@@ -285,7 +216,7 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, wish: _Wish, since: s
     lines += wrap(f"Wrote {' and '.join(files)}{kept}.", plain_width())
     if outcome.status == "partial":
         other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")
-        lines.append(f"To measure all of it: {shlex.join(wish.command())} --out {shlex.quote(str(other))}")
+        lines.append(f"To measure all of it: {shlex.join(request.command())} --out {shlex.quote(str(other))}")
     if since is not None:
         lines += wrap(since, plain_width())
     elif outcome.previous is not None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.answers import keep_cells, print_answer, read_results
+from clonometer.app.results import keep_cells, read_results
+from clonometer.cli.answers import print_answer
 from clonometer.cli.console import print_record
 from clonometer.cli.options import examples, json_option, run_argument
 from clonometer.errors import UsageError

@@ -16,7 +16,8 @@ from clonometer.families import families, family
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import AxisValue, CatalogueAxis, Cell, matches
 from clonometer.plan.names import full_name, is_glob
-from clonometer.plan.planfile import load_plan, plan_names, plan_place, plan_title
+from clonometer.plan.planfile import load_plan, plan_title
+from clonometer.plan.shipped import plan_names, plan_place
 from clonometer.plan.types import Catalogue, Plan, Quantity, Workload
 from clonometer.plan.values import values_text
 from clonometer.units import format_bytes, format_duration

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from clonometer.errors import UsageError, unknown
 from clonometer.plan.cell import matches
+from clonometer.plan.shipped import plan_names
 
 
 def is_glob(name: str) -> bool:
@@ -32,9 +33,6 @@ def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> 
     workload = _bearing(name, workloads)
     if workload:
         return workload
-    # Plans are read by what reads names.
-    from clonometer.plan.planfile import plan_names
-
     if name in plan_names():
         raise UsageError(f"{name} is a plan, not a {kind}", f"clonometer run --plan {name}")
     raise unknown(kind, name, workloads)

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 
 from clonometer.errors import PlanError, UsageError, unknown
-from clonometer.files import cannot_read
 from clonometer.plan.expand import Entry, expand
 from clonometer.plan.limits import read_limits
+from clonometer.plan.shipped import QUICK, file_text, shipped_path
 from clonometer.plan.types import TARGET_WIDTH, Catalogue, Limits, Plan
 from clonometer.units import parse_share
 
 PLAN_SCHEMA = 1
 DEFAULT_BUDGET_SECONDS = 60.0
 
-_QUICK = "-quick"
-_QUICK_TABLE = "\n[quick]\n"
 _QUICK_KEYS = ("title", "budget_seconds", "target_width", "temperature", "limits", "set", "cells")
 _TOP_KEYS = ("schema", "name", *_QUICK_KEYS, "quick")
 _ENTRY_KEYS = ("workloads", "temperature", "set", "limits", "quick")
-
-
-def plan_names() -> list[str]:
-    """Names of the plans that come with Clonometer, sorted; of a plan with a quick form ``NAME-quick`` too.
-
-    Examples
-    --------
-    >>> {"default", "memory", "memory-quick"} <= set(plan_names())
-    True
-    """
-    names = [path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml")]
-    # By the text: to parse all plans would take 40 ms of every command.
-    quick = [f"{name}{_QUICK}" for name in names if _QUICK_TABLE in _file_text(_shipped() / f"{name}.toml")]
-    return sorted([*names, *quick])
 
 
 def plan_title(name: str) -> str:
@@ -46,22 +29,11 @@ def plan_title(name: str) -> str:
     UsageError
         If there is none of that name.
     """
-    path, quick = _shipped_path(name)
-    document: Mapping[str, object] = _parse(_file_text(path), f"plan {name}")
+    path, quick = shipped_path(name)
+    document: Mapping[str, object] = _parse(file_text(path), f"plan {name}")
     if quick:
         document = _quick_form(document, f"plan {name}")
     return _text(document, "title", f"plan {name}", "")
-
-
-def plan_place(name: str) -> str:
-    """Where the file of a plan lies that comes with Clonometer; that of ``NAME-quick`` is NAME's.
-
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
-    """
-    return str(_shipped_path(name)[0])
 
 
 def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
@@ -86,12 +58,12 @@ def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
-        path, whole = Path(text), Path(text.replace(f"{_QUICK}.toml", ".toml"))
+        path, whole = Path(text), Path(text.replace(f"{QUICK}.toml", ".toml"))
         quick = whole.is_file() and not path.exists()
         path = whole if quick else path
-        return parse_plan(_file_text(path), path.name, catalogue, default_name=path.stem, quick=quick)
-    shipped, quick = _shipped_path(text)
-    return parse_plan(_file_text(shipped), f"plan {text}", catalogue, default_name=text, quick=quick)
+        return parse_plan(file_text(path), path.name, catalogue, default_name=path.stem, quick=quick)
+    shipped, quick = shipped_path(text)
+    return parse_plan(file_text(shipped), f"plan {text}", catalogue, default_name=text, quick=quick)
 
 
 def parse_plan(
@@ -114,7 +86,7 @@ def parse_plan(
     _known_keys(document, _TOP_KEYS, source)
     name = _text(document, "name", source, default_name)
     if quick:
-        name, document, source = f"{name}{_QUICK}", _quick_form(document, source), f"{source}: quick form"
+        name, document, source = f"{name}{QUICK}", _quick_form(document, source), f"{source}: quick form"
     base = Limits(**_limits(document, source))
     common = _settings(document, source)
     temperatures = _temperatures(document, source)
@@ -126,33 +98,6 @@ def parse_plan(
     title, width = _text(document, "title", source, name), _target_width(document, source)
     budget = checked_budget(document.get("budget_seconds", DEFAULT_BUDGET_SECONDS), f"{source}: budget_seconds")
     return Plan(name, title, budget, targets, width)
-
-
-def _shipped() -> resources.abc.Traversable:
-    return resources.files("clonometer.plan") / "plans"
-
-
-def _shipped_path(name: str) -> tuple[resources.abc.Traversable, bool]:
-    """The file of a plan, and whether its quick form is meant."""
-    if name not in plan_names():
-        error = unknown("plan", name, plan_names())
-        is_file = Path(name).is_file()
-        if Path(name).suffix and not is_file:
-            _, near = cannot_read(Path(name).with_suffix(".toml"), FileNotFoundError())
-            raise UsageError(f"there is no file {name}, and no plan of that name", near or error.hint)
-        raise UsageError(error.message, f"a file of that name exists: write ./{name}" if is_file else error.hint)
-    whole = name.removesuffix(_QUICK)
-    return _shipped() / f"{whole}.toml", whole != name
-
-
-def _file_text(path: Path | resources.abc.Traversable) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        hint = "'clonometer list' names the plans that come with clonometer"
-        raise UsageError(f"cannot read plan {path}: {error.strerror}", hint) from None
-    except UnicodeDecodeError as error:
-        raise PlanError(f"{path.name}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def _parse(toml: str, source: str) -> dict[str, object]:

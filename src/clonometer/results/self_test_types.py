@@ -38,3 +38,18 @@ class WallCheck:
     blocks: int
     worst_share: float
     passed: bool | None
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """Whether the instrument tells the truth: ``passed`` where every check did, or nothing can be said of it.
+
+    ``other_running_tasks`` is how many others were seen running at most; ``failures`` has what could not be measured,
+    a sentence each.
+    """
+
+    passed: bool
+    other_running_tasks: int
+    moves: tuple[MoveCheck, ...]
+    walls: tuple[WallCheck, ...]
+    failures: tuple[str, ...] = ()

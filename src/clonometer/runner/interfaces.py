@@ -52,6 +52,13 @@ class Progress:
     def run_ended(self, status: str, reason: str | None) -> None:
         """Learn that nothing more will be measured."""
 
+    def say(self, line: str, *, to_copy: bool = False) -> None:
+        """Show a sentence; one that people copy must not be wrapped."""
+
+
+#: Shows nothing.
+SILENT = Progress()
+
 
 #: Does something of its own between two processes, which other tools measured in turn with ours need. Gets the time
 #: since the start in ns, on the clock of the processes' ``started_ns`` in the run file, and what interrupts it.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from clonometer.plan.expand import with_condition
-from clonometer.plan.planfile import load_plan, plan_names
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.shipped import plan_names
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.units import approximate_bytes

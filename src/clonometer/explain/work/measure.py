@@ -15,7 +15,7 @@ from clonometer.explain.types import Bounded, Segment
 from clonometer.explain.work import budget, read
 from clonometer.explain.work.budget import Account, Process
 from clonometer.explain.work.life import Lives, thinned
-from clonometer.explain.work.notes import notes_of
+from clonometer.explain.work.notes import conclusion, notes_of
 from clonometer.explain.work.types import (
     FutexUse,
     TaskTimeline,
@@ -239,7 +239,7 @@ def _gather(
         lost=sum(side_heard.lost for side_heard in heard.values()),
         grown=tracer.grown,
     )
-    return replace(explained, notes=tuple(notes_of(explained)))
+    return replace(explained, conclusion=conclusion(explained), notes=tuple(notes_of(explained)))
 
 
 def _condition(target: Target) -> str:

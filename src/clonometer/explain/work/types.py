@@ -137,6 +137,7 @@ class WorkExplanation:
     cpus: Positive
     tier: Annotated[WorkTier, "What could be seen."]
     pairs: Annotated[Positive, "Traced processes of each side; as many ran untraced."]
+    conclusion: Annotated[str, "Who is slower, by how much, and where that time goes."] = ""
     gap_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, traced."]
     gap: Annotated[
         Bounded,
@@ -166,14 +167,6 @@ class WorkExplanation:
     lost: Annotated[Count, "Events that are missing."] = 0
     grown: Annotated[Count, Key("buffer_grown"), "How often more room was taken for events."] = 0
     notes: Annotated[tuple[str, ...], "What a reader must know."] = ()
-
-    @written("Who is slower, by how much, and where that time goes.", after="pairs")
-    def conclusion(self) -> str:
-        """Who is slower, by how much, and where that time goes, in one or two sentences."""
-        # The notes are about explanations, and these of the notes' words.
-        from clonometer.explain.work.notes import conclusion
-
-        return conclusion(self)
 
     @written("Whether the interval of gap_ns leaves out 0.", after="untraced_gap")
     def told_apart(self) -> bool:

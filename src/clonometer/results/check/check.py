@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from clonometer.errors import InputError
-from clonometer.plan.planfile import plan_names
+from clonometer.plan.shipped import plan_names
 from clonometer.results.check.types import (
     BLIND_FACTOR,
     CANNOT_TELL,

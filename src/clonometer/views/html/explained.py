@@ -9,8 +9,8 @@ from clonometer.explain.types import Explanation, Versus
 from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.families import END
 from clonometer.results.types import Estimate
-from clonometer.views.html import render_page
 from clonometer.views.html.explain import launch_section, versus_section
+from clonometer.views.html.page import render_page
 from clonometer.views.html.work import work_section
 from clonometer.views.plots import interval_text
 from clonometer.views.specs import PAGE, theme

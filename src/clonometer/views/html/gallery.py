@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.dataset.published import Gallery, GalleryMachine, PublishedRow
 from clonometer.units import format_bytes, table_unit
-from clonometer.views.html import render_page
+from clonometer.views.html.page import render_page
 from clonometer.views.labels import cpu_name
 from clonometer.views.rows import fact_text, plain_figure
 from clonometer.views.table import INTERVAL_HEADING, Column, Table

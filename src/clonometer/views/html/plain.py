@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from clonometer.views.figures.types import Panel, Section
-from clonometer.views.html import render_page
 from clonometer.views.html.figures import chart_of
+from clonometer.views.html.page import render_page
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.table import Table
 

@@ -11,7 +11,7 @@ from typing import Any
 from clonometer.studies.published import Study
 from clonometer.studies.types import ClaimEntry, Reproduction
 from clonometer.views.drawing import can_draw, draw_svg, how_to_install
-from clonometer.views.html import render_page
+from clonometer.views.html.page import render_page
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.studies import (
     STATUS_WORDS,

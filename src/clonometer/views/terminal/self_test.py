@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clonometer.families import known_delays
-from clonometer.results.self_test_types import MoveCheck, WallCheck
+from clonometer.results.self_test_types import MoveCheck, SelfTest
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import rendered, wrap, wrap_each
@@ -15,23 +15,22 @@ _ADDS_UP = {True: "ok", False: "WRONG", None: "? (single blocks only)"}
 
 
 @rendered(least_width=40)
-def render_self_test(
-    moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool, busy: int, *, width: int, colour: bool
-) -> Iterator[str]:
-    """Write a self-test, which was ``good`` or not while up to ``busy`` other tasks were running."""
+def render_self_test(test: SelfTest, *, width: int, colour: bool) -> Iterator[str]:
+    """Write a self-test."""
+    moves = test.moves
     yield from wrap("Known delays: how far each stage moved, in us, and what was expected.", width)
     yield ""
     yield from draw_table(_table(moves), width, colour)
     yield from wrap_each((f"?: {reason}" for reason in dict.fromkeys(check.reason for check in moves) if reason), width)
     yield ""
-    for wall in walls:
+    for wall in test.walls:
         yield from wrap(
             f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
             f"{wall.worst_share:.2%} {_ADDS_UP[wall.passed]}",
             width,
         )
     yield ""
-    yield from wrap_each(_verdict(good, busy), width)
+    yield from wrap_each(_verdict(test), width)
 
 
 def _table(moves: Sequence[MoveCheck]) -> Table:
@@ -53,12 +52,13 @@ def _us(time_ns: float) -> str:
     return f"{time_ns / 1000:.1f}"
 
 
-def _verdict(good: bool, busy: int) -> tuple[str, ...]:
-    if good:
+def _verdict(test: SelfTest) -> tuple[str, ...]:
+    if test.passed:
         return ("The instrument tells the truth here.",)
-    if not busy:
+    if not test.other_running_tasks:
         return ("The instrument does NOT tell the truth here.",)
     return (
-        f"Cannot tell: up to {busy} other tasks were running, and delays grow when CPUs are shared.",
+        f"Cannot tell: up to {test.other_running_tasks} other tasks were running, and delays grow when CPUs are "
+        "shared.",
         "Try again when the machine is quiet.",
     )

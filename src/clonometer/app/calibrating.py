@@ -7,26 +7,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 
-import rich_click as click
-
-from clonometer.cli.measuring import briefly_measured, find_catalogue
-from clonometer.cli.predicting import live, read
+from clonometer.app.live import features_of_process, live
+from clonometer.app.measuring import briefly_measured, find_catalogue
+from clonometer.app.seeds import draw_seed
 from clonometer.errors import DriverError
 from clonometer.host.cpu import last_level_cache_bytes
 from clonometer.host.facts import collect
 from clonometer.host.memory import free_bytes
 from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import FULL, QUICK, REFERENCE, MakerCounts, affordable
-from clonometer.model.features import Features
 from clonometer.model.making import ForkedProcess, make_calibration
 from clonometer.model.reference import scales_by
-from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
+from clonometer.model.store import machine_of
 from clonometer.model.turns import STATES, ForkState, take_turns
 from clonometer.model.types import Scales
 from clonometer.plan.planfile import load_plan
-from clonometer.predict.profile import profile_of
+from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.made import MadeProcess, cache_emptier
 
 FULL_S, QUICK_S = 110.0, 18.0
@@ -38,8 +35,21 @@ _SCAN_S = 3.0
 _SAY_EVERY_S = 10.0
 
 
-def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibration, int]:
+def calibrate(
+    *, quick: bool = False, budget_s: float | None = None, seed: int | None = None, progress: Progress = SILENT
+) -> tuple[Calibration, int]:
     """Fork processes of all conditions in turn, measure the plan ``calibrate``, and fit to both.
+
+    Parameters
+    ----------
+    quick
+        Measure fewer conditions: 20 s.
+    budget_s
+        Time to measure; by default that of the plan.
+    seed
+        Fixes the order of measuring; by default it is drawn.
+    progress
+        Watches.
 
     Returns
     -------
@@ -53,14 +63,15 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
     KeyboardInterrupt
         The user has had enough.
     """
+    seed = draw_seed() if seed is None else seed
     seconds = budget_s or (QUICK_S if quick else FULL_S)
     forked, lacks = _fork_conditions(
-        quick=quick, seconds=seconds * _FORKS_PART, seed=seed, is_named=budget_s is not None
+        quick=quick, seconds=seconds * _FORKS_PART, seed=seed, is_named=budget_s is not None, progress=progress
     )
-    drivers, catalogue = find_catalogue()
+    drivers, catalogue = find_catalogue(progress)
     plan = load_plan("calibrate-quick" if quick else "calibrate", catalogue)
     plan = replace(plan, budget_seconds=seconds * (1 - _FORKS_PART))
-    with briefly_measured(plan, catalogue, drivers, seed=seed) as (run, outcome):
+    with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, outcome):
         machine = machine_of(collect())
         made = make_calibration(
             forked, run, made_at=int(time.time()), quick=quick, machine=machine, lacks=lacks, seed=seed
@@ -69,12 +80,12 @@ def calibrate(*, quick: bool, budget_s: float | None, seed: int) -> tuple[Calibr
 
 
 def _fork_conditions(
-    *, quick: bool, seconds: float, seed: int, is_named: bool
+    *, quick: bool, seconds: float, seed: int, is_named: bool, progress: Progress
 ) -> tuple[list[ForkedProcess], dict[str, str]]:
     conditions, lacks = affordable(QUICK if quick else FULL, free_bytes(live()))
     chance = random.Random(seed)
     forked: list[ForkedProcess] = []
-    say = _Progress(seconds)
+    say = _Remarks(seconds, progress)
     begin_s = time.monotonic()
     for number in range(1, _PASSES + 1):
         # A pass takes what it takes, since each condition has a turn in each state. The first is needed; the others
@@ -115,7 +126,7 @@ def _forked_in_turn(
     states: Mapping[str, ForkState],
     seconds: float,
     chance: random.Random,
-    say: _Progress | None = None,
+    say: _Remarks | None = None,
 ) -> list[ForkedProcess]:
     forked = not_yet_forked(processes)
     turns = take_turns(
@@ -133,21 +144,16 @@ def cache_emptier_of_here() -> Callable[[], None]:
     return cache_emptier(last_level_cache_bytes(live()))
 
 
-def features_of_process(pid: int) -> Features:
-    """Read a process as ``clonometer predict --pid`` does."""
-    return profile_of(read(pid), huge_pages_used=True).features
-
-
 def not_yet_forked(processes: Mapping[str, MadeProcess]) -> dict[str, ForkedProcess]:
     """Read what each process has, before its forks are added."""
     return {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
 
 
-class _Progress:
-    """Says on standard error how far the forks are, every ten seconds."""
+class _Remarks:
+    """Says how far the forks are, every ten seconds."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, progress: Progress) -> None:
+        self._seconds, self._progress = seconds, progress
         self._begin_s = self._said_s = time.monotonic()
 
     def maybe(self) -> None:
@@ -156,7 +162,7 @@ class _Progress:
         if now_s - self._said_s >= _SAY_EVERY_S:
             self._said_s = now_s
             left_s = max(0.0, self._seconds - (now_s - self._begin_s))
-            click.echo(f"processes fork in turn: about {left_s:.0f} s left", err=True)
+            self._progress.say(f"processes fork in turn: about {left_s:.0f} s left")
 
 
 @contextmanager
@@ -177,17 +183,3 @@ def measure_scales(calibration: Calibration) -> Scales:
     chance = random.Random()
     with reference_processes(chance) as processes:
         return scales_by(_forked_in_turn(processes, STATES, _SCAN_S, chance), calibration)
-
-
-def usable_calibration(path: Path | None = None) -> Calibration | None:
-    """Read this user's calibration, or that of a file; None where there is none.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, or not of this machine as it is now.
-    """
-    calibration = read_calibration(default_path() if path is None else path)
-    if calibration is not None:
-        check_machine(calibration, machine_of(collect()))
-    return calibration

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
-import rich_click as click
-
-from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.measuring import find_catalogue
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS, EXIT_REGRESSION
+from clonometer.app.measuring import find_catalogue
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.host.facts import collect
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.types import Catalogue, Target
 from clonometer.results.self_test import INJECTED_NS, SPINS, KnownSamples, check_moves, check_walls, passed
-from clonometer.results.self_test_types import MoveCheck, WallCheck
+from clonometer.results.self_test_types import SelfTest
 from clonometer.runner.drivers import Drivers
+from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.measure import measure
-from clonometer.views.terminal.self_test import render_self_test
 
 WORKLOADS = (FORK, PTHREAD)
 PLACEMENTS = ("pinned", "free")
 
 
-def self_test(rounds: int, *, as_json: bool) -> int:
-    """Measure with known delays, print what came of it, and give the exit status."""
-    drivers, catalogue = find_catalogue(quiet=True)
-    measured, failures, busy = _measure_known(drivers, catalogue, drivers.calibrate(), rounds)
-    for failure in failures:
-        click.echo(f"clonometer: {failure}", err=True)
+def self_test(rounds: int = 8, progress: Progress = SILENT) -> SelfTest:
+    """Measure with known delays ``rounds`` times, each time in a new order.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The user has had enough.
+    """
+    drivers, catalogue = find_catalogue()
+    measured, failures, busy = _measure_known(drivers, catalogue, drivers.calibrate(), rounds, progress)
     moves, walls = check_moves(measured), check_walls(measured)
-    good = passed(moves, walls)
-    if as_json:
-        print_json(_as_json(moves, walls, good, busy))
-    else:
-        print_drawn(render_self_test, moves, walls, good, busy)
-    if failures:
-        return EXIT_FAILED_CELLS
-    return 0 if good else EXIT_CANNOT_TELL if busy else EXIT_REGRESSION
+    return SelfTest(passed(moves, walls), busy, tuple(moves), tuple(walls), tuple(failures))
 
 
 def _targets(catalogue: Catalogue) -> list[tuple[Target, str | None, int]]:
@@ -60,7 +51,7 @@ def _targets(catalogue: Catalogue) -> list[tuple[Target, str | None, int]]:
 
 
 def _measure_known(
-    drivers: Drivers, catalogue: Catalogue, clock: dict[str, Any], rounds: int
+    drivers: Drivers, catalogue: Catalogue, clock: dict[str, Any], rounds: int, progress: Progress
 ) -> tuple[list[KnownSamples], list[str], int]:
     """Measure all experiments ``rounds`` times, each time in a new order.
 
@@ -74,8 +65,7 @@ def _measure_known(
     with interruption() as wish:
         for number in range(rounds):
             busy = max(busy, _other_running_tasks())
-            if sys.stderr.isatty():
-                click.echo(f"round {number + 1} of {rounds}", err=True)
+            progress.say(f"round {number + 1} of {rounds}")
             for target, spin, injected_ns in order.sample(experiments, len(experiments)):
                 driver = drivers.choose(target.workload, target.condition)
                 measured = measure(driver, target, clock, interrupt_fd=wish.descriptor)
@@ -90,16 +80,6 @@ def _measure_known(
                     for block in measured.blocks
                 ]
     return known, list(failures), max(busy, _other_running_tasks())
-
-
-def _as_json(moves: Sequence[MoveCheck], walls: Sequence[WallCheck], good: bool, busy: int) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "passed": good,
-        "other_running_tasks": busy,
-        "moves": [asdict(check) for check in moves],
-        "walls": [asdict(check) for check in walls],
-    }
 
 
 def _other_running_tasks() -> int:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
 from clonometer.errors import EXIT_INTERRUPTED
+from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
 
 
-def find_catalogue(*, quiet: bool = False) -> tuple[Drivers, Catalogue]:
-    """Find the drivers and what they can measure; unless ``quiet`` those that are left out are said on standard error.
+def find_catalogue(progress: Progress = SILENT) -> tuple[Drivers, Catalogue]:
+    """Find the drivers and what they can measure; ``progress`` says which are left out, and why.
 
     Raises
     ------
@@ -30,18 +29,18 @@ def find_catalogue(*, quiet: bool = False) -> tuple[Drivers, Catalogue]:
     from clonometer.runner.drivers import find_drivers
 
     drivers = find_drivers()
-    for name, reason in () if quiet else drivers.broken.items():
-        click.echo(f"clonometer: driver {name} is left out: {reason}", err=True)
+    for name, reason in drivers.broken.items():
+        progress.say(f"clonometer: driver {name} is left out: {reason}")
     return drivers, read_catalogue(drivers.descriptions)
 
 
-def say_lacking(plan: Plan, settings: Iterable[str]) -> None:
+def say_lacking(plan: Plan, settings: Iterable[str], progress: Progress) -> None:
     """Say which workloads of a plan do not have an axis that was set."""
     from clonometer.plan.adhoc import lacking
 
     for axis, workloads in lacking(plan, settings).items():
         has, are = ("has", "is") if len(workloads) == 1 else ("have", "are")
-        click.echo(f"clonometer: {', '.join(workloads)} {has} no {axis} and {are} measured without it", err=True)
+        progress.say(f"clonometer: {', '.join(workloads)} {has} no {axis} and {are} measured without it")
 
 
 def drivers_to_json(drivers: Drivers) -> list[dict[str, str | None]]:
@@ -61,9 +60,9 @@ def briefly_measured(
     seed: int,
     scheduler: Scheduler | None = None,
     name: str = "brief",
-    quiet: bool = False,
+    progress: Progress = SILENT,
 ) -> Iterator[tuple[Run, RunOutcome]]:
-    """Measure a plan into a file ``name`` that is gone afterwards, with progress on standard error unless ``quiet``.
+    """Measure a plan into a file ``name`` that is gone afterwards.
 
     Without a ``scheduler`` it is measured in rounds.
 
@@ -77,7 +76,6 @@ def briefly_measured(
     KeyboardInterrupt
         The user has had enough.
     """
-    from clonometer.cli.progress import make_progress
     from clonometer.results.schedule.scheduler import RoundsScheduler
     from clonometer.runfile import open_run
     from clonometer.runner.folder import temporary_folder
@@ -91,16 +89,9 @@ def briefly_measured(
             out=folder / f"{name}.parquet",
             seed=seed,
             scheduler=scheduler or RoundsScheduler(seed, plan.budget_seconds),
-            progress=None if quiet else make_progress(),
+            progress=progress,
         )
         if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
             raise KeyboardInterrupt
         with open_run(outcome.path) as measured:
             yield measured, outcome
-
-
-def draw_seed() -> int:
-    """Draw a seed for the order of a run."""
-    import secrets
-
-    return secrets.randbelow(2**31)

@@ -7,24 +7,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from clonometer.app.live import live, read
 from clonometer.errors import ClonometerError
-from clonometer.host.source import Lack, Source, chosen
-from clonometer.host.target.reader import How, Reading, read_target
+from clonometer.host.facts import collect
+from clonometer.host.source import Lack, chosen
+from clonometer.host.target.reader import Reading
 from clonometer.host.target.room import read_room
+from clonometer.model.calibration import Calibration
+from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
 from clonometer.predict.answer import Predicted
 from clonometer.predict.judge import Machine, Question, judge
 from clonometer.predict.profile import profile_of
 from clonometer.predict.rough import rough_calibration
 from clonometer.records import to_json
 
-ROOT = Path("/")
 _GLANCE_EVERY_S = 1.0
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 
-def live() -> Source:
-    """The machine as it is now: a source reads each file once."""
-    return Source(ROOT)
+def usable_calibration(path: Path | None = None) -> Calibration | None:
+    """Read this user's calibration, or that of a file; None where there is none.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, or not of this machine as it is now.
+    """
+    calibration = read_calibration(default_path() if path is None else path)
+    if calibration is not None:
+        check_machine(calibration, machine_of(collect()))
+    return calibration
 
 
 def calibrated_machine() -> Machine | None:
@@ -35,8 +47,6 @@ def calibrated_machine() -> Machine | None:
     InputError
         If the calibration is damaged, or of another machine.
     """
-    from clonometer.cli.calibrating import usable_calibration
-
     calibration = usable_calibration()
     return None if calibration is None else Machine(calibration, is_rough=False)
 
@@ -52,11 +62,6 @@ def calibrated_machine_or_none() -> Machine | None:
 def rough_machine() -> Machine:
     """The rough model, for machines that were not calibrated."""
     return Machine(rough_calibration(), is_rough=True)
-
-
-def read(pid: int, *, how: How | None = None) -> Reading:
-    """Read a live process."""
-    return read_target(live(), pid, how=how)
 
 
 def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:

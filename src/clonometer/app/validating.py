@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-import rich_click as click
-
-from clonometer.cli.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes, usable_calibration
-from clonometer.cli.console import print_record
+from clonometer.app.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
+from clonometer.app.predicting import usable_calibration
+from clonometer.app.seeds import draw_seed
 from clonometer.errors import UsageError
 from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import MakerCounts
@@ -18,8 +17,8 @@ from clonometer.model.reference import scales_by
 from clonometer.model.turns import HELD_OUT_STATES, STATES, ask
 from clonometer.model.validated import Validation
 from clonometer.model.validation import random_mixture, summarize_validation, validated_forks
+from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.made import MadeProcess
-from clonometer.views.terminal.validation import render_validation
 
 _SAY_EVERY = 5
 #: So many turns of a process in each state; in each that was calibrated beside those of so many references.
@@ -27,33 +26,29 @@ _ROUNDS, _BESIDE = 18, 2
 _VALIDATED = "the process"
 
 
-def print_validation(processes: int, seed: int, *, as_json: bool) -> None:
-    """Validate, and print errors and coverage.
+def validate(
+    processes: int, *, calibration: Calibration | None = None, seed: int | None = None, progress: Progress = SILENT
+) -> Validation:
+    """Make so many processes, each with a random mixture of what a process may have, and fork them for real.
+
+    Each forks in turn with the processes of the reference scan, so that prediction and forks are of one moment: a
+    shared host changes its speed by a third from second to second. Without a ``calibration`` it is this user's.
 
     Raises
     ------
     UsageError
         If this machine was not calibrated.
     """
-    calibration = usable_calibration()
+    calibration = usable_calibration() if calibration is None else calibration
     if calibration is None:
         raise UsageError("this machine was not calibrated", "run 'clonometer calibrate' first")
-    result = validate(calibration, processes, seed)
-    print_record(result, render_validation, as_json=as_json)
-
-
-def validate(calibration: Calibration, processes: int, seed: int) -> Validation:
-    """Make so many processes, each with a random mixture of what a process may have, and fork them for real.
-
-    Each forks in turn with the processes of the reference scan, so that prediction and forks are of one moment: a
-    shared host changes its speed by a third from second to second.
-    """
+    seed = draw_seed() if seed is None else seed
     chance = random.Random(seed)
     empty_caches = cache_emptier_of_here()
     forks = []
     for number in range(processes):
         if number % _SAY_EVERY == 0:
-            click.echo(f"{number} of {processes} processes forked", err=True)
+            progress.say(f"{number} of {processes} processes forked")
         # New ones each time: processes of one condition differ by where their memory lies.
         with reference_processes(chance) as references:
             process, others = _fork_beside(references, random_mixture(chance), chance, empty_caches)

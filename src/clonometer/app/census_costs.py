@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clonometer.cli.measuring import briefly_measured, find_catalogue
+from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.errors import ClonometerError
 from clonometer.families import census_ways
+from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.user_cache import kept_text
 from clonometer.words import STAGE_ORDER
 
@@ -23,7 +24,7 @@ _BUDGET_S = 2.0
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def making_costs_ns() -> Mapping[str, float]:
+def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, float]:
     """Give what a making costs at most, in ns, for each way of `census_ways`; what cannot be measured is left out.
 
     It is the high end of the median's interval.
@@ -34,8 +35,10 @@ def making_costs_ns() -> Mapping[str, float]:
         The user has had enough.
     """
     try:
-        drivers, catalogue = find_catalogue()
-        text = kept_text(f"most-making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue)))
+        drivers, catalogue = find_catalogue(progress)
+        text = kept_text(
+            f"most-making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue, progress))
+        )
     except ClonometerError:
         return {}
     return {way: float(cost_ns) for way, cost_ns in json.loads(text).items()}
@@ -50,7 +53,7 @@ def _key(catalogue: Catalogue) -> str:
     return hashlib.sha256(f"{boot} {json.dumps(catalogue.raw, sort_keys=True)}".encode()).hexdigest()[:16]
 
 
-def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
+def _measure(drivers: Drivers, catalogue: Catalogue, progress: Progress) -> dict[str, float]:
     from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.observed import observe
@@ -59,7 +62,7 @@ def _measure(drivers: Drivers, catalogue: Catalogue) -> dict[str, float]:
     if not ways:
         return {}
     plan = replace(plan_from_arguments(list(ways), [], catalogue, budget_seconds=_BUDGET_S), name="making-costs")
-    with briefly_measured(plan, catalogue, drivers, seed=1) as (run, _):
+    with briefly_measured(plan, catalogue, drivers, seed=1, progress=progress) as (run, _):
         rows = [row.estimate for row in estimate_cells(observe(run), run.metadata)]
     return {
         ways[row.workload]: row.median_high_ns

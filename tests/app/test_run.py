@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clonometer.cli import run as command
+from clonometer.app import run as app
 
 SLOW_S = 0.3
 
@@ -21,22 +21,21 @@ class Reached(Exception):  # noqa: N818 (no error: the measuring would begin her
 def test_what_starting_took_is_no_longer_there_for_measuring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget_s: float | None
 ) -> None:
-    find = command.find_catalogue
+    find = app.find_catalogue
     asked: dict[str, Any] = {}
 
-    def slowly(**how: Any) -> Any:
+    def slowly(*progress: Any) -> Any:
         time.sleep(SLOW_S)
-        return find(**how)
+        return find(*progress)
 
     def measure(*_: Any, **how: Any) -> None:
         asked.update(how)
         raise Reached
 
-    monkeypatch.setattr(command, "find_catalogue", slowly)
+    monkeypatch.setattr(app, "find_catalogue", slowly)
     monkeypatch.setattr("clonometer.runner.run.run", measure)
-    wish = command._Wish(("launch.fork",), (), None, (), budget_s, None, 1)
     with pytest.raises(Reached):
-        command._measure(wish, command._Outputs(tmp_path / "o.parquet", None, False, False, False), None)
+        app.run(["launch.fork"], budget_s=budget_s, out=tmp_path / "o.parquet")
     if budget_s is None:
         assert asked["most_seconds"] is None
     else:

@@ -1,0 +1,123 @@
+"""``predict``: what a fork would cost a running process, a saved profile, or each of all processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from clonometer.app.calibrating import measure_scales
+from clonometer.app.live import live, read
+from clonometer.app.predicting import answer, calibrated_machine, rough_machine
+from clonometer.errors import ClonometerError, InputError, UsageError
+from clonometer.host.source import Source
+from clonometer.host.target.reader import How, Reading
+from clonometer.predict.answer import Predicted
+from clonometer.predict.copying import WriteRate, rate_of
+from clonometer.predict.judge import Machine, Question, judge
+from clonometer.predict.profile import profile_from_json
+from clonometer.predict.ranking import Ranking, rank
+from clonometer.runner.interfaces import SILENT, Progress
+
+_MOST_PROFILE_BYTES = 16 << 20
+
+
+def predict(
+    pid: int,
+    *,
+    question: Question | None = None,
+    rough: bool = False,
+    scan: bool = True,
+    progress: Progress = SILENT,
+) -> Predicted:
+    """Predict what a fork would cost a running process, which is only read.
+
+    Parameters
+    ----------
+    pid
+        Of the process.
+    question
+        How fast it writes, how long the child lives, how often it forks; by default nothing of it is known.
+    rough
+        Use the rough model even where this machine was calibrated (`calibrate`).
+    scan
+        Measure for 3 s how fast the machine is now.
+    progress
+        Watches.
+
+    Raises
+    ------
+    UsageError
+        If there is no such process, or it may not be read.
+    InputError
+        If the calibration is damaged, or of another machine.
+    """
+    reading = read(pid)
+    machine = None if rough else calibrated_machine()
+    if machine is None:
+        machine = rough_machine()
+    elif scan:
+        machine = scaled(machine, progress)
+    return answer(reading, machine, question or Question())
+
+
+def scaled(machine: Machine, progress: Progress = SILENT) -> Machine:
+    """Measure for 3 s how fast the machine is now; where that fails, it is said and the machine stays as it was."""
+    try:
+        return replace(machine, scales=measure_scales(machine.calibration))
+    except ClonometerError as error:
+        progress.say(f"clonometer: how fast the machine is now was not measured: {error.message}")
+        return machine
+
+
+def predict_saved(path: Path, machine: Machine, question: Question) -> Predicted:
+    """Answer for a profile that ``predict --save-profile`` has written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no profile.
+    """
+    try:
+        with path.open("rb") as file:
+            content = json.loads(file.read(_MOST_PROFILE_BYTES))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no profile: it is not JSON", "'clonometer predict --save-profile' writes one"
+        ) from error
+    return judge(profile_from_json(content, str(path)), machine, question)
+
+
+def ranked(machine: Machine, question: Question, *, how: How | None = None, top: int = 10) -> Ranking:
+    """Rank all processes but this one by what a fork would cost them."""
+    machine_now = live()
+    pids = [int(name) for name in machine_now.names("/proc") if name.isdigit()]
+    pids = [pid for pid in pids if pid != os.getpid() and not _is_of_kernel(machine_now, pid)]
+    return rank(pids, lambda pid: answer(read(pid, how=how), machine, question), top=top, model=machine.name)
+
+
+def _is_of_kernel(source: Source, pid: int) -> bool:
+    # Only a process has memory: what has none never forks. So it is with zombies.
+    return source.text_or(f"/proc/{pid}/statm", "").startswith("0 ")
+
+
+def measured_rate(reading: Reading, seconds: float, progress: Progress = SILENT) -> WriteRate:
+    """Watch for so many seconds which pages a process writes to.
+
+    Raises
+    ------
+    UsageError
+        If its areas cannot be read.
+    """
+    from clonometer.host.target.writes import means_of_this_kernel, measure_writes, what_it_does
+
+    pid = reading.standing.pid
+    if reading.areas is None:
+        raise UsageError(f"writes of process {pid} cannot be measured: {reading.why}")
+    means = means_of_this_kernel()
+    progress.say(f"Measuring for {seconds:g} s which pages process {pid} writes to. {what_it_does(means)}")
+    seen = measure_writes(live(), pid, reading.areas, seconds, means=means)
+    return WriteRate(rate_of(seen.pages, seen.of_pages, seen.seconds), means, seen.seconds)

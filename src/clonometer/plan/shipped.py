@@ -1,0 +1,80 @@
+"""The plans that come with Clonometer: their names, and where they lie."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.files import cannot_read
+
+#: Ends the name of a plan's quick form.
+QUICK = "-quick"
+_QUICK_TABLE = "\n[quick]\n"
+
+
+def plan_names() -> list[str]:
+    """Names of the plans that come with Clonometer, sorted; of a plan with a quick form ``NAME-quick`` too.
+
+    Examples
+    --------
+    >>> {"default", "memory", "memory-quick"} <= set(plan_names())
+    True
+    """
+    names = [path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml")]
+    # By the text: to parse all plans would take 40 ms of every command.
+    quick = [f"{name}{QUICK}" for name in names if _QUICK_TABLE in file_text(_shipped() / f"{name}.toml")]
+    return sorted([*names, *quick])
+
+
+def plan_place(name: str) -> str:
+    """Where the file of a plan lies that comes with Clonometer; that of ``NAME-quick`` is NAME's.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    """
+    return str(shipped_path(name)[0])
+
+
+def shipped_path(name: str) -> tuple[resources.abc.Traversable, bool]:
+    """The file of a plan, and whether its quick form is meant.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name, with the nearest.
+    """
+    if name not in plan_names():
+        error = unknown("plan", name, plan_names())
+        is_file = Path(name).is_file()
+        if Path(name).suffix and not is_file:
+            _, near = cannot_read(Path(name).with_suffix(".toml"), FileNotFoundError())
+            raise UsageError(f"there is no file {name}, and no plan of that name", near or error.hint)
+        raise UsageError(error.message, f"a file of that name exists: write ./{name}" if is_file else error.hint)
+    whole = name.removesuffix(QUICK)
+    return _shipped() / f"{whole}.toml", whole != name
+
+
+def _shipped() -> resources.abc.Traversable:
+    return resources.files("clonometer.plan") / "plans"
+
+
+def file_text(path: Path | resources.abc.Traversable) -> str:
+    """Read a plan's file.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    PlanError
+        If it is not UTF-8 text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        hint = "'clonometer list' names the plans that come with clonometer"
+        raise UsageError(f"cannot read plan {path}: {error.strerror}", hint) from None
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{path.name}: is not UTF-8 text: {error.reason} at byte {error.start}") from None

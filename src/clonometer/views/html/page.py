@@ -1,0 +1,72 @@
+"""Pages: a template filled with values, and everything that a page carries inside it."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clonometer.views.drawing import can_draw, chart_script, how_to_install
+from clonometer.views.html.table import css_class, folding_style, page_rows, table_size
+
+if TYPE_CHECKING:
+    import jinja2
+
+_HERE = Path(__file__).parent
+
+
+def render_page(template: str, *scripts: str, data: Any = None, draws: bool = False, **values: Any) -> str:
+    """Fill a template with ``values``, and with what a page carries inside it.
+
+    That is its style, its scripts, the ``data`` that these read and, if it ``draws`` charts, the library for it. Where
+    that is not installed the page says so, and how to get it, in place of its charts.
+    """
+    missing = draws and not can_draw()
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **values,
+            style=f"{_asset('style.css')}\n{folding_style(_asset('fold.css'))}",
+            script="\n".join(map(_asset, scripts)),
+            data=_embedded(data),
+            draws=draws,
+            chart_library=_chart_library() if draws and not missing else "",
+            charts_missing=how_to_install() if missing else "",
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    """Make what fills templates: strict, and escaping all that is inserted."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size, "host_line": ()}
+    return made
+
+
+def _asset(name: str) -> str:
+    """The text of a style sheet or script."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _embedded(data: Any) -> str:
+    """Write JSON that cannot end the script element it stands in, whatever names and texts it holds."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+@lru_cache(maxsize=1)
+def _chart_library() -> str:
+    """Vega and Vega-Lite as one script. A ``</script`` inside a string would end the element it stands in."""
+    return chart_script().replace("</script", "<\\/script").replace("<!--", "<\\!--")
