@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 
 from tools.rooms import PACKAGE
@@ -186,64 +185,41 @@ def may_list_names(path: Path) -> bool:
 
 
 def tables_of_names(path: Path, tree: ast.Module, names: list[set[str]]) -> Iterator[str]:
-    """Tables of names: two texts of it are names of one kind, or all are names, be it one in a constant of the module.
+    """Tables of names: a literal that has two names of one kind, or comparisons of one thing with two."""
+    for line, column in columns_of(tree):
+        for kind in names:
+            if len(listed := dict.fromkeys(text for text in texts_of(column) if text in kind)) > 1:
+                yield f"{path}:{line}: a table of names of the catalogue: {', '.join(listed)}"
 
-    A table is a literal, the keywords of ``dict``, what is unpacked, the cases of a ``match``, or all that a function
-    compares one thing with.
-    """
-    every = set().union(*names)
-    constants = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    in_constants = {id(inner) for node in constants for inner in ast.walk(node)}
+
+def columns_of(tree: ast.Module) -> Iterator[tuple[int, Iterable[ast.expr | None]]]:
+    """What belongs together: entries of a literal, keys apart from values; what a function compares one thing with."""
     for node in ast.walk(tree):
-        if isinstance(node, (ast.expr, ast.stmt)):
-            least = 1 if id(node) in in_constants else 2
-            for column in columns_of(node):
-                texts = dict.fromkeys(texts_of(column))
-                all_names = len(texts) >= least and texts.keys() <= every
-                if all_names or any(len(texts.keys() & kind) > 1 for kind in names):
-                    yield f"{path}:{node.lineno}: a table of names of the catalogue: {', '.join(texts)}"
-
-
-def columns_of(node: ast.expr | ast.stmt) -> Iterator[Sequence[ast.expr | None]]:
-    """What stands below each other in a table: its entries, or its keys and its values; and each place of its rows."""
-    entries: list[Sequence[ast.expr | None]] = []
-    match node:
-        case ast.Dict(keys=keys, values=values):
-            entries = [keys, values]
-        case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values):
-            entries = [values]
-        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
-            entries = [[ast.Constant(keyword.arg) for keyword in keywords], [keyword.value for keyword in keywords]]
-        case ast.Match(subject=subject):
-            entries = [values for holder, values in comparisons_in(node) if holder is subject]
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            by_holder = defaultdict(list)
-            for holder, against in comparisons_in(node):
-                by_holder[ast.unparse(holder)].append(against)
-            # What one comparison names is a table by itself.
-            entries = [list(chain(*compared)) for compared in by_holder.values() if len(compared) > 1]
-    for column in entries:
-        yield column
-        rows = [row for row in map(places_of, column) if row]
-        for place in dict.fromkeys(place for row in rows for place in row) if len(rows) > 1 else ():
-            yield [row[place] for row in rows if place in row]
-
-
-def places_of(row: ast.expr | None) -> dict[int | str | None, ast.expr]:
-    """What a row of a table has in its places: a literal's entries, or the arguments of a call."""
-    match row:
-        case ast.Tuple(elts=values) | ast.List(elts=values):
-            return dict(enumerate(values))
-        case ast.Call(args=values, keywords=keywords):
-            return {**dict(enumerate(values)), **{keyword.arg: keyword.value for keyword in keywords}}
-    return {}
+        match node:
+            case ast.Dict(keys=keys, values=values):
+                yield from ((node.lineno, keys), (node.lineno, values))
+            case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values):
+                yield node.lineno, values
+            case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+                yield node.lineno, [ast.Constant(keyword.arg) for keyword in keywords]
+                yield node.lineno, [keyword.value for keyword in keywords]
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                by_holder: dict[str, list[ast.expr]] = defaultdict(list)
+                for holder, against in comparisons_in(node):
+                    by_holder[ast.unparse(holder)] += against
+                yield from ((node.lineno, against) for against in by_holder.values())
 
 
 def texts_of(column: Iterable[ast.expr | None]) -> Iterator[str]:
-    """The literal texts among expressions."""
+    """The literal texts among expressions, and in the rows that they are: sequences and arguments of calls."""
     for entry in column:
-        if isinstance(entry, ast.Constant) and isinstance(entry.value, str):
-            yield entry.value
+        match entry:
+            case ast.Constant(value=str(text)):
+                yield text
+            case ast.Tuple(elts=values) | ast.List(elts=values):
+                yield from texts_of(values)
+            case ast.Call(args=values, keywords=keywords):
+                yield from texts_of([*values, *(keyword.value for keyword in keywords)])
 
 
 def comparisons_in(tree: ast.AST) -> Iterator[tuple[ast.expr, Sequence[ast.expr]]]:
