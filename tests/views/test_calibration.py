@@ -18,7 +18,7 @@ def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
     assert "50.0 us" in rows["base"]
     assert "310 ns" in rows["areas kept from children"]
     assert "40.0 ns" in rows["small pages"]
-    assert "80.0 ns" in rows["scattered, 95.4 MiB touched"]
+    assert "80.0 ns" in rows["scattered, 100 MB touched"]
     assert "12%" in text
     assert "25% over launch.fork[vmas=9]" in text
     assert "Not measured: cell: no huge pages are free" in text
