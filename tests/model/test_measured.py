@@ -15,7 +15,7 @@ from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess, make_calibration
 from clonometer.model.measured import features_of
 from clonometer.model.predictor import predict
-from clonometer.model.reference import MOMENTS, scale_of, scales_by
+from clonometer.model.reference import ALONE, scale_of, scales_by
 from clonometer.model.turns import Turn
 from clonometer.model.types import NINE_IN_TEN
 
@@ -162,16 +162,16 @@ def test_each_kind_of_time_has_a_scale_of_its_own() -> None:
         scales_by([ForkedProcess("nothing", BASE)], made(None))
 
 
-def test_an_uncertain_scan_is_drawn_to_1() -> None:
+def test_an_uncertain_scan_has_its_mean_and_a_wide_spread() -> None:
     apart = np.linspace(-1, 1, 6)
     exact, rough = (scale_of(math.log(2) + noise * apart) for noise in (0.001, 0.9))
     assert exact.factor == pytest.approx(2, rel=0.01)
-    assert 1 < rough.factor < 1.8
+    # On a busy host: drawn to 1, it would foretell half of what comes.
+    assert rough.factor == pytest.approx(2)
     assert rough.spread > 0.1
     # One process tells nothing of how far processes lie apart.
     single = scale_of([math.log(2)])
-    assert single.factor == pytest.approx(math.sqrt(2))
-    assert single.spread == pytest.approx(MOMENTS / math.sqrt(2))
+    assert (single.factor, single.spread) == (pytest.approx(2), ALONE)
 
 
 @pytest.mark.parametrize("between_processes", [0.04, 0.08])

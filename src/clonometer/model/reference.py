@@ -17,8 +17,9 @@ from clonometer.model.types import NINE_IN_TEN, Scale, Scales
 from clonometer.stats.multiplicity import student_quantile
 from clonometer.stats.quantiles import Floats
 
-#: How far two moments of a shared host lie apart: 1.7 times, the most that was seen, is twice that.
-MOMENTS = 0.27
+#: How far off the mean is taken to lie where one process was timed alone: 1.7 times, the most that a shared host was seen
+#: to change, is twice that.
+ALONE = 0.27
 #: Nine in ten lie between these quantiles' ends.
 _UPPER_TAIL = 0.95
 _COLD = (names.FORK_FIRST, names.FORK_UNWRITTEN)
@@ -64,8 +65,8 @@ def scale_of(processes: Sequence[float] | Floats) -> Scale:
     -----
     Processes are what is independent: each has other memory, and its calls share that. So the error of their mean is
     that of so many processes, however many calls each made. Of a few processes the spread is uncertain itself, for
-    which Student's t stands. Moments differ by `MOMENTS` (standard deviation of the logarithm). The factor is the mean
-    of the posterior: that of the scan, drawn to 1 as far as it is uncertain.
+    which Student's t stands. One process tells nothing of that: then it is `ALONE`. The mean is not drawn to 1 where it
+    is uncertain: a busy host is slower for sure, if not by how much.
 
     Examples
     --------
@@ -76,8 +77,8 @@ def scale_of(processes: Sequence[float] | Floats) -> Scale:
     logs = np.asarray(processes, dtype=np.float64)
     if not logs.size:
         raise InputError("no fork was timed that tells how fast the machine is now")
-    # One process tells nothing of how far processes lie apart: then it is taken for as far as moments do.
-    variance = float(np.var(logs, ddof=1)) / logs.size if logs.size > 1 else MOMENTS**2
-    weight = MOMENTS**2 / (MOMENTS**2 + variance)
-    few = student_quantile(_UPPER_TAIL, logs.size - 1) / NINE_IN_TEN if logs.size > 1 else 1.0
-    return Scale(math.exp(weight * float(np.mean(logs))), math.sqrt(weight * variance) * few)
+    factor = math.exp(float(np.mean(logs)))
+    if logs.size == 1:
+        return Scale(factor, ALONE)
+    few = student_quantile(_UPPER_TAIL, logs.size - 1) / NINE_IN_TEN
+    return Scale(factor, few * float(np.std(logs, ddof=1)) / math.sqrt(logs.size))
