@@ -22,12 +22,28 @@ if TYPE_CHECKING:
     from clonometer.results.types import Results
     from clonometer.runfile import Run, RunMetadata
 
-__all__ = ["LoadedRun", "__version__", "calibrate", "doctor", "load", "run", "validate"]
+__all__ = [
+    "LoadedRun",
+    "__version__",
+    "calibrate",
+    "check",
+    "compare",
+    "compare_within",
+    "doctor",
+    "load",
+    "noise",
+    "run",
+    "validate",
+]
 
 #: Where the functions of each command live: found when they are asked for, so that what prints a version stays fast.
 _LIVES_IN = {
     "calibrate": "clonometer.app.calibrating",
+    "check": "clonometer.app.check",
+    "compare": "clonometer.app.compare",
+    "compare_within": "clonometer.app.compare",
     "doctor": "clonometer.app.doctor",
+    "noise": "clonometer.app.noise",
     "run": "clonometer.app.run",
     "validate": "clonometer.app.validating",
 }

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.fakes.sample_run import write_raw, write_run
 
-from clonometer.cli.compare import open_side
+from clonometer.app.sides import open_side
 from clonometer.errors import ClonometerError, RunFileError
 from clonometer.records import to_json
 from clonometer.results.check.check import check_runs

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.cli.conftest import make_command_line
 from tests.fakes.sample_run import write_raw, write_run
 
-from clonometer.cli import moments
+from clonometer.app import moments
 from clonometer.cli.ending import run_to_the_end
 
 Captured = pytest.CaptureFixture[str]

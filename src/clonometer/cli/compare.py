@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.cli.console import print_record
-from clonometer.cli.moments import NOISE_HELP, read_moments
-from clonometer.cli.options import FILE, examples, json_option, minimum_effect_option
+from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, minimum_effect_option
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
-
-if TYPE_CHECKING:
-    from clonometer.results.compare.types import Compared
-    from clonometer.results.rows.evidence import Book
 
 PLOT_FORMATS = ("png", "svg")
 
@@ -75,6 +69,7 @@ def command(
     more runs of it in the same folder. Without them each row says below which noise it would be a change.
     Differences between the hosts are listed.
     """
+    from clonometer.app.compare import compare, compare_within
     from clonometer.views.terminal.comparison import render_comparison
 
     groups = _groups([str(path) for path in run_files])
@@ -88,7 +83,10 @@ def command(
     if cells is not None and noise is not None:
         raise UsageError("--noise is about two runs: the cells of one run share their moments", "leave --noise out")
     image_format = _checked_plot(plot, force)
-    compared = _compare(groups, cells, minimum_effect, noise)
+    if cells is not None:
+        compared = compare_within(run_files[0], cells[0], cells[1], minimum_effect=minimum_effect)
+    else:
+        compared = compare(*groups, minimum_effect=minimum_effect, noise=noise)
     print_record(compared, render_comparison, as_json=as_json, wide=wide)
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
@@ -105,21 +103,6 @@ def _made(path: Path) -> str:
         return provenance(run.metadata["host"], str(run.metadata["started"]), f"run {path.name}")
 
 
-def open_side(path: Path) -> Book:
-    """Read what a run file brings to comparisons.
-
-    Raises
-    ------
-    RunFileError
-        If it is no sound run file.
-    """
-    from clonometer.results.compare.sides import read_side
-    from clonometer.runfile import open_run
-
-    with open_run(path) as run:
-        return read_side(run, str(path))
-
-
 def _groups(words: list[str]) -> list[list[Path]]:
     """Part the files at ``--``."""
     groups: list[list[Path]] = [[]]
@@ -131,22 +114,6 @@ def _groups(words: list[str]) -> list[list[Path]]:
     if len(groups) > 2 or not all(groups):
         raise UsageError("-- parts two groups of runs", "clonometer compare OLD OLD -- NEW NEW")
     return groups
-
-
-def _compare(
-    groups: list[list[Path]], cells: tuple[str, str] | None, minimum_effect: float, noise: str | None
-) -> Compared:
-    from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
-
-    given = None if noise is None else read_moments(noise)
-    sides = [[open_side(path) for path in group] for group in groups]
-    if cells is not None:
-        return compare_cells(sides[0][0], cells[0], cells[1], minimum_effect=minimum_effect)
-    alone = all(len(side) == 1 for side in sides) or len(sides) == 1
-    moments = given or read_moments(None, [run for side in sides for run in side] if alone else ())
-    if len(sides) > 1:
-        return compare_groups(sides[0], sides[1], minimum_effect=minimum_effect, moments=moments)
-    return compare_runs(sides[0], minimum_effect=minimum_effect, moments=moments)
 
 
 def _checked_plot(plot: Path | None, force: bool) -> str:

@@ -23,6 +23,11 @@ _MOST_S = 1e7
 _MOST_BYTES = 1 << 30
 _MOST_BYTES_PER_S = 1 << 44
 
+NOISE_HELP = (
+    "How much one row differs between two runs: a standard deviation such as 1%, a file of 'clonometer noise --json', "
+    "or a folder of three runs or more between which nothing changed."
+)
+
 
 class Parsed(click.ParamType):  # type: ignore[type-arg] # its parameter is newer than rich-click asks for
     """An option whose text a function reads; what it refuses, it refuses with a `UsageError`."""

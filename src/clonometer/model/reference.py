@@ -17,7 +17,7 @@ from clonometer.model.types import NINE_IN_TEN, Scale, Scales
 from clonometer.stats.multiplicity import student_quantile
 from clonometer.stats.quantiles import Floats
 
-#: How far off the mean is taken to lie where one process was timed alone: half of what a shared host was seen to change.
+#: How far off the mean is taken to lie where one process was timed alone: half of what a shared host changed at most.
 ALONE = 0.27
 #: Nine in ten lie between these quantiles' ends.
 _UPPER_TAIL = 0.95

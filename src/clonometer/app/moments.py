@@ -1,4 +1,4 @@
-"""The option ``--noise``: how far two moments of a machine are apart, as a share or as measured."""
+"""How much two runs of a machine differ though nothing changed: as a share, as measured, or by stored runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clonometer.app.sides import open_side
 from clonometer.errors import InputError, UsageError
 from clonometer.files import cannot_read
 from clonometer.units import parse_share
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from clonometer.results.compare.moments import MeasuredNoise, Moments
     from clonometer.results.rows.evidence import Book
 
-NOISE_HELP = (
-    "How much one row differs between two runs: a standard deviation such as 1%, a file of 'clonometer noise --json', "
-    "or a folder of three runs or more between which nothing changed."
-)
 #: More than any answer of `clonometer noise` has.
 _MOST_BYTES = 16 << 20
 #: Of a folder so many runs are read.
@@ -56,7 +53,6 @@ def read_moments(text: str | None, sides: Sequence[Book] = ()) -> Moments:
 
 def _beside(sides: Sequence[Book]) -> Moments:
     """What runs in the folders of the compared ones say: the latest, few and small ones, so that it takes no time."""
-    from clonometer.cli.compare import open_side
     from clonometer.results.compare.moments import UNKNOWN_MOMENTS
     from clonometer.results.compare.stored import group_of, moments_beside
     from clonometer.runfile import open_run
@@ -106,7 +102,6 @@ def _shown(path: Path) -> Path:
 
 def _of_folder(folder: Path) -> Moments:
     """What the runs in a folder say, the last ones by their names."""
-    from clonometer.cli.compare import open_side
     from clonometer.results.compare.between import stored_moments
     from clonometer.results.compare.moments import LEAST_RUNS
 

@@ -1,0 +1,76 @@
+"""``compare``: runs against a run, or cells of a run against each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clonometer.app.moments import read_moments
+from clonometer.app.sides import open_side
+from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
+from clonometer.results.compare.types import Compared
+
+if TYPE_CHECKING:
+    from clonometer.results.compare.moments import Moments
+    from clonometer.results.rows.evidence import Book
+
+#: The least change that a verdict is about: smaller ones are of no account.
+LEAST_EFFECT = 0.01
+
+
+def compare(
+    runs: Iterable[str | os.PathLike[str]],
+    others: Iterable[str | os.PathLike[str]] = (),
+    *,
+    minimum_effect: float = LEAST_EFFECT,
+    noise: str | None = None,
+) -> Compared:
+    """Compare runs with the first of them, cell by cell; or, where there are ``others``, these with the ``runs``.
+
+    Parameters
+    ----------
+    runs, others
+        Run files.
+    minimum_effect
+        The least change that a verdict is about, as a share.
+    noise
+        How much one row differs between two runs though nothing changed: a standard deviation such as ``1%``, a file of
+        ``clonometer noise --json``, or a folder of three runs or more. By default what several runs a side say, or runs
+        in the same folder; where nothing says it, no row has a verdict.
+
+    Raises
+    ------
+    RunFileError
+        If one is no sound run file.
+    UsageError, InputError
+        If ``noise`` is none of these.
+    """
+    given = None if noise is None else read_moments(noise)
+    sides = [[open_side(Path(run)) for run in group] for group in (runs, others)]
+    bases, changed = sides
+    if not changed:
+        return compare_runs(bases, minimum_effect=minimum_effect, moments=given or moments_of(bases))
+    alone = bases + changed if len(bases) == len(changed) == 1 else ()
+    return compare_groups(bases, changed, minimum_effect=minimum_effect, moments=given or moments_of(alone))
+
+
+def compare_within(
+    run: str | os.PathLike[str], cells: str, others: str, *, minimum_effect: float = LEAST_EFFECT
+) -> Compared:
+    """Compare two groups of cells of one run, each given by a glob.
+
+    Raises
+    ------
+    RunFileError
+        If it is no sound run file.
+    UsageError
+        If a glob matches nothing.
+    """
+    return compare_cells(open_side(Path(run)), cells, others, minimum_effect=minimum_effect)
+
+
+def moments_of(sides: Sequence[Book]) -> Moments:
+    """What runs stored beside these say of how much two runs differ."""
+    return read_moments(None, sides)

@@ -1,0 +1,124 @@
+"""``noise``: this machine against itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from clonometer.app.measuring import briefly_measured, find_catalogue
+from clonometer.app.seeds import draw_seed
+from clonometer.errors import EXIT_INTERRUPTED
+from clonometer.runner.interfaces import SILENT, Progress
+
+if TYPE_CHECKING:
+    from clonometer.plan.types import Plan
+    from clonometer.results.noise.types import Noise
+    from clonometer.results.rows.evidence import Book
+
+#: Both halves of a round get what one ordinary run gets.
+HALVES = 2
+
+
+class MeasuredRounds(NamedTuple):
+    """What each round brings to comparisons, the name of the plan, and the exit status of its runs."""
+
+    sides: list[Book]
+    plan: str
+    exit_status: int
+
+
+def noise(
+    plan: str = "quick",
+    *,
+    only: Sequence[str] = (),
+    rounds: int = 3,
+    max_regression: float = 0.05,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+) -> Noise:
+    """Measure the noise of this machine, a plan against itself, and what a check would find.
+
+    Parameters
+    ----------
+    plan
+        By name, or a TOML file.
+    only
+        Globs of cells: the others are left out.
+    rounds
+        How often; each takes twice the plan's time.
+    max_regression
+        The largest slow-down that the check would allow, as a share.
+    seed
+        Fixes the order of measuring; by default it is drawn.
+    progress
+        Watches.
+
+    Raises
+    ------
+    UsageError
+        If there is no such plan.
+    DriverError
+        If no driver can be used.
+    KeyboardInterrupt
+        The user has had enough before one round was measured.
+    """
+    from clonometer.results.noise.noise import measure_noise
+
+    measured = measure_rounds(plan, only, rounds, draw_seed() if seed is None else seed, progress)
+    if not measured.sides:
+        raise KeyboardInterrupt
+    return measure_noise(measured.sides, measured.plan, max_regression=max_regression)
+
+
+def measure_rounds(
+    plan_name: str, globs: Sequence[str], rounds: int, seed: int, progress: Progress = SILENT
+) -> MeasuredRounds:
+    """Measure a plan so often; where the user has had enough, what was measured until then.
+
+    Raises
+    ------
+    UsageError
+        If there is no such plan.
+    DriverError
+        If no driver can be used.
+    """
+    from clonometer.plan.adhoc import apply_only
+    from clonometer.plan.planfile import load_plan
+    from clonometer.results.compare.sides import read_side
+    from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
+
+    drivers, catalogue = find_catalogue(progress)
+    plan = apply_only(load_plan(plan_name, catalogue), globs)
+    doubled = _doubled(plan)
+    sides: list[Book] = []
+    status = 0
+    for number in range(rounds):
+        order = seed + number
+        scheduler = TargetScheduler(
+            order, doubled.budget_seconds, timed_quantities(catalogue), target_width=doubled.target_width
+        )
+        measured = briefly_measured(
+            doubled, catalogue, drivers, seed=order, scheduler=scheduler, name=f"round-{number}", progress=progress
+        )
+        try:
+            with measured as (run, outcome):
+                status = max(status, outcome.exit_status)
+                sides.append(read_side(run, str(outcome.path)))
+        except KeyboardInterrupt:
+            return MeasuredRounds(sides, plan.name, EXIT_INTERRUPTED)
+    return MeasuredRounds(sides, plan.name, status)
+
+
+def _doubled(plan: Plan) -> Plan:
+    targets = tuple(
+        replace(target, limits=replace(target.limits, processes=HALVES * target.limits.processes))
+        for target in plan.targets
+    )
+    # Of both halves together an interval is narrower by the root of two, where each is as narrow as was wanted.
+    return replace(
+        plan,
+        budget_seconds=HALVES * plan.budget_seconds,
+        target_width=plan.target_width / HALVES**0.5,
+        targets=targets,
+    )

@@ -1,0 +1,24 @@
+"""What a run file brings to comparisons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clonometer.results.rows.evidence import Book
+
+
+def open_side(path: Path) -> Book:
+    """Read what a run file brings to comparisons.
+
+    Raises
+    ------
+    RunFileError
+        If it is no sound run file.
+    """
+    from clonometer.results.compare.sides import read_side
+    from clonometer.runfile import open_run
+
+    with open_run(path) as run:
+        return read_side(run, str(path))
