@@ -27,6 +27,7 @@ from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.types import Estimate, Finding
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import quantile_interval
+from clonometer.verdicts import Direction
 
 REPORTS = int(os.environ.get("BENCH_REPORTS", "500"))
 MOST_WRONG, MOST_MISSED = 0.05, 0.05
@@ -141,7 +142,7 @@ def _row(workload: str, changes: Mapping[str, int | str], stage: str, processes:
 def differences(numbers: Any) -> list[Mapping[str, Any]]:
     """All comparisons within the numbers of findings whose verdict is a difference."""
     if isinstance(numbers, Mapping):
-        stated = [numbers] if numbers.get("verdict") in ("longer", "shorter") else []
+        stated = [numbers] if numbers.get("verdict") in (Direction.MORE, Direction.LESS) else []
         return stated + [each for value in numbers.values() for each in differences(value)]
     if isinstance(numbers, list | tuple):
         return [each for value in numbers for each in differences(value)]
@@ -164,7 +165,7 @@ def simulated(reports: int, machine: Machine, *, seed: int = 1) -> Counts:
         findings = {finding.id: finding for finding in report(random, machine)}
         stating = bool(differences([finding.numbers for finding in findings.values()]))
         advising = any(id_.startswith("do.") for id_ in findings)
-        seen = findings["process_vs_thread.warm"].numbers["verdict"] == "longer"
+        seen = findings["process_vs_thread.warm"].numbers["verdict"] == Direction.MORE
         counts += stating, advising, seen
     return Counts(*counts.tolist())
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.types import Estimate, Finding, Outliers, Results
+from clonometer.verdicts import OF_DIFFERENCES
 
 # Facts that are recorded.
 _CAUSES = {
@@ -27,7 +28,7 @@ _NUMBERS = {
             "description": "What the interval is made to cover: 0.95; from fewer than 6 processes, which have no 95% "
             "interval, what the range of their values covers. Null with one process.",
         },
-        "verdict": {"enum": ["longer", "shorter", "same"]},
+        "verdict": {"enum": [word.value for word in OF_DIFFERENCES]},
         "cells": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     },
     "required": ["cells"],

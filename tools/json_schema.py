@@ -14,6 +14,7 @@ from clonometer.records.kinds import (
     Codec,
     Constant,
     Either,
+    Enumerated,
     Fixed,
     List,
     Mapped,
@@ -50,7 +51,7 @@ def schema_of(roots: Mapping[str, type], **head: Any) -> Schema:
 def _schema(codec: Codec, definitions: Schema) -> Schema:
     """Describe a kind of values; records go to ``definitions``, where those that are being made are empty."""
     match codec:
-        case Text() | Number() | Truth() | Constant() | Anything():
+        case Text() | Enumerated() | Number() | Truth() | Constant() | Anything():
             return _plain(codec)
         case Either():
             return _any_of([_schema(kind, definitions) for _, kind in codec.kinds])
@@ -65,13 +66,15 @@ def _schema(codec: Codec, definitions: Schema) -> Schema:
     return _container(codec, definitions)
 
 
-def _plain(codec: Text | Number | Truth | Constant | Anything) -> Schema:
+def _plain(codec: Text | Enumerated | Number | Truth | Constant | Anything) -> Schema:
     match codec:
         case Text(known=known) if known is not None and known.closed:
             schema: Schema = {"enum": list(known.texts)}
         case Text():
             texts = {"pattern": codec.pattern, "minLength": codec.least}
             schema = {"type": "string", **{name: value for name, value in texts.items() if value}}
+        case Enumerated(words=words):
+            schema = {"enum": [word.value for word in words]}
         case Number():
             limits = {"minimum": codec.least, "exclusiveMinimum": codec.above, "maximum": codec.most}
             known_limits = {name: value for name, value in limits.items() if value is not None}

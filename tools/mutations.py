@@ -18,8 +18,8 @@ MUTATIONS = (
     ("runner/measure.py", "if ending.exit_status != 0:", "if (ending.exit_status or 0) > 0:", "runner/test_measure.py"),
     (
         "results/findings/comparing.py",
-        '"longer" if ratio.value > 1 else "shorter"',
-        '"shorter" if ratio.value > 1 else "longer"',
+        "Direction.of(ratio.value - 1)",
+        "Direction.of(1 - ratio.value)",
         "results/test_findings.py",
     ),
     ("stats/quantiles.py", 'side="right")', 'side="right") + 1', "stats/test_quantiles.py"),

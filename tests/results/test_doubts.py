@@ -20,14 +20,14 @@ def _findings(run: Any) -> dict[str, Finding]:
 
 def test_a_slope_is_no_longer_than_what_was_measured() -> None:
     numbers = _findings(doubts.memory_of_2_mib())["memory.fork"].numbers
-    assert numbers["verdict"] == "longer"
+    assert numbers["verdict"] == "more"
     assert numbers["slope_ns_per_page"] == pytest.approx(50, rel=0.05)
     assert numbers["straight_upto_bytes"] == numbers["parent_bytes"][-1] == 2 * MIB
 
 
 def test_too_few_processes_give_no_slope_and_no_difference() -> None:
     numbers = _findings(doubts.memory_from_2_processes())["memory.fork"].numbers
-    assert (numbers["verdict"], numbers["n_processes"]) == ("same", 2)
+    assert (numbers["verdict"], numbers["n_processes"]) == ("unknown", 2)
     assert numbers["confidence"] < 0.95
     for finding in _findings(doubts.ratios_from_2_processes()).values():
         assert differences(finding.numbers) == [], finding.id
@@ -36,12 +36,12 @@ def test_too_few_processes_give_no_slope_and_no_difference() -> None:
 def test_three_processes_beside_many_are_too_few(builder: Any) -> None:
     builder.cell("launch.fork", scaled(FORK, 10), processes=3)
     builder.cell("launch.pthread", FORK, processes=60)
-    assert _findings(builder.run)["process_vs_thread.warm"].numbers["verdict"] == "same"
+    assert _findings(builder.run)["process_vs_thread.warm"].numbers["verdict"] == "unknown"
 
 
 def test_what_takes_less_with_more_memory_is_no_cost() -> None:
     numbers = _findings(doubts.memory_that_helps())["memory.fork"].numbers
-    assert numbers["verdict"] == "shorter"
+    assert numbers["verdict"] == "less"
     assert numbers["ratio"] == pytest.approx(0.7, rel=0.05)
     assert numbers["ratio_high"] < 1
 
@@ -68,7 +68,7 @@ def test_a_line_is_told_as_far_as_it_holds_with_the_point_that_it_misses() -> No
 def test_a_hump_is_no_trend() -> None:
     """That its middle is told stands in the golden file."""
     numbers = _findings(doubts.hump())["scan.vmas.fork"].numbers
-    assert (numbers["verdict"], numbers["x"]) == ("same", [0, 100, 10_000])
+    assert (numbers["verdict"], numbers["x"]) == ("unknown", [0, 100, 10_000])
     ends, middle = (numbers["median_ns"][::2], numbers["median_ns"][1])
     assert [middle / end for end in ends] == pytest.approx([10, 10], rel=0.1)
     assert (numbers["straight_upto"], numbers["straight_slope_ns"]) == (None, None)
@@ -79,20 +79,20 @@ def test_the_first_of_a_ranking_is_told_from_all_others() -> None:
     assert len(stages) == 3
     for stage in stages[1:]:
         assert stage["order"] == ["launch.pthread", "launch.vfork", "launch.fork"]
-        assert stage["verdict"] == "longer"
+        assert stage["verdict"] == "more"
         assert stage["tied_for_fastest"] == ["launch.pthread", "launch.fork"]
         assert stage["fastest"] is None
 
 
 def test_counters_that_share_nothing_get_no_verdict() -> None:
     numbers = _findings(doubts.sharing_nothing())["contention.packed_against_padded"].numbers
-    assert [row["verdict"] for row in numbers["each"]] == ["same", "same"]
-    assert numbers["verdict"] == "same"
+    assert [row["verdict"] for row in numbers["each"]] == ["unknown", "unknown"]
+    assert numbers["verdict"] == "unknown"
 
 
 def test_one_process_gives_a_ratio_and_no_interval() -> None:
     numbers = _findings(doubts.only_with_memory())["process_vs_thread.warm"].numbers
-    assert (numbers["verdict"], numbers["n_processes"]) == ("same", 1)
+    assert (numbers["verdict"], numbers["n_processes"]) == ("unknown", 1)
     assert (numbers["ratio_low"], numbers["ratio_high"], numbers["confidence"]) == (None, None, None)
     assert all(f"parent_bytes={GIB}" in cell for cell in numbers["cells"])
 

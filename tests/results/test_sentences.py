@@ -65,7 +65,7 @@ def test_a_slope_is_told_only_of_what_costs_more_and_in_units_that_were_measured
         text, numbers = finding.sentence + finding.headline, finding.numbers
         if "slope_ns_per_page" in numbers:
             n_slopes += " adds " in text
-            assert " adds " not in text or numbers["verdict"] == "longer", finding.id
+            assert " adds " not in text or numbers["verdict"] == "more", finding.id
             assert "GiB" not in text or numbers["parent_bytes"][-1] >= GIB, finding.id
     assert n_slopes > 3
 

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from clonometer.errors import InputError
@@ -105,6 +106,19 @@ class Text(Codec):
         if self.known is not None and place.value not in self.known.texts:
             raise place.error(f"is {place.value!r}, which this version does not know")
         return place.value
+
+
+@dataclass(frozen=True)
+class Enumerated(Codec):
+    """One of the words of an enumeration, or of some of them."""
+
+    words: tuple[StrEnum, ...]
+
+    def read(self, place: Place) -> Any:
+        for word in self.words:
+            if word.value == place.value:
+                return word
+        raise place.error(f"is {place.value!r}, which this version does not know")
 
 
 @dataclass(frozen=True)

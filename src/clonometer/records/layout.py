@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -14,6 +15,7 @@ from clonometer.records.kinds import (
     Codec,
     Constant,
     Either,
+    Enumerated,
     Fixed,
     List,
     Mapped,
@@ -209,8 +211,10 @@ def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
         return RecordKind(hint, limits, only) if limits or only else kind_of(hint)
     if hint in (int, float):
         return Number(hint is int, *(_limit(extras, mark, None) for mark in (Least, Above, Most)))
+    known = next((extra for extra in extras if isinstance(extra, Known)), None)
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return Enumerated(tuple(hint) if known is None else tuple(hint(word) for word in known.texts))
     if hint is str:
-        known = next((extra for extra in extras if isinstance(extra, Known)), None)
         pattern = next((extra.text for extra in extras if isinstance(extra, Pattern)), "")
         return Text(known, pattern, _limit(extras, Least, 0))
     if hint is bool:

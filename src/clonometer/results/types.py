@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from clonometer.records import Above, Count, Key, Known, Least, Mark, Most, Only, Pattern, version, written
 from clonometer.results.ended import CellStatus
 from clonometer.results.series.types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
+from clonometer.verdicts import Direction
 
-RESULTS_SCHEMA = 1
+RESULTS_SCHEMA = 2
 #: Below this share of a median no difference counts, however sure it is.
 LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
@@ -224,7 +225,7 @@ class Finding:
     @property
     def states_difference(self) -> bool:
         """Whether its verdict is a difference; also true of what has no verdict."""
-        return bool(self.numbers.get("verdict") != "same")
+        return bool(self.numbers.get("verdict") != Direction.UNKNOWN)
 
     @property
     def stated_ratio(self) -> tuple[float, float | None, float | None] | None:

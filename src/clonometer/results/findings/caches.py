@@ -16,6 +16,7 @@ from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.units import approximate_bytes, format_duration, format_number
+from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, until
 
 PAGE_BYTES = 4096
@@ -88,7 +89,7 @@ def _cold_finding(
     text = headed(head, [f"{listed(costs)}, {_cost(hot, by_page=by_page)}{a_page} {tight}", *whole])
     short = [f"{_short(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
     headline = headed(head, [f"{', '.join(short)}, {_short(hot, by_page=by_page)}{a_page} {tight}"])
-    if all(ratio.verdict == "same" for ratio in ratios):
+    if all(ratio.verdict == Direction.UNKNOWN for ratio in ratios):
         headline = headed(head, whole)
     numbers: dict[str, Any] = ratios[0].numbers | {
         "workload": first.workload,
@@ -148,7 +149,7 @@ def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at:
     grown = difference.interval
     pages = size / PAGE_BYTES
     each = grown.over(pages)
-    return _Figure(row, each if difference.verdict == "longer" else None)
+    return _Figure(row, each if difference.verdict == Direction.MORE else None)
 
 
 def _numbers(side: _Figure) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from clonometer.results.findings.wording import condition, headed, several_ratio
 from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words, mechanism_name, stage_place
 
 _KINDS = ("choice", "text")
@@ -100,7 +101,7 @@ def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
         sides = [f"{name} with {axis_words(choice.axis, value)}" for value in (choice.value, choice.base)]
         head = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
         last = made[-1]
-        sure = next((comparison for comparison in reversed(made) if comparison.verdict != "same"), last)
+        sure = next((comparison for comparison in reversed(made) if comparison.verdict != Direction.UNKNOWN), last)
         numbers = sure.numbers | {
             "axis": choice.axis,
             "value": choice.value,

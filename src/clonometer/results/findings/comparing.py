@@ -21,6 +21,7 @@ from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import least_p, two_sided_p
 from clonometer.stats.wander import added_by_wandering, freedom_of_differences
 from clonometer.units import format_duration_interval, format_ratio
+from clonometer.verdicts import Direction
 
 #: Of all differences that a report states, so many are wrong at most, on average.
 ERROR_RATE = 0.05
@@ -36,18 +37,18 @@ _Value = TypeVar("_Value")
 class Comparison:
     """How many times as long ``a`` takes as ``b``.
 
-    ``ratio`` is a's median over b's with its interval. ``verdict`` is ``longer``, ``shorter`` or ``same``: the last
-    where the interval contains 1, where the effect is below 2%, where a side has fewer than 4 processes, or where so
-    many comparisons give such a difference by chance, by layout or by wandering. ``p_value``, for both directions, is
-    the larger of two: that of the rank-sum test of the processes, and that of the ratio with what its processes
-    share in its error (`Comparer`); ``family`` is how many comparisons the report makes, and ``too_few`` whether it
-    makes so many that no difference between so few processes counts.
+    ``ratio`` is a's median over b's with its interval. ``verdict`` is unknown where the interval contains 1, where the
+    effect is below 2%, where a side has fewer than 4 processes, or where so many comparisons give such a difference by
+    chance, by layout or by wandering. ``p_value``, for both directions, is the larger of two: that of the rank-sum
+    test of the processes, and that of the ratio with what its processes share in its error (`Comparer`); ``family`` is
+    how many comparisons the report makes, and ``too_few`` whether it makes so many that no difference between so few
+    processes counts.
     """
 
     a: Evidence
     b: Evidence
     ratio: Interval
-    verdict: str
+    verdict: Direction
     p_value: float = 1.0
     family: int = 1
     too_few: bool = False
@@ -61,7 +62,7 @@ class Comparison:
     def aside(self) -> str:
         """The ratio with its interval, as words that stand in brackets themselves, and why it does not count."""
         words = self.text.replace(" (", ", ").removesuffix(")")
-        uncertain = self.verdict == "same" and not self.sees_nothing
+        uncertain = self.verdict == Direction.UNKNOWN and not self.sees_nothing
         return words + doubt(self.ratio.n, uncertain=uncertain, too_few=self.too_few, family=self.family)
 
     @property
@@ -132,7 +133,7 @@ class SignedDifference:
     a: Evidence
     b: Evidence
     interval: Interval
-    verdict: str
+    verdict: Direction
     family: int = 1
     too_few: bool = False
 
@@ -153,7 +154,7 @@ class SignedDifference:
     def aside(self) -> str:
         """As that of `Comparison`."""
         words = self.text.replace(" (", ", ").replace(")", "")
-        uncertain = self.verdict == "same" and not self.interval.contains(0.0)
+        uncertain = self.verdict == Direction.UNKNOWN and not self.interval.contains(0.0)
         return words + doubt(self.interval.n, uncertain=uncertain, too_few=self.too_few, family=self.family)
 
     @property
@@ -263,10 +264,10 @@ class Comparer:
             return None
         p_value = self._p_value(a, b)
         ratio = self._ratio(a, b)
-        direction = "longer" if ratio.value > 1 else "shorter"
+        direction = Direction.of(ratio.value - 1)
         comparison = Comparison(a, b, ratio, direction, p_value, len(self._p_values), self._are_too_few(a, b))
         if comparison.sees_nothing or p_value > self._limit:
-            comparison = replace(comparison, verdict="same")
+            comparison = replace(comparison, verdict=Direction.UNKNOWN)
         return comparison
 
     def compare_all(self, pairs: Iterable[tuple[Evidence, Evidence]]) -> list[Comparison]:
@@ -281,9 +282,9 @@ class Comparer:
             ("difference", id(a), id(b)), lambda: difference_of_medians(a.processes, b.processes, seed=seed)
         )
         p_value = self._p_value_of_difference(a, b, interval)
-        verdict = "longer" if interval.value > 0 else "shorter"
+        verdict = Direction.of(interval.value)
         if interval.contains(0.0) or p_value > self._limit:
-            verdict = "same"
+            verdict = Direction.UNKNOWN
         return SignedDifference(a, b, interval, verdict, len(self._p_values), self._are_too_few(a, b))
 
     def best(self, rows: Sequence[Evidence]) -> list[Comparison]:

@@ -12,6 +12,7 @@ from clonometer.results.findings.wording import headed, listed, sentence, senten
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series.types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words
 
 FAMILY = "contend"
@@ -119,25 +120,25 @@ def _verdict(comparison: Comparison) -> str:
 
 def _summary(operations: Mapping[_Operation, _ByWorkers]) -> Finding:
     """Say in one sentence where not sharing wins."""
-    groups: dict[str, list[str]] = {"longer": [], "shorter": [], "same": []}
+    groups: dict[str, list[str]] = {Direction.MORE: [], Direction.LESS: [], Direction.UNKNOWN: []}
     # The verdict of the most workers, since one worker shares with nobody.
     last = [by_workers[max(by_workers)] for by_workers in operations.values()]
     for (workload, changes), comparison in zip(operations, last, strict=True):
         groups[comparison.verdict].append(operation(workload, dict(changes)))
     clauses = []
-    if groups["longer"]:
-        clauses.append(f"processes, which share less, are faster at {listed(groups['longer'])}")
-    if groups["shorter"]:
-        clauses.append(f"threads are faster at {listed(groups['shorter'])}")
-    if groups["same"]:
-        clauses.append(f"could not tell a difference at {listed(groups['same'])}")
+    if groups[Direction.MORE]:
+        clauses.append(f"processes, which share less, are faster at {listed(groups[Direction.MORE])}")
+    if groups[Direction.LESS]:
+        clauses.append(f"threads are faster at {listed(groups[Direction.LESS])}")
+    if groups[Direction.UNKNOWN]:
+        clauses.append(f"could not tell a difference at {listed(groups[Direction.UNKNOWN])}")
     most = sorted(set(map(_workers, last)))
     many = f"{most[0]}" if len(most) == 1 else f"{most[0]} to {most[-1]}"
     words = f"{many} worker{'' if many == '1' else 's'}"
     numbers = {
-        "unshared_wins": groups["longer"],
-        "shared_wins": groups["shorter"],
-        "cannot_tell": groups["same"],
+        "unshared_wins": groups[Direction.MORE],
+        "shared_wins": groups[Direction.LESS],
+        "cannot_tell": groups[Direction.UNKNOWN],
         "workers": most,
         "cells": cells_of(last),
     }
@@ -151,7 +152,7 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
     }[layout]
     padded = "to counters on separate cache lines"
     texts = several_ratios(what, padded, made, at=_with_whom)
-    apart = [comparison for comparison in made if comparison.verdict == "longer"]
+    apart = [comparison for comparison in made if comparison.verdict == Direction.MORE]
     strongest = max(apart or made, key=lambda comparison: comparison.ratio.value)
     numbers = strongest.numbers | {
         "layout": layout,

@@ -12,6 +12,7 @@ from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
 from clonometer.results.types import Finding
+from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, until
 
 TEMPERATURES = ("warm", "cold")
@@ -67,7 +68,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     open_: list[str] = []
     for stage in stages:
         pair = {cold[stage].verdict, warm[stage].verdict}
-        (open_ if "same" in pair else agreed if len(pair) == 1 else opposed).append(stage)
+        (open_ if Direction.UNKNOWN in pair else agreed if len(pair) == 1 else opposed).append(stage)
     words = condition(changes, None, warm[stages[0]].a.estimate.condition.get("placement"))
     clauses = [
         f"cold and warm, {winner} is faster than {loser} {listed(won)}"
@@ -127,14 +128,14 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
 
 
 def _tied(comparisons: Sequence[Comparison]) -> list[str]:
-    return [comparison.a.estimate.workload for comparison in comparisons if comparison.verdict == "same"]
+    return [comparison.a.estimate.workload for comparison in comparisons if comparison.verdict == Direction.UNKNOWN]
 
 
 def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
     """Name the fastest only where all others are surely slower; else those that may be."""
     stage, name = until(best.estimate.stage), mechanism_name(best.estimate.workload)
-    tied = [comparison for comparison in comparisons if comparison.verdict == "same"]
-    slower = [comparison for comparison in comparisons if comparison.verdict == "longer"]
+    tied = [comparison for comparison in comparisons if comparison.verdict == Direction.UNKNOWN]
+    slower = [comparison for comparison in comparisons if comparison.verdict == Direction.MORE]
     following = (
         f"{mechanism_name(slower[0].a.estimate.workload)} takes {slower[0].text} times as long" if slower else ""
     )
@@ -176,7 +177,7 @@ def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: st
 def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
     """Who is faster than whom, and until which stages."""
     by_winner = []
-    for verdict, winner, loser in (("longer", "pthread", "fork"), ("shorter", "fork", "pthread")):
+    for verdict, winner, loser in ((Direction.MORE, "pthread", "fork"), (Direction.LESS, "fork", "pthread")):
         won = [until(stage) for stage in stages if warm[stage].verdict == verdict]
         if won:
             by_winner.append((winner, loser, won))

@@ -10,6 +10,7 @@ from clonometer.results.findings.wording import condition, headed, median_with_e
 from clonometer.results.rows.evidence import Book, Changes, Evidence
 from clonometer.results.types import Estimate, Finding
 from clonometer.units import approximate_bytes, format_duration
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words
 
 PARENT, CHILD, FRESH, STALL = "cow.parent", "cow.child", "cow.fresh", "cow.stall"
@@ -101,7 +102,7 @@ def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, 
 
 def _unsure(comparer: Comparer, alive: Evidence, gone: Evidence) -> list[str]:
     compared = comparer.compare(alive, gone)
-    if compared is None or compared.verdict != "same":
+    if compared is None or compared.verdict != Direction.UNKNOWN:
         return []
     return [f"could not tell a difference between the two ({compared.aside})"]
 
@@ -167,7 +168,7 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())
     times = {name: median_with_ends(row) for name, row in known.items()}
     brief = {name: short_median(row) for name, row in known.items()}
-    if slower.verdict == "longer":
+    if slower.verdict == Direction.MORE:
         more = f"afterwards, writing all of it once takes that thread {slower.text} longer than before"
         more += f", {format_duration(extra.value / (size / PAGE_BYTES))} for each 4 KiB page" if size else ""
     else:

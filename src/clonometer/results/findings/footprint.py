@@ -12,6 +12,7 @@ from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words
 
 PROCESS, THREAD = "footprint.process", "footprint.thread"
@@ -135,13 +136,13 @@ def _against_threads(comparer: Comparer) -> Findings:
             continue
         changes = _others(comparer, process)
         sizes = f"{_size(process)} against {_size(thread)}, {_tasks(process):,} of each{_words(changes)}"
-        if compared.verdict == "same":
+        if compared.verdict == Direction.UNKNOWN:
             text = (
                 "could not tell a difference between the memory of an idle process and of an idle thread "
                 f"({compared.aside}): {sizes}"
             )
         else:
-            more, less = ("process", "thread") if compared.verdict == "longer" else ("thread", "process")
+            more, less = ("process", "thread") if compared.verdict == Direction.MORE else ("thread", "process")
             text = f"an idle {more} takes {compared.times_text} times the memory of an idle {less}: a process {sizes}"
         name = ".".join(["footprint.process_thread", *map(str, changes.values())])
         yield Finding(name, sentence(text), compared.numbers)

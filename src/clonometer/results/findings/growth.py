@@ -11,6 +11,7 @@ from clonometer.results.findings.wording import listed, measured, median_with_en
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 from clonometer.stats.quantiles import median
+from clonometer.verdicts import Direction
 
 #: A line misses a median that is further from it than this share, and whose interval does not reach it.
 MOST_MISS = 0.1
@@ -58,7 +59,7 @@ class Growth:
     @property
     def is_line(self) -> bool:
         """Whether all points lie on a line that rises, and the last one surely takes longer than the first."""
-        return self.ends.verdict == "longer" and self.trend.rises and self.trend.upto == len(self.points) - 1
+        return self.ends.verdict == Direction.MORE and self.trend.rises and self.trend.upto == len(self.points) - 1
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,10 @@ def growth_texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
 
 def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
     first = growths[0]
-    ends, apart = first.ends, [each for each in first.over_first[:-1] if each.verdict != "same"]
+    ends, apart = first.ends, [each for each in first.over_first[:-1] if each.verdict != Direction.UNKNOWN]
     last, begin = words.place(first.points[-1]), words.place(first.points[0])
     head = f"{words.name}{words.tail}"
-    if ends.verdict == "same":
+    if ends.verdict == Direction.UNKNOWN:
         unknown = no_difference(last, begin, [ends], at=lambda _: first.what)
         if not apart:
             return (sentences(f"{head}: {unknown}"),) * 2
@@ -140,7 +141,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
     if first.is_line and first.trend.straight is not None:
         lines = [growth for growth in growths if growth.is_line]
         slopes = listed([f"{_slope(growth, words)} {_to(growth, first, words)}" for growth in lines])
-        flat = [growth for growth in growths if growth.ends.verdict == "same"]
+        flat = [growth for growth in growths if growth.ends.verdict == Direction.UNKNOWN]
         text = sentences(
             f"each {words.thing} adds {slopes}{words.tail}",
             f"{words.name} takes {ratio} {first.what}",
@@ -149,7 +150,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         return text, sentences(
             f"each {words.thing} adds {_slope(first, words)} to {words.name} {first.what}{words.tail}"
         )
-    if first.trend.rises and first.trend.straight is not None and ends.verdict == "longer":
+    if first.trend.rises and first.trend.straight is not None and ends.verdict == Direction.MORE:
         upto = words.place(first.points[first.trend.upto])
         line = f"each {words.thing} adds {words.slope(first.trend.straight)} to {words.name} {first.what} up to {upto}"
         off = f"{median_with_ends(first.points[-1])} {words.at} {last}"
@@ -159,7 +160,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         )
     values = [f"{median_with_ends(row)} {words.at} {words.place(row)}" for row in (first.points[0], first.points[-1])]
     medians = f"{head}: {' and '.join(values)} {first.what}"
-    bent = "no straight line joins the points" if ends.verdict == "longer" and len(first.points) > 2 else ""
+    bent = "no straight line joins the points" if ends.verdict == Direction.MORE and len(first.points) > 2 else ""
     return sentences(medians, f"that is {ratio}", bent), sentences(medians)
 
 

@@ -12,6 +12,7 @@ from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
+from clonometer.verdicts import Direction
 
 THREADS = "ipc.shared_memory"
 _THREADS = "threads in shared memory"
@@ -86,7 +87,7 @@ def crossover(curve: dict[int, Comparison]) -> int | None:
     """The size from which on processes take longer at every larger size that was measured; None if there is none."""
     smallest = None
     for size in sorted(curve, reverse=True):
-        if curve[size].verdict != "longer":
+        if curve[size].verdict != Direction.MORE:
             break
         smallest = size
     return smallest
@@ -118,7 +119,7 @@ def _best(comparer: Comparer, lines: LinesBySize) -> dict[int, list[str]]:
         rows = [rows[size] for rows in by_way.values() if size in rows]
         compared = comparer.best(rows)
         if compared:
-            tied = [comparison.a for comparison in compared if comparison.verdict == "same"]
+            tied = [comparison.a for comparison in compared if comparison.verdict == Direction.UNKNOWN]
             best[size] = [row.estimate.workload for row in (compared[0].b, *tied)]
     return best
 

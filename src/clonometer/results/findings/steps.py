@@ -10,6 +10,7 @@ from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, measured
 from clonometer.results.types import Finding
+from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, stage_place
 
 
@@ -74,10 +75,10 @@ def _last_stage(made: list[SignedDifference]) -> SignedDifference:
 
 def _texts(made: Sequence[SignedDifference]) -> list[str]:
     clauses = []
-    for verb, verdict in (("adds", "longer"), ("saves", "shorter")):
+    for verb, verdict in (("adds", Direction.MORE), ("saves", Direction.LESS)):
         amounts = [f"{step.amount} {_measured(step)}" for step in made if step.verdict == verdict]
         clauses += [f"{verb} {listed(amounts)}"] if amounts else []
-    unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.verdict == "same"]
+    unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.verdict == Direction.UNKNOWN]
     return [
         *(["; ".join(clauses)] if clauses else []),
         *([f"could not tell a difference {listed(unknown)}"] if unknown else []),

@@ -15,6 +15,7 @@ from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.series.types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words
 
 _FAMILY = "switch"
@@ -142,7 +143,7 @@ def indirect(comparer: Comparer) -> Findings:
 def _indirect(comparer: Comparer, scan: Scan) -> Finding:
     none, first = scan.points[0], scan.points[0].estimate
     entries = [_entry(comparer, point, none) for point in scan.points[1:]]
-    seen = [entry for entry in entries if entry["verdict"] == "longer"]
+    seen = [entry for entry in entries if entry["verdict"] == Direction.MORE]
     # Said first, whether it is the default or not.
     kind = axis_words(TASK_KIND, first.condition[TASK_KIND])
     where: Where = (tuple(item for item in scan.condition.items() if item[0] != TASK_KIND), first.free_placement)
@@ -157,14 +158,14 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         ]
     else:
         texts = []
-    unseen = [entry for entry in entries if entry["verdict"] == "same"]
+    unseen = [entry for entry in entries if entry["verdict"] == Direction.UNKNOWN]
     if unseen:
         asides = [f"{approximate_bytes(entry['bytes'])} ({below(entry['below_ns'])})" for entry in unseen]
         texts.append(f"could not tell an indirect cost of a switch with {listed(asides)} of work in each task")
     faster = [
         f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}"
         for entry in entries
-        if entry["verdict"] == "shorter"
+        if entry["verdict"] == Direction.LESS
     ]
     texts += [f"a switch takes less with work in each task, which is no cost: {listed(faster)}"] if faster else []
     headline = headed(words, texts[: 2 if seen else 1])

@@ -10,6 +10,7 @@ from clonometer.families import measured_in
 from clonometer.results.findings.comparing import Comparison
 from clonometer.results.rows.evidence import Evidence
 from clonometer.units import format_duration, format_duration_interval
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words, quantity_name, until
 
 #: Of a sentence, numbers in brackets left out: what a reader keeps in mind.
@@ -125,7 +126,7 @@ def several_ratios(
     default the stage until which it was measured. What could not be told is a sentence of its own.
     """
     clauses = []
-    for first, second, verdict in ((a, b, "longer"), (b, a, "shorter")):
+    for first, second, verdict in ((a, b, Direction.MORE), (b, a, Direction.LESS)):
         with_verdict = [comparison for comparison in comparisons if comparison.verdict == verdict]
         ratios = [
             f"{comparison.times_text} "
@@ -135,15 +136,15 @@ def several_ratios(
         if ratios:
             clauses.append(_listed_in_sentences(f"{first} {'take' if plural else 'takes'}", "The ratio is", ratios))
     texts = ["; ".join(clauses)] if clauses else []
-    same = [comparison for comparison in comparisons if comparison.verdict == "same"]
+    same = [comparison for comparison in comparisons if comparison.verdict == Direction.UNKNOWN]
     return [*texts, *([no_difference(a, b, same, at=at)] if same else [])]
 
 
 def verdict(a: str, b: str, comparison: Comparison, *, plural: bool = False) -> str:
     """Say how two things compare, always with a ratio above 1."""
-    if comparison.verdict == "same":
+    if comparison.verdict == Direction.UNKNOWN:
         return f"could not tell a difference between {a} and {b} ({comparison.aside})"
-    longer, shorter = (a, b) if comparison.verdict == "longer" else (b, a)
+    longer, shorter = (a, b) if comparison.verdict == Direction.MORE else (b, a)
     return f"{longer} {'take' if plural else 'takes'} {comparison.times_text} times as long as {shorter}"
 
 

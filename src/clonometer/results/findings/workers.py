@@ -18,6 +18,7 @@ from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import ratio_of_coefficients
 from clonometer.units import format_duration_interval, format_ratio, format_share
+from clonometer.verdicts import Direction
 from clonometer.words import axis_thing, axis_title, axis_words
 
 FAMILY = "work"
@@ -93,12 +94,12 @@ def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str
     first, second = (_NAMES[side] for side in SIDES)
     common = set.intersection(*({*others.items()} for others, _ in variants))
     parts = []
-    for longer, (slow, fast) in {"longer": (first, second), "shorter": (second, first)}.items():
+    for longer, (slow, fast) in {Direction.MORE: (first, second), Direction.LESS: (second, first)}.items():
         apart = [variant for variant in variants if variant[1].verdict == longer]
         apart.sort(key=lambda variant: -variant[1].times)
         ratios = [f"{comparison.times_text} times with {_apart(others, common)}" for others, comparison in apart]
         parts += [f"{slow} take longer than {fast}: {listed(ratios)}"] if ratios else []
-    same = [_apart(others, common) for others, comparison in variants if comparison.verdict == "same"]
+    same = [_apart(others, common) for others, comparison in variants if comparison.verdict == Direction.UNKNOWN]
     parts += [f"could not tell a difference with {listed(same)}"] if same else []
     text = headed(f"{workload}, {axis_words('workers', count)}", parts)
     numbers = {
@@ -252,7 +253,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
     what = f"{evidence.workload} {measured(None, evidence.quantity)}"
     share = ladder.remainder_share
     both = f"{first} and {second}"
-    if share is None or comparer.difference(*rungs[0].sides, "gap").verdict == "same":
+    if share is None or comparer.difference(*rungs[0].sides, "gap").verdict == Direction.UNKNOWN:
         text = f"{what}: could not tell a difference between {both} with all shared ({_signed(gap)})"
         left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:

@@ -12,6 +12,7 @@ from clonometer.results.findings.wording import sentence
 from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
 from clonometer.results.first.words import condition_words, cost, is_launch_row, short_of_end
 from clonometer.results.types import Finding
+from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
 
 MOST_ADVICE = 3
@@ -67,7 +68,7 @@ def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
         ranked = sorted(rows, key=lambda row: row.estimate.median_ns or 0.0)
         best = next((row for row in ranked if not workload_words(row.estimate.workload).raw), ranked[-1])
         compared = comparer.compare(ranked[-1], best) if best is not ranked[-1] else None
-        if compared is not None and compared.verdict != "same":
+        if compared is not None and compared.verdict != Direction.UNKNOWN:
             cheap, dear = (row.estimate.workload for row in (best, ranked[-1]))
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
             where = condition_words(comparer.book.changes(rows[0].estimate))
@@ -107,7 +108,7 @@ def _workers(comparer: Comparer) -> Iterator[_Choice]:
     if launches and waking:
         launch, wake = (min(rows, key=lambda row: row.estimate.median_ns or 0.0) for rows in (launches, waking))
         compared = comparer.compare(launch, wake)
-        if compared is not None and compared.verdict == "longer":
+        if compared is not None and compared.verdict == Direction.MORE:
             name = mechanism_name(launch.estimate.workload)
             text = f"{family(wake.estimate.family).advice}: {{cheap}}, {{times}} times cheaper than {name}"
             yield _Choice("workers", text, text, compared)
@@ -121,7 +122,7 @@ def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
             continue
         first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
         compared = None if first is None else comparer.compare(first, row)
-        if compared is not None and compared.verdict == "longer":
+        if compared is not None and compared.verdict == Direction.MORE:
             name = mechanism_name(estimate.workload)
             text = f"launch from a long-running process: {name} takes {{cheap}} instead of {{dear}}"
             yield _Choice(

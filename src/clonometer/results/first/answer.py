@@ -20,6 +20,7 @@ from clonometer.results.first.words import (
 )
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
+from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
 
 MOST_SENTENCES = 2
@@ -74,7 +75,7 @@ def _contest(comparer: Comparer, compared: Comparison) -> Finding:
 
 
 def _judged(compared: Comparison) -> str:
-    if compared.verdict == "same":
+    if compared.verdict == Direction.UNKNOWN:
         return f"could not tell a difference ({compared.aside})"
     longer, _ = compared.by_length
     return f"{mechanism_name(longer.estimate.workload)} takes {compared.times_text} times as long"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from clonometer.families import family, is_beside, is_launch
 from clonometer.results.findings.comparing import Comparer, Comparison
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.verdicts import Direction
 from clonometer.words import is_detail, stage_place
 
 
@@ -118,7 +119,7 @@ def stated_effects(comparer: Comparer) -> list[AxisEffect]:
     return [
         effect
         for effect in effects(comparer)
-        if effect.comparison.verdict != "same"
+        if effect.comparison.verdict != Direction.UNKNOWN
         and (isinstance(effect.value, str) or is_launch(effect.comparison.a.estimate.family))
     ]
 

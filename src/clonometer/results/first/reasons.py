@@ -16,6 +16,7 @@ from clonometer.results.types import FEWEST_PROCESSES, Finding
 from clonometer.stats.bootstrap import Processes, difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration
+from clonometer.verdicts import Direction
 from clonometer.words import is_detail, mechanism_name, stage_part, stage_place
 
 MOST_REASONS = 3
@@ -58,7 +59,7 @@ def _brief(finding: Finding) -> str:
 
 def _split(comparer: Comparer) -> list[Finding]:
     compared = contest(comparer)
-    if compared is not None and compared.verdict != "same":
+    if compared is not None and compared.verdict != Direction.UNKNOWN:
         made = _difference(comparer, compared)
         if made is not None:
             return [made]

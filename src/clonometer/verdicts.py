@@ -1,0 +1,46 @@
+"""What answers decide: which way a difference goes, whether a gate lets pass, whether a published claim holds."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+#: Direction -> what people say of a time, and of what is no time.
+_WORDS = {"more": ("slower", "higher"), "less": ("faster", "lower"), "equal": ("same", "same")}
+
+
+class Direction(StrEnum):
+    """What the data says of the second side over the first; `UNKNOWN` is not `EQUAL`."""
+
+    MORE = "more"
+    LESS = "less"
+    #: Surely within a bound.
+    EQUAL = "equal"
+    #: The data bears none of the others.
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def of(cls, change: float) -> Direction:
+        """The direction of a change that is sure, from its sign."""
+        return cls.MORE if change > 0 else cls.LESS
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it is a difference."""
+        return self in (Direction.MORE, Direction.LESS)
+
+    def word(self, *, is_time: bool) -> str:
+        """What people call it; what is no time is neither faster nor slower.
+
+        Examples
+        --------
+        >>> Direction.MORE.word(is_time=True), Direction.LESS.word(is_time=False), Direction.EQUAL.word(is_time=True)
+        ('slower', 'lower', 'same')
+        >>> Direction.UNKNOWN.word(is_time=True)
+        'cannot tell'
+        """
+        of_time, of_other = _WORDS.get(self, ("cannot tell", "cannot tell"))
+        return of_time if is_time else of_other
+
+
+#: Those that a test of a difference can give: it never shows that there is none.
+OF_DIFFERENCES = (Direction.MORE, Direction.LESS, Direction.UNKNOWN)
