@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LoadedRun",
     "__version__",
+    "ab",
     "calibrate",
     "check",
     "compare",
@@ -38,6 +39,7 @@ __all__ = [
 
 #: Where the functions of each command live: found when they are asked for, so that what prints a version stays fast.
 _LIVES_IN = {
+    "ab": "clonometer.app.ab",
     "calibrate": "clonometer.app.calibrating",
     "check": "clonometer.app.check",
     "compare": "clonometer.app.compare",

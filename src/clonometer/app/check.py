@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.moments import read_moments
 from clonometer.app.seeds import draw_seed
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Plan
     from clonometer.results.rows.evidence import Book
 
-#: The largest slow-down allowed.
-MOST_REGRESSION = 0.05
 #: A row that is measured again gets this many times the processes that it had.
 RERUN_FACTOR = 2
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clonometer.app.defaults import LEAST_EFFECT
 from clonometer.app.moments import read_moments
 from clonometer.app.sides import open_side
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
@@ -15,9 +16,6 @@ from clonometer.results.compare.types import Compared
 if TYPE_CHECKING:
     from clonometer.results.compare.moments import Moments
     from clonometer.results.rows.evidence import Book
-
-#: The least change that a verdict is about: smaller ones are of no account.
-LEAST_EFFECT = 0.01
 
 
 def compare(

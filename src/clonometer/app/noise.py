@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
 from clonometer.errors import EXIT_INTERRUPTED
@@ -33,7 +34,7 @@ def noise(
     *,
     only: Sequence[str] = (),
     rounds: int = 3,
-    max_regression: float = 0.05,
+    max_regression: float = MOST_REGRESSION,
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> Noise:

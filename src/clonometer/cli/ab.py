@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from clonometer.app.ab import TWO_COMMANDS, AbRequest
 from clonometer.cli.ab_commands import DASHES, CommandsWish, compare_commands
 from clonometer.cli.completing import (
     complete_plans,
@@ -29,25 +29,14 @@ from clonometer.cli.options import (
     only_option,
     out_option,
 )
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UnavailableError, UsageError
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
     from clonometer.errors import ClonometerError
-    from clonometer.plan.sides import Side
-    from clonometer.plan.types import Catalogue, Plan
-    from clonometer.results.ab.turns import Counted
     from clonometer.results.ab.types import AbResult
-    from clonometer.runner.drivers import Drivers
     from clonometer.runner.run import RunOutcome
-    from clonometer.stats.sequential import PairedDesign
 
-_COMMANDS = "clonometer ab -- COMMAND_A -- COMMAND_B"
 DEFAULT_OUT = "clonometer-ab.parquet"
-#: Whose launches are compared where nothing is named.
-DEFAULT_PLAN = "quick"
-# Many short processes tell more than few long ones.
-_LIMITS = {"samples": 60, "blocks": 1, "warmup": 10, "block_limit_ns": 30_000_000}
-
 _EXAMPLES = examples(
     "clonometer ab launch.fork --a linkage=static --b linkage=dynamic_lazy",
     "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",
@@ -57,36 +46,6 @@ _EXAMPLES = examples(
     "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
     "clonometer ab --max-regression 5% -- ./old --fast -- ./new --fast",
 )
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """What the command line asked for."""
-
-    workloads: tuple[str, ...]
-    a: tuple[str, ...]
-    b: tuple[str, ...]
-    settings: tuple[str, ...]
-    plan: str | None
-    globs: tuple[str, ...]
-    stages: tuple[str, ...]
-    most_pairs: int
-    budget_s: float
-    minimum_effect: float
-    max_regression: float | None
-    seed: int
-
-    def command(self) -> list[str]:
-        """The command line that repeats it."""
-        words = ["clonometer", "ab", *self.workloads]
-        several = (("--a", self.a), ("--b", self.b), ("--set", self.settings), ("--only", self.globs))
-        for option, values in (*several, ("--stage", self.stages)):
-            words += [word for value in values for word in (option, value)]
-        words += [] if self.plan is None else ["--plan", self.plan]
-        words += ["--pairs", str(self.most_pairs), "--budget", f"{self.budget_s:g}"]
-        words += ["--min-effect", f"{self.minimum_effect:g}"]
-        words += [] if self.max_regression is None else ["--max-regression", f"{self.max_regression:g}"]
-        return [*words, "--seed", str(self.seed)]
 
 
 @click.command(name="ab", epilog=_EXAMPLES)
@@ -158,201 +117,55 @@ def command(
 
     After -- stand two commands of your own: their wall time, CPU time and peak memory are compared.
     """
+    from clonometer.app.ab import judge, measure
+    from clonometer.cli.progress import make_progress
     from clonometer.views.terminal.ab import render_ab
 
-    wish = _Wish(**asked)  # type: ignore[arg-type] # click has checked them
-    if DASHES in wish.workloads:
-        _check_commands(wish)
+    request = AbRequest(**asked)  # type: ignore[arg-type] # click has checked them
+    if DASHES in request.workloads:
+        _check_commands(request)
         as_asked = CommandsWish(
-            wish.workloads, _design(wish), wish.budget_s, wish.seed, ignore_failure=ignore_failure, out=out, force=force
+            request.workloads,
+            request.design(),
+            request.budget_s,
+            request.seed,
+            ignore_failure=ignore_failure,
+            out=out,
+            force=force,
         )
         return compare_commands(as_asked, as_json=as_json, wide=wide)
     if ignore_failure:
-        raise UsageError("--ignore-failure is of two commands", _COMMANDS)
-    _check(wish)
+        raise UsageError("--ignore-failure is of two commands", TWO_COMMANDS)
+    request.check()
     keep = out is None and not force
-    outcome = _measure(wish, Path(DEFAULT_OUT) if out is None else out, force=force, keep=keep)
+    outcome = measure(
+        request, Path(DEFAULT_OUT) if out is None else out, force=force, keep=keep, progress=make_progress()
+    )
     if outcome.path is None:
         _say_nothing_was_measured(outcome)
         return outcome.exit_status
-    result = _judge(outcome.path)
+    result = judge(outcome.path)
     print_record(result, render_ab, as_json=as_json, wide=wide)
     if outcome.trouble is not None:
         _say_trouble(outcome.trouble)
-    for line in _closing_lines(outcome, wish):
+    for line in _closing_lines(outcome, request):
         click.echo(line, err=as_json)
     return _exit_status(outcome, result)
 
 
-def _check(wish: _Wish) -> None:
-    if not wish.a and not wish.b:
-        raise UsageError(
-            "nothing says in what the sides differ",
-            f"--b KEY=VALUE, for example --b linkage=dynamic_lazy; two commands: {_COMMANDS}",
-        )
-    if wish.workloads and wish.plan is not None:
-        raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
-    _check_pairs(wish)
-
-
-def _check_commands(wish: _Wish) -> None:
+def _check_commands(request: AbRequest) -> None:
     """Two commands of the user's own have no conditions of ours."""
     others = {
-        "--a": wish.a,
-        "--b": wish.b,
-        "--set": wish.settings,
-        "--plan": wish.plan,
-        "--only": wish.globs,
-        "--stage": wish.stages,
+        "--a": request.a,
+        "--b": request.b,
+        "--set": request.settings,
+        "--plan": request.plan,
+        "--only": request.globs,
+        "--stage": request.stages,
     }
     for option, value in others.items():
         if value:
-            raise UsageError(f"{option} is not for two commands", _COMMANDS)
-    _check_pairs(wish)
-
-
-def _check_pairs(wish: _Wish) -> None:
-    from clonometer.runfile import MOST_PAIRS
-    from clonometer.stats.sequential import FEWEST_PAIRS
-
-    if wish.most_pairs < FEWEST_PAIRS:
-        raise UsageError(
-            f"--pairs {wish.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
-            "leave --pairs out for up to 200: a change must be seen in 6 pairs that A began, and in 6 that B began",
-        )
-    if wish.most_pairs > MOST_PAIRS:
-        raise UsageError(f"--pairs {wish.most_pairs}: the most is {MOST_PAIRS}")
-
-
-def _design(wish: _Wish) -> PairedDesign:
-    from clonometer.stats.sequential import PairedDesign
-
-    return PairedDesign(wish.most_pairs, wish.minimum_effect, wish.max_regression)
-
-
-def _measure(wish: _Wish, out: Path, *, force: bool, keep: bool) -> RunOutcome:
-    from clonometer.cli.progress import make_progress
-    from clonometer.results.ab.judgement import described
-    from clonometer.results.ab.schedule import PairsScheduler
-    from clonometer.results.ab.turns import Counted
-    from clonometer.runfile import check_run_output
-    from clonometer.runner.run import run
-    from clonometer.runner.sides import SideStarts
-
-    design = _design(wish)
-    counted = Counted(frozenset(wish.stages), only_times=wish.max_regression is not None)
-    drivers, catalogue, sides, plan = _prepare(wish, counted)
-    check_run_output(out, force=force, keep=keep)
-    scheduler = PairsScheduler(wish.seed, wish.budget_s, design, catalogue, counted)
-    _say_what_is_compared(wish, sides, plan)
-    return run(
-        plan,
-        catalogue,
-        drivers,
-        out=out,
-        seed=wish.seed,
-        scheduler=scheduler,
-        progress=make_progress(),
-        command=wish.command(),
-        force=force,
-        keep=keep,
-        starts=SideStarts(plan, sides, scheduler.pair_of),
-        described={"sides": described((wish.a, wish.b), design, counted)},
-        named=True,
-    )
-
-
-def _prepare(wish: _Wish, counted: Counted) -> tuple[Drivers, Catalogue, tuple[Side, Side], Plan]:
-    """What is measured by whom: both sides of every target that this machine has."""
-    from clonometer.app.measuring import find_catalogue
-    from clonometer.cli.progress import make_progress
-    from clonometer.plan.adhoc import apply_only
-    from clonometer.plan.sides import plan_of_sides, read_side, with_side_axis
-    from clonometer.runner.sides import check_commands, with_drivers
-
-    drivers, catalogue = find_catalogue(make_progress())
-    read = read_side("a", wish.a, catalogue), read_side("b", wish.b, catalogue)
-    check_commands(read)
-    drivers, catalogue, sides = with_drivers(drivers, catalogue, read)
-    plan = apply_only(_plan(wish, catalogue), wish.globs)
-    catalogue = with_side_axis(catalogue)
-    plan = plan_of_sides(plan, sides, catalogue, strict=bool(wish.workloads))
-    plan = _with_stages(plan, catalogue, counted)
-    return drivers, catalogue, sides, _available(plan, catalogue, drivers)
-
-
-def _plan(wish: _Wish, catalogue: Catalogue) -> Plan:
-    from clonometer.app.measuring import say_lacking
-    from clonometer.cli.progress import make_progress
-    from clonometer.plan.adhoc import apply_only, apply_settings, plan_from_arguments
-    from clonometer.plan.planfile import load_plan
-
-    if wish.workloads:
-        plan = plan_from_arguments(wish.workloads, wish.settings, catalogue, limits=_LIMITS)
-        say_lacking(plan, wish.settings, make_progress())
-    else:
-        plan = load_plan(wish.plan or DEFAULT_PLAN, catalogue)
-        if wish.plan is None:
-            plan = apply_only(plan, ["launch.*"])
-        plan = apply_settings(plan, wish.settings, catalogue)
-    return replace(plan, name="ab", budget_seconds=wish.budget_s)
-
-
-def _with_stages(plan: Plan, catalogue: Catalogue, counted: Counted) -> Plan:
-    """Keep the targets of which something is compared; an unknown stage is a mistake."""
-    from clonometer.errors import unknown
-
-    known = {quantity.stage for quantity in catalogue.quantities.values() if quantity.stage is not None}
-    for stage in counted.stages:
-        if stage not in known:
-            raise unknown("stage", stage, known)
-    kept = [
-        target
-        for target in plan.targets
-        if any(counted.has(quantity) for quantity in counted.of_workload(catalogue.raw, target.workload))
-    ]
-    if not kept:
-        raise UsageError("nothing of these workloads can be compared", "a stage is only of launches, a gate of times")
-    return replace(plan, targets=tuple(kept))
-
-
-def _available(plan: Plan, catalogue: Catalogue, drivers: Drivers) -> Plan:
-    """Leave out the pairs of which this machine does not have a side, and say so."""
-    from clonometer.runner.ledger import why_unavailable
-
-    kept, reasons = [], []
-    for first, second in zip(plan.targets[::2], plan.targets[1::2], strict=True):
-        whys = {
-            f"{side} cannot be measured here: {first.workload}: {why}"
-            for side, target in (("A", first), ("B", second))
-            if (why := why_unavailable(target, catalogue, drivers)) is not None
-        }
-        reasons += sorted(whys)
-        if not whys:
-            kept += [first, second]
-    if not kept:
-        raise UnavailableError("; ".join(dict.fromkeys(reasons)))
-    for reason in dict.fromkeys(reasons):
-        click.echo(f"clonometer: left out: {reason}", err=True)
-    return replace(plan, targets=tuple(kept))
-
-
-def _say_what_is_compared(wish: _Wish, sides: tuple[Side, Side], plan: Plan) -> None:
-    """Say what nobody has asked for in these words: the workloads, and which commands will switch the machine."""
-    if not wish.workloads and wish.plan is None:
-        named = ", ".join(dict.fromkeys(target.workload for target in plan.targets))
-        click.echo(f"no workload is named: the launches of the plan {DEFAULT_PLAN} ({named})", err=True)
-    for side in sides:
-        if side.do:
-            name = side.name.upper()
-            click.echo(f"before processes of {name}: {side.do}; after them: {side.undo}", err=True)
-        preloads = any(variable in side.environment for variable in ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"))
-        static = [target for target in plan.targets if target.condition.get("linkage") in ("static", "musl")]
-        if preloads and static:
-            click.echo(
-                "LD_ variables act on dynamic programs only, and the probe is static: --set linkage=dynamic_lazy",
-                err=True,
-            )
+            raise UsageError(f"{option} is not for two commands", TWO_COMMANDS)
 
 
 def _say_nothing_was_measured(outcome: RunOutcome) -> None:
@@ -374,22 +187,14 @@ def _say_trouble(trouble: ClonometerError) -> None:
         click.echo(f"  {trouble.hint}", err=True)
 
 
-def _judge(path: Path) -> AbResult:
-    from clonometer.results.ab.judgement import judge_run
-    from clonometer.runfile import open_run
-
-    with open_run(path) as measured:
-        return judge_run(measured, str(path))
-
-
-def _closing_lines(outcome: RunOutcome, wish: _Wish) -> list[str]:
+def _closing_lines(outcome: RunOutcome, request: AbRequest) -> list[str]:
     lines = [""]
     if outcome.status != "complete":
         lines.append(f"This run is {outcome.status}: {outcome.reason}.")
     lines += [f"  {end.status}: {end.cell}: {end.reason}" for end in outcome.cells if end.status == "failed"][:5]
     lines.append(f"Wrote {outcome.path}.")
     if outcome.status == "partial":
-        lines.append(f"To compare again: {shlex.join(wish.command())}")
+        lines.append(f"To compare again: {shlex.join(request.command())}")
     return lines
 
 
