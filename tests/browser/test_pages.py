@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from tests.browser.conftest import load
+from tests.views.sample_documents import DOCUMENTS
+
+from clonometer.views.html.document import render_document_page
 
 pytestmark = pytest.mark.browser
 
@@ -83,6 +87,7 @@ def reproduced():
 AXE = "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'] })"
 
 PAGES = {"report": report, "explain": explained, "work": worked, "reproduce": reproduced}
+PAGES |= {name: partial(lambda make: render_document_page(make()), make) for name, make in DOCUMENTS.items()}
 
 
 def colours_in(spec, of, values=()):

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from tests.views.sample_results import sample_results
 
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
-from clonometer.views.terminal.noise import render_noise
+from clonometer.views.documents.noise import noise_document
+from clonometer.views.terminal.document import render_document
+
+render_noise = partial(render_document, noise_document)
 
 
 def noise(**fields: Any) -> Noise:

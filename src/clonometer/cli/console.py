@@ -8,9 +8,14 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import rich_click as click
+
+from clonometer.cli.outputs import Pages
+
+if TYPE_CHECKING:
+    from clonometer.views.document import Document
 
 PLAIN_WIDTH = 80
 
@@ -64,3 +69,25 @@ def print_record(record: object, render: Callable[..., str], *, as_json: bool, *
         print_json(record if isinstance(record, Mapping) else to_json(record))
     else:
         print_drawn(render, record, **options)
+
+
+def print_document(
+    build: Callable[..., Document],
+    *answer: Any,
+    pages: Pages,
+    as_json: bool = False,
+    **options: Any,
+) -> None:
+    """Print an answer as the document that ``build`` makes of it, or its JSON, and write it wherever else is asked for.
+
+    Of several things the first one is the record for JSON. A page has what ``wide`` shows.
+    """
+    from clonometer.records import to_json
+    from clonometer.views.terminal.document import render_document
+
+    if as_json:
+        print_json(answer[0] if isinstance(answer[0], Mapping) else to_json(answer[0]))
+    else:
+        print_drawn(render_document, build, *answer, **options)
+    if pages:
+        pages.write(build(*answer, **{**options, **({"wide": True} if "wide" in options else {})}))

@@ -5,8 +5,17 @@ from __future__ import annotations
 import rich_click as click
 
 from clonometer.cli.completing import complete_plans
-from clonometer.cli.console import print_record
-from clonometer.cli.options import drawn_seed_option, examples, json_option, number_option, only_option, share_option
+from clonometer.cli.console import print_document
+from clonometer.cli.options import (
+    drawn_seed_option,
+    examples,
+    json_option,
+    number_option,
+    only_option,
+    page_options,
+    share_option,
+)
+from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED
 
 _EXAMPLES = examples(
@@ -32,6 +41,7 @@ _EXAMPLES = examples(
 @share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed, as in 'clonometer check'.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
+@page_options
 @click.option("--wide", is_flag=True, help="Show every stage.")
 def command(
     *,
@@ -42,16 +52,17 @@ def command(
     seed: int,
     as_json: bool,
     wide: bool,
+    pages: Pages,
 ) -> int:
     """Measure the noise of this machine: a plan against itself.
 
     It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
-    check alarmed although nothing had changed. It writes no file.
+    check alarmed although nothing had changed. It writes no run file.
     """
     from clonometer.app.noise import measure_rounds
     from clonometer.cli.progress import make_progress
     from clonometer.results.noise.noise import measure_noise
-    from clonometer.views.terminal.noise import render_noise
+    from clonometer.views.documents.noise import noise_document
 
     progress = make_progress()
     measured = measure_rounds(plan, globs, rounds, seed, progress)
@@ -60,5 +71,5 @@ def command(
         return EXIT_INTERRUPTED
     click.echo("measured; working out what a check would find", err=True)
     noise = measure_noise(measured.sides, measured.plan, max_regression=max_regression)
-    print_record(noise, render_noise, as_json=as_json, wide=wide)
+    print_document(noise_document, noise, pages=pages, as_json=as_json, wide=wide)
     return measured.exit_status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from clonometer.app.seeds import draw_seed
 from clonometer.cli.completing import complete_workloads
+from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
 
@@ -109,6 +111,25 @@ only_option = click.option(
     shell_complete=complete_workloads,
     help="Only cells that match; repeatable.",
 )
+
+
+def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --html and --markdown, which the command gets as ``pages``, and --force where it has none itself."""
+    has_force = any(each.name == "force" for each in getattr(command, "__click_params__", ()))
+
+    @wraps(command)
+    def with_pages(*, html: Path | None, markdown: Path | None, force: bool, **others: Any) -> Any:
+        pages = Pages(html, markdown)
+        pages.check(force=force)
+        return command(pages=pages, **others, **({"force": force} if has_force else {}))
+
+    options = [
+        click.option("--html", metavar="FILE", type=FILE, help="Also write the answer as a page."),
+        click.option("--markdown", metavar="FILE", type=FILE, help="Also write it as Markdown."),
+    ]
+    for option in reversed(options if has_force else [*options, force_option]):
+        with_pages = option(with_pages)
+    return with_pages
 
 
 def _valued_option(

@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from clonometer.errors import UsageError
 from clonometer.files import cannot_write, writing
+
+if TYPE_CHECKING:
+    from clonometer.views.document import Document
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Where an answer is also written, as a page and as Markdown."""
+
+    html: Path | None = None
+    markdown: Path | None = None
+
+    def check(self, *, force: bool) -> None:
+        """Refuse now what could not be written later."""
+        named = [path for path in (self.html, self.markdown) if path is not None]
+        if len({path.absolute() for path in named}) != len(named):
+            raise UsageError("two outputs name the same file")
+        if named:
+            from clonometer.runfile import check_output
+
+            for path in named:
+                check_output(path, force)
+
+    def write(self, document: Document) -> None:
+        """Write what was asked for, and say so."""
+        if self.html is not None:
+            from clonometer.views.html.document import render_document_page
+
+            write_and_say(self.html, render_document_page(document))
+        if self.markdown is not None:
+            from clonometer.views.markdown import render_markdown
+
+            write_and_say(self.markdown, render_markdown(document))
+
+    def __bool__(self) -> bool:
+        return self.html is not None or self.markdown is not None
 
 
 def picture_format(path: Path, option: str, hint: str | None = None) -> str:

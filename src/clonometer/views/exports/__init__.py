@@ -12,9 +12,9 @@ from typing import Any
 
 from clonometer.errors import UsageError, unknown
 
-Document = Mapping[str, Any]
+JsonAnswer = Mapping[str, Any]
 ProcessValues = Sequence[Sequence[float]]
-Encoder = Callable[[Document, ProcessValues], Iterator[str]]
+Encoder = Callable[[JsonAnswer, ProcessValues], Iterator[str]]
 
 #: Name on the command line -> module, and what reads it.
 FORMATS = {
@@ -45,7 +45,7 @@ def check_format(name: str, *, samples: bool = False) -> None:
         raise UsageError(f"{name} takes no samples", f"formats that do: {', '.join(SAMPLE_FORMATS)}")
 
 
-def encode(name: str, document: Document, processes: ProcessValues) -> Iterator[str]:
+def encode(name: str, document: JsonAnswer, processes: ProcessValues) -> Iterator[str]:
     """Encode results.
 
     ``document`` is what ``clonometer show --json`` prints; ``processes`` has, for each entry of its ``cells``, the

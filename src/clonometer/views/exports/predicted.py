@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clonometer.views.exports import Document
+from clonometer.views.exports import JsonAnswer
 from clonometer.views.exports.openmetrics import metric_family
 
 _NS = 1e9
 _FAILS = {"no": 0, "maybe": 0.5, "yes": 1}
 
 
-def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
+def encode_predicted(documents: Sequence[JsonAnswer]) -> Iterator[str]:
     """Encode predictions, each of a process of its own; a number that does not exist has no sample."""
     forks = [
         ({**_labels(each), "pages": pages, "bound": bound}, each["fork"][f"{key}_ns"][bound] / _NS)
@@ -67,6 +67,6 @@ def encode_predicted(documents: Sequence[Document]) -> Iterator[str]:
     yield "# EOF\n"
 
 
-def _labels(document: Document) -> dict[str, str]:
+def _labels(document: JsonAnswer) -> dict[str, str]:
     known = {"process": document["process"], "pid": document["pid"], "model": document["basis"]["model"]}
     return {name: str(value) for name, value in known.items() if value is not None}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.views.drawing import can_draw, chart_script, how_to_install
 from clonometer.views.html.table import css_class, folding_style, page_rows, table_size
+from clonometer.views.terminal.text import CONTROL
 
 if TYPE_CHECKING:
     import jinja2
@@ -48,9 +49,15 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_cleaned,
     )
     made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size, "host_line": ()}
     return made
+
+
+def _cleaned(value: Any) -> Any:
+    """What is inserted, without control characters and halves of characters, which names from elsewhere may have."""
+    return CONTROL.sub("?", value) if type(value) is str else value
 
 
 def _asset(name: str) -> str:
@@ -61,6 +68,7 @@ def _asset(name: str) -> str:
 def _embedded(data: Any) -> str:
     """Write JSON that cannot end the script element it stands in, whatever names and texts it holds."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = CONTROL.sub("?", text)
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text

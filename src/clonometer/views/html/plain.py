@@ -18,7 +18,7 @@ def page_section(
 ) -> dict[str, Any]:
     """Gather a section: its words, its charts, its tables; ``name`` is the id of its element."""
     drawn = [chart_of(name, panel) for panel in charts]
-    return {"id": name, **asdict(words), "charts": drawn, "tables": list(map(_headed, tables))}
+    return {"id": name, **asdict(words), "charts": drawn, "tables": list(map(headed, tables))}
 
 
 def render_plain_page(
@@ -46,6 +46,6 @@ def render_plain_page(
     )
 
 
-def _headed(table: Table) -> Table:
+def headed(table: Table) -> Table:
     """Give the column that says what its rows are a heading: who cannot see the table needs it."""
     return replace(table, columns=[replace(column, head=column.head or "row") for column in table.columns])

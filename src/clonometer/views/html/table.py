@@ -51,7 +51,10 @@ def table_size(table: Table) -> str:
     >>> table_size(Table([Column("a", ()), Column("b", ())])), table_size(Table([Column("a", ())] * 6))
     ('narrow', 'middle')
     """
-    return next(size for size, (columns, _) in _SIZES.items() if len(table.columns) >= columns)
+    # Texts that are wrapped need more room than figures.
+    wrapped = any(css_class(column) in ("long", "notes") for column in table.columns)
+    needed = max(len(table.columns), _SIZES["middle"][0] if wrapped and len(table.columns) > 1 else 0)
+    return next(size for size, (columns, _) in _SIZES.items() if needed >= columns)
 
 
 def folding_style(fold: str) -> str:

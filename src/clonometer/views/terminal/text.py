@@ -32,7 +32,8 @@ _PLAIN = str.maketrans(
         "▇": "%",
     }
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+#: Characters that a terminal obeys, and halves of characters, which no file of text has.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHITE = re.compile(r"\s+")
 
 
@@ -44,7 +45,7 @@ def clean(text: str) -> str:
     >>> clean("a\x1b[31m  b\n c")
     'a?[31m b c'
     """
-    return _WHITE.sub(" ", _CONTROL.sub("?", text)).strip()
+    return _WHITE.sub(" ", CONTROL.sub("?", text)).strip()
 
 
 def printable(text: str) -> str:
@@ -55,7 +56,7 @@ def printable(text: str) -> str:
     >>> printable("  a\tb\x1b[31m")
     '  a b?[31m'
     """
-    return _CONTROL.sub("?", text).replace("\t", " ").replace("\n", " ")
+    return CONTROL.sub("?", text).replace("\t", " ").replace("\n", " ")
 
 
 def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""A machine's noise on a terminal: a row a stage, then the false alarms. Returned as text."""
+"""A machine's noise: a row a stage, then the false alarms."""
 
 from __future__ import annotations
 
@@ -7,37 +7,34 @@ from collections.abc import Sequence
 from clonometer.results.check.types import BLIND_FACTOR, count_detectable
 from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
+from clonometer.views.document import Document, DocumentBlock, Hint, Paragraph, TableBlock
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text, share_text
 from clonometer.views.table import Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import rendered, wrap
 from clonometer.words import stage_name
 
 
-@rendered(least_width=40)
-def render_noise(noise: Noise, *, width: int, colour: bool, wide: bool = False) -> list[str]:
-    """Write a machine's noise.
+def noise_document(noise: Noise, *, wide: bool = False) -> Document:
+    """Make a document of a machine's noise.
 
     ``wide``: every row; by default the last stage of each launch, which contains the others, and what is no launch.
     """
     shown = [row for row in noise.rows if wide or not is_part(row.estimate.stage)] or list(noise.rows)
-    drawn = [*draw_table(_table(shown), width, colour), ""] if shown else []
-    if len(shown) < len(noise.rows):
-        drawn[-1:] = [f"--wide adds {len(noise.rows) - len(shown)} rows of other stages", ""]
+    left_out = len(noise.rows) - len(shown)
     designed = f"; designed: at most {format_share(noise.error_rate)}" if wide else ""
     change = BLIND_FACTOR * noise.max_regression
     seen = count_detectable(noise.rows, change)
-    drawn += wrap(
+    lead = (
         f"On this machine now, a check with the plan {noise.plan} can find a slow-down of {format_share(change)} in "
-        f"{seen} of {len(noise.rows)} rows.{FIRST_LAUNCHES if noise.n_first else ''}",
-        width,
+        f"{seen} of {len(noise.rows)} rows.{FIRST_LAUNCHES if noise.n_first else ''}"
     )
-    drawn += wrap(_alarms(noise.interleaved, "A against A, started in turn", designed), width)
+    sentences = [Paragraph(lead), Paragraph(_alarms(noise.interleaved, "A against A, started in turn", designed))]
     if noise.in_a_row is not None:
-        drawn += wrap(_alarms(noise.in_a_row, "A against A of the round before", designed), width)
-    return drawn
+        sentences.append(Paragraph(_alarms(noise.in_a_row, "A against A of the round before", designed)))
+    rows: list[DocumentBlock] = [TableBlock(_table(shown))] if shown else []
+    hint: list[DocumentBlock] = [Hint(f"--wide adds {left_out} rows of other stages")] if left_out else []
+    return Document("noise", "What a check can find on this machine", lead, [[*rows, *hint], sentences])
 
 
 def _alarms(result: AgainstItself, what: str, designed: str) -> str:

@@ -1,0 +1,146 @@
+"""Answers as values: a title, a lead and blocks, which a terminal, a page and Markdown draw in their own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from clonometer.views.figures.types import Panel
+from clonometer.views.table import Table
+
+#: How a text is meant, by which it is coloured.
+Tone = Literal["", "bold", "good", "warn", "bad"]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What the blocks after it are about."""
+
+    text: str
+    tone: Tone = "bold"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences; without text, nothing."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class BulletList:
+    """Sentences that stand for themselves, one below the other."""
+
+    texts: Sequence[str]
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A caution; without text, nothing."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands to be copied, which are never wrapped."""
+
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What only a terminal says: how to see more of the answer. A page has it all."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class NamedText:
+    """A name and what is said of it: a text, what follows from it, and the command that changes it."""
+
+    name: str
+    text: str
+    effect: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class NamedTexts:
+    """Names and what is said of them; a terminal begins the texts in the column ``indent``."""
+
+    entries: Sequence[NamedText]
+    indent: int
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """A table; a terminal draws the first of ``forms`` in which the column ``kept`` has room, if there are such."""
+
+    table: Table
+    forms: Sequence[Table] = ()
+    kept: str = ""
+
+
+@dataclass(frozen=True)
+class CommentedTables:
+    """Tables of the same columns below each other; ``comments`` are sentences for each row of each."""
+
+    tables: Sequence[Table]
+    comments: Sequence[Sequence[Sequence[str]]]
+    #: What is said below each table.
+    below: Sequence[str]
+
+
+@dataclass(frozen=True)
+class FigureBlock:
+    """A chart, which a terminal cannot draw and Markdown names."""
+
+    panel: Panel
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that a page opens on a click, for whoever wants more than the answer; a terminal has none of them."""
+
+    summary: str
+    blocks: Sequence[DocumentBlock]
+
+
+#: Whatever a document is made of.
+DocumentBlock = (
+    Heading
+    | Paragraph
+    | BulletList
+    | Note
+    | Commands
+    | Hint
+    | NamedTexts
+    | TableBlock
+    | CommentedTables
+    | FigureBlock
+    | Fold
+)
+
+
+@dataclass(frozen=True)
+class Document:
+    """An answer for people.
+
+    A terminal shows the blocks, with an empty line between groups of them. A page and Markdown begin with title and
+    lead, and leave out the paragraph that says the lead again.
+    """
+
+    #: What gave the answer, such as "noise".
+    kind: str
+    title: str
+    #: The answer in a few words.
+    lead: str
+    #: Groups of blocks; those without any are left out.
+    groups: Sequence[Sequence[DocumentBlock]]
+    #: Columns that a terminal has at least.
+    least_width: int = 40

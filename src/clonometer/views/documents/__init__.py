@@ -1,0 +1,1 @@
+"""One builder of a document an answer."""

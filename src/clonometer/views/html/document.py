@@ -1,0 +1,67 @@
+"""Documents as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from clonometer.views.document import (
+    CommentedTables,
+    Document,
+    DocumentBlock,
+    FigureBlock,
+    Fold,
+    Heading,
+    Hint,
+    Paragraph,
+    TableBlock,
+)
+from clonometer.views.html.figures import chart_of
+from clonometer.views.html.page import render_page
+from clonometer.views.html.plain import headed
+from clonometer.views.markdown import commented
+from clonometer.views.specs import PAGE, theme
+
+
+def render_document_page(document: Document) -> str:
+    """Write a document as one self-contained HTML document that fetches nothing."""
+    charts: list[dict[str, Any]] = []
+    sections: list[dict[str, Any]] = [{"heading": "", "blocks": []}]
+    for group in document.groups:
+        for block in group:
+            if isinstance(block, Heading):
+                sections.append({"heading": block.text, "blocks": []})
+            elif block != Paragraph(document.lead, getattr(block, "tone", "")):
+                sections[-1]["blocks"] += _blocks(block, charts)
+    return render_page(
+        "document.html.j2",
+        *(("fit.js", "report.js") if charts else ()),
+        data={"theme": theme(*PAGE), "charts": charts, "explained": []} if charts else None,
+        draws=bool(charts),
+        brand=f"Clonometer: {document.kind}",
+        title=document.title,
+        lead=document.lead,
+        sections=[section for section in sections if section["blocks"]],
+    )
+
+
+def _blocks(block: DocumentBlock, charts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A block as the template takes it, ``is`` its name; a chart is also kept in ``charts``."""
+    match block:
+        case Hint():
+            return
+        case TableBlock(table):
+            yield {"is": "table", "table": headed(table), "below": ""}
+        case CommentedTables():
+            for table, below in zip(commented(block), block.below, strict=True):
+                if table.rows or below:
+                    yield {"is": "table", "table": headed(table), "below": below}
+        case FigureBlock(panel):
+            charts.append(chart_of("figure", panel))
+            yield {"is": "figure", "chart": charts[-1]}
+        case Fold(summary, blocks):
+            inner = [each for block in blocks for each in _blocks(block, charts)]
+            yield {"is": "fold", "summary": summary, "blocks": inner}
+        case _:
+            yield {"is": type(block).__name__.lower(), **asdict(block)}

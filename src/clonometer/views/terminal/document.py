@@ -1,0 +1,98 @@
+"""Documents on a terminal, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+from clonometer.views.document import (
+    BulletList,
+    Commands,
+    CommentedTables,
+    Document,
+    DocumentBlock,
+    FigureBlock,
+    Fold,
+    Heading,
+    Hint,
+    NamedText,
+    NamedTexts,
+    Note,
+    Paragraph,
+    TableBlock,
+    Tone,
+)
+from clonometer.views.terminal.table import draw_stack, draw_table, draw_with
+from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
+
+#: From this width on what follows from an entry stands beside its text, which has so many columns.
+_BESIDE, _TEXT_WIDTH = 110, 34
+
+
+@rendered(least_width=1)
+def render_document(
+    build: Callable[..., Document], *answer: Any, width: int, colour: bool, **wishes: Any
+) -> Iterator[str]:
+    """Write the document that ``build`` makes of an answer and wishes such as ``wide``."""
+    document = build(*answer, **wishes)
+    yield from document_lines(document, max(width, document.least_width), colour)
+
+
+def document_lines(document: Document, width: int, colour: bool) -> Iterator[str]:
+    """The lines of a document, an empty one between groups."""
+    drawn = ([line for block in group for line in _lines(block, width, colour)] for group in document.groups)
+    for number, lines in enumerate(filter(None, drawn)):
+        yield from ["", *lines] if number else lines
+
+
+def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
+    lines: list[str] = []
+    match block:
+        case Heading(text) | Paragraph(text):
+            lines = _painted(wrap(text, width), block.tone, colour)
+        case BulletList(texts):
+            lines = _painted(wrap_each(texts, width, bullet="- "), block.tone, colour)
+        case Note(text):
+            lines = _painted(wrap(text, width, bullet="! "), block.tone, colour)
+        case Hint(text):
+            lines = [text]
+        case Commands(texts):
+            lines = [f"  $ {text}" for text in texts]
+        case NamedTexts(entries, indent):
+            lines = [line for entry in entries for line in _entry(entry, indent, width)]
+        case TableBlock(table, forms, kept):
+            lines = draw_with(kept, forms, width, colour) if forms else draw_table(table, width, colour)
+        case CommentedTables():
+            lines = list(_commented(block, width, colour))
+        case FigureBlock() | Fold():
+            pass
+    return lines
+
+
+def _painted(lines: list[str], tone: Tone, colour: bool) -> list[str]:
+    return painted(lines, tone, colour) if tone else lines
+
+
+def _entry(entry: NamedText, indent: int, width: int) -> Iterator[str]:
+    name, blank = entry.name.ljust(indent), " " * indent
+    if entry.effect and width >= _BESIDE:
+        left = wrap(entry.text, _TEXT_WIDTH) or [""]
+        right = wrap(entry.effect, width - indent - _TEXT_WIDTH - 2)
+        for number, (first, second) in enumerate(zip_longest(left, right, fillvalue="")):
+            yield f"{blank if number else name}{first.ljust(_TEXT_WIDTH + 2)}{second}"
+    else:
+        yield from wrap(entry.text, width, bullet=name)
+        yield from wrap(entry.effect, width, bullet=blank)
+    if entry.command:
+        # Not wrapped: it is there to be copied.
+        yield f"{blank}$ {entry.command}"
+
+
+def _commented(block: CommentedTables, width: int, colour: bool) -> Iterator[str]:
+    drawn = draw_stack(block.tables, width, colour).tables
+    for number, ([heading, *rows], comments, below) in enumerate(zip(drawn, block.comments, block.below, strict=True)):
+        yield from ["", heading] if number else [heading]
+        for row, texts in zip(rows, comments, strict=True):
+            yield from (row, *wrap_each(texts, width, bullet="    "))
+        yield from wrap(below, width, bullet="  ")
