@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 import jsonschema
 import pytest
@@ -46,7 +46,7 @@ class Lap:
     """One time around."""
 
     number: Annotated[Count, Key("lap")]
-    ns: Annotated[Ends, Mark.ENDS, Least(0), "How long it took."]
+    ns: Annotated[Ends, Mark.ENDS, Least(0), Check(lambda ns: ns.value < 999, "is no lap"), "How long it took."]
     extra: Annotated[Mapping[str, float], Mark.REST]
 
     def fault(self) -> str | None:
@@ -65,6 +65,11 @@ class Weather:
     degrees: Annotated[float | None, Above(-273.15), Most(60)]
 
 
+class Facts(TypedDict, total=False):
+    crowd: Count | None
+    heat: Mapping[str, Annotated[float, Most(60)] | None]
+
+
 @dataclass(frozen=True)
 class Race:
     """All laps."""
@@ -77,6 +82,8 @@ class Race:
     prize: int | str | None = None
     mood: Annotated[str | None, Mark.OMITTED] = None
     sponsors: Annotated[tuple[str, ...], Mark.OPTIONAL] = ()
+    facts: Annotated[Facts, Mark.OPTIONAL] = field(default_factory=Facts)
+    ground: Annotated[Literal["sand", 1], Mark.OPTIONAL] = "sand"
     seat: Annotated[str, Mark.UNWRITTEN] = "none"
 
 
@@ -90,6 +97,8 @@ DOCUMENT = {
     "over": True,
     "prize": None,
     "sponsors": [],
+    "facts": {},
+    "ground": "sand",
 }  # fmt: skip
 
 
@@ -123,6 +132,7 @@ def test_what_a_later_version_adds_and_an_earlier_did_not_write_is_passed_over()
         ({"laps": [{**DOCUMENT["laps"][0], "lap": True}]}, r"laps\[0\].lap is true or false, not a whole number"),
         ({"laps": [{**DOCUMENT["laps"][0], "lap": -1}]}, r"laps\[0\].lap is -1, less than 0"),
         ({"laps": [{**DOCUMENT["laps"][0], "ns_low": -1}]}, r"laps\[0\].ns_low is -1, less than 0"),
+        ({"laps": [{**DOCUMENT["laps"][0], "ns": 999}]}, r"laps\[0\].ns is no lap"),
         ({"laps": [{**DOCUMENT["laps"][0], "gear": "x"}]}, r"laps\[0\]\['gear'\] is a text, not a number"),
         ({"laps": [{"lap": 1}]}, r"laps\[0\].ns is missing"),
         ({"span": [1]}, "span has 1 entries, not 2"),
@@ -134,14 +144,26 @@ def test_what_a_later_version_adds_and_an_earlier_did_not_write_is_passed_over()
         ({"degrees": 99}, "degrees is 99, more than 60"),
         ({"over": 1}, "over is a number, not true or false"),
         ({"prize": []}, "prize is a list, not a text"),
+        ({"facts": {"crowd": -1}}, "facts.crowd is -1, less than 0"),
+        ({"facts": {"heat": {"noon": 61}}}, r"facts.heat\['noon'\] is 61, more than 60"),
+        ({"ground": True}, "ground is True, which this version does not know"),
+        ({"facts": []}, "facts is a list, not an object"),
     ],
 )  # fmt: skip
 def test_an_error_names_the_place_what_is_there_and_what_should_be(change: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         from_json(Race, {**DOCUMENT, **change})
     validator = jsonschema.Draft202012Validator(schema_of({"race": Race}))
-    if "13" not in str(change) and "begin" not in words and "finite" not in words:
+    if "13" not in str(change) and "999" not in str(change) and "begin" not in words and "finite" not in words:
         assert not validator.is_valid({**DOCUMENT, **change})
+
+
+def test_an_object_that_others_add_to_stays_as_it_is() -> None:
+    facts: Any = {"crowd": None, "heat": {"noon": 30, "dusk": None}, "wind": [1, "x"]}
+    read = from_json(Race, {**DOCUMENT, "facts": facts})
+    assert read.facts == facts
+    assert to_json(read)["facts"] == facts
+    assert jsonschema.Draft202012Validator(schema_of({"race": Race})).is_valid({**DOCUMENT, "facts": facts})
 
 
 def test_no_document_at_all_is_refused() -> None:

@@ -20,6 +20,7 @@ from clonometer.records.kinds import (
     Mapped,
     Nullable,
     Number,
+    Open,
     Text,
     Truth,
 )
@@ -101,6 +102,9 @@ def _container(codec: Codec, definitions: Schema) -> Schema:
             return {"type": "array", **items, "minItems": len(kinds), "maxItems": len(kinds)}
         case Mapped():
             return {"type": "object", "additionalProperties": _schema(codec.codec, definitions)}
+        case Open():
+            known = {key: _schema(Nullable(kind), definitions) for key, kind in codec.known.items()}
+            return {"type": "object", "properties": known, "additionalProperties": True}
     raise TypeError(f"nobody has said how to describe {codec}")
 
 

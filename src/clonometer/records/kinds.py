@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from itertools import repeat
 from typing import Any
 
-from clonometer.errors import InputError
 from clonometer.records.marks import Known
 
 # More ns than a lifetime has: no number that was measured is greater.
@@ -29,44 +30,42 @@ def plain_json(value: Any) -> Any:
     return number if math.isfinite(number) else None
 
 
-class Place:
-    """A value inside a JSON document, and where it stands, for example ``budget[2].share``; empty for all of it."""
+class UnfitError(Exception):
+    """A value that is not what it must be; its place is put together on the way out, so that reading is fast."""
 
-    def __init__(self, value: Any, name: str = "") -> None:
-        self.value = value
-        self.name = name
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+        self._place = ""
 
-    def __getitem__(self, key: str) -> Place:
-        """What an object has under a key that it must have."""
-        content = self.object()
-        name = f"{self.name}.{key}" if self.name else key
-        if key not in content:
-            raise InputError(f"{name} is missing")
-        return Place(content[key], name)
+    def inside(self, step: str) -> UnfitError:
+        """Say that it happened behind a key (``.share``) or at an entry (``[2]``, ``['x']``) of what is being read."""
+        self._place = step + self._place
+        return self
 
-    def items(self) -> Iterator[tuple[str, Place]]:
-        """Keys and values of an object."""
-        return ((key, Place(value, f"{self.name}[{key!r}]")) for key, value in self.object().items())
+    @property
+    def sentence(self) -> str:
+        """What stands where, for example ``budget[2].share is -1, less than 0``."""
+        return f"{self._place.removeprefix('.') or 'the document'} {self.words}"
 
-    def entries(self) -> list[Place]:
-        """The entries of a list."""
-        if not isinstance(self.value, list):
-            raise self.mistaken("a list")
-        return [Place(value, f"{self.name}[{number}]") for number, value in enumerate(self.value)]
 
-    def object(self) -> dict[str, Any]:
-        """An object's content."""
-        if not isinstance(self.value, dict):
-            raise self.mistaken("an object")
-        return self.value
+def mistaken(value: Any, wanted: str) -> UnfitError:
+    """Make the error that says what kind of value should stand here."""
+    return UnfitError(f"is {_WORDS.get(type(value), 'a number')}, not {wanted}")
 
-    def mistaken(self, wanted: str) -> InputError:
-        """Make the error that says what kind of value should stand here."""
-        return self.error(f"is {_WORDS.get(type(self.value), 'a number')}, not {wanted}")
 
-    def error(self, words: str) -> InputError:
-        """Make an error about this place."""
-        return InputError(f"{self.name or 'the document'} {words}")
+def as_object(value: Any) -> dict[str, Any]:
+    """An object's content."""
+    if not isinstance(value, dict):
+        raise mistaken(value, "an object")
+    return value
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list's entries."""
+    if not isinstance(value, list):
+        raise mistaken(value, "a list")
+    return value
 
 
 class Codec(ABC):
@@ -77,8 +76,8 @@ class Codec(ABC):
         return value
 
     @abstractmethod
-    def read(self, place: Place) -> Any:
-        """Check and take what stands in a document."""
+    def read(self, value: Any) -> Any:
+        """Check and take what stands in a document; raises `UnfitError`."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ class Anything(Codec):
     def write(self, value: Any) -> Any:
         return plain_json(value)
 
-    def read(self, place: Place) -> Any:
-        return place.value
+    def read(self, value: Any) -> Any:
+        return value
 
 
 @dataclass(frozen=True)
@@ -100,12 +99,12 @@ class Text(Codec):
     pattern: str = ""
     least: float = 0
 
-    def read(self, place: Place) -> Any:
-        if not isinstance(place.value, str):
-            raise place.mistaken("a text")
-        if self.known is not None and place.value not in self.known.texts:
-            raise place.error(f"is {place.value!r}, which this version does not know")
-        return place.value
+    def read(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            raise mistaken(value, "a text")
+        if self.known is not None and value not in self.known.texts:
+            raise UnfitError(f"is {value!r}, which this version does not know")
+        return value
 
 
 @dataclass(frozen=True)
@@ -114,21 +113,21 @@ class Enumerated(Codec):
 
     words: tuple[StrEnum, ...]
 
-    def read(self, place: Place) -> Any:
+    def read(self, value: Any) -> Any:
         for word in self.words:
-            if word.value == place.value:
+            if word.value == value:
                 return word
-        raise place.error(f"is {place.value!r}, which this version does not know")
+        raise UnfitError(f"is {value!r}, which this version does not know")
 
 
 @dataclass(frozen=True)
 class Truth(Codec):
     """True or false."""
 
-    def read(self, place: Place) -> Any:
-        if not isinstance(place.value, bool):
-            raise place.mistaken("true or false")
-        return place.value
+    def read(self, value: Any) -> Any:
+        if not isinstance(value, bool):
+            raise mistaken(value, "true or false")
+        return value
 
 
 @dataclass(frozen=True)
@@ -139,23 +138,33 @@ class Number(Codec):
     least: float | None = None
     above: float | None = None
     most: float | None = None
+    #: Its types and ends: what almost every number is within, so that it is asked at once.
+    usual: tuple[tuple[type, ...], float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kinds = (int,) if self.whole else (int, float)
+        ends = (-_MOST if self.least is None else self.least, _MOST if self.most is None else self.most)
+        object.__setattr__(self, "usual", (kinds, *ends))
 
     def write(self, value: Any) -> Any:
         return value if isinstance(value, int) else plain_json(value)
 
-    def read(self, place: Place) -> Any:
-        value = place.value
-        if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
-            raise place.mistaken("a whole number" if self.whole else "a number")
-        if not -_MOST <= value <= _MOST:
-            raise place.error("is not a finite number or is out of range")
+    def read(self, value: Any) -> Any:
+        kinds, low, high = self.usual
+        if type(value) in kinds and low <= value <= high and (self.above is None or value > self.above):
+            return value
+        raise self._unfit(value)
+
+    def _unfit(self, value: Any) -> UnfitError:
+        if type(value) not in self.usual[0]:
+            return mistaken(value, "a whole number" if self.whole else "a number")
+        if not -_MOST <= value <= max(_MOST, self.usual[2]):
+            return UnfitError("is not a finite number or is out of range")
         if self.least is not None and value < self.least:
-            raise place.error(f"is {value:g}, less than {self.least:g}")
+            return UnfitError(f"is {value:g}, less than {self.least:g}")
         if self.above is not None and value <= self.above:
-            raise place.error(f"is {value:g}, not more than {self.above:g}")
-        if self.most is not None and value > self.most:
-            raise place.error(f"is {value:g}, more than {self.most:g}")
-        return value
+            return UnfitError(f"is {value:g}, not more than {self.above:g}")
+        return UnfitError(f"is {value:g}, more than {self.most:g}")
 
 
 @dataclass(frozen=True)
@@ -164,10 +173,10 @@ class Constant(Codec):
 
     values: tuple[Any, ...]
 
-    def read(self, place: Place) -> Any:
-        if not any(type(place.value) is type(value) and place.value == value for value in self.values):
-            raise place.error(f"is {place.value!r}, which this version does not know")
-        return place.value
+    def read(self, value: Any) -> Any:
+        if not any(type(value) is type(known) and value == known for known in self.values):
+            raise UnfitError(f"is {value!r}, which this version does not know")
+        return value
 
 
 @dataclass(frozen=True)
@@ -179,9 +188,8 @@ class Either(Codec):
     def write(self, value: Any) -> Any:
         return next((codec for kind, codec in self.kinds if isinstance(value, kind)), self.kinds[-1][1]).write(value)
 
-    def read(self, place: Place) -> Any:
-        value = place.value
-        return next((codec for kind, codec in self.kinds if isinstance(value, kind)), self.kinds[-1][1]).read(place)
+    def read(self, value: Any) -> Any:
+        return next((codec for kind, codec in self.kinds if isinstance(value, kind)), self.kinds[-1][1]).read(value)
 
 
 @dataclass(frozen=True)
@@ -193,8 +201,18 @@ class Nullable(Codec):
     def write(self, value: Any) -> Any:
         return None if value is None else self.codec.write(value)
 
-    def read(self, place: Place) -> Any:
-        return None if place.value is None else self.codec.read(place)
+    def read(self, value: Any) -> Any:
+        return None if value is None else self.codec.read(value)
+
+
+def _read_each(entries: Iterable[Any], codecs: Iterable[Codec]) -> tuple[Any, ...]:
+    read = []
+    for entry, codec in zip(entries, codecs, strict=False):
+        try:
+            read.append(codec.read(entry))
+        except UnfitError as unfit:
+            raise unfit.inside(f"[{len(read)}]") from None
+    return tuple(read)
 
 
 @dataclass(frozen=True)
@@ -207,11 +225,11 @@ class List(Codec):
     def write(self, value: Any) -> Any:
         return [self.codec.write(item) for item in value]
 
-    def read(self, place: Place) -> Any:
-        entries = place.entries()
+    def read(self, value: Any) -> Any:
+        entries = as_list(value)
         if len(entries) < self.least:
-            raise place.error(f"has {len(entries)} entries, less than {self.least:g}")
-        return tuple(self.codec.read(entry) for entry in entries)
+            raise UnfitError(f"has {len(entries)} entries, less than {self.least:g}")
+        return _read_each(entries, repeat(self.codec))
 
 
 @dataclass(frozen=True)
@@ -223,11 +241,11 @@ class Fixed(Codec):
     def write(self, value: Any) -> Any:
         return [codec.write(item) for codec, item in zip(self.codecs, value, strict=True)]
 
-    def read(self, place: Place) -> Any:
-        entries = place.entries()
+    def read(self, value: Any) -> Any:
+        entries = as_list(value)
         if len(entries) != len(self.codecs):
-            raise place.error(f"has {len(entries)} entries, not {len(self.codecs)}")
-        return tuple(codec.read(entry) for codec, entry in zip(self.codecs, entries, strict=True))
+            raise UnfitError(f"has {len(entries)} entries, not {len(self.codecs)}")
+        return _read_each(entries, self.codecs)
 
 
 @dataclass(frozen=True)
@@ -239,5 +257,41 @@ class Mapped(Codec):
     def write(self, value: Any) -> Any:
         return {str(key): self.codec.write(item) for key, item in value.items()}
 
-    def read(self, place: Place) -> Any:
-        return {key: self.codec.read(item) for key, item in place.items()}
+    def read(self, value: Any) -> Any:
+        content = {}
+        for key, item in as_object(value).items():
+            try:
+                content[key] = self.codec.read(item)
+            except UnfitError as unfit:
+                raise unfit.inside(f"[{key!r}]") from None
+        return content
+
+
+@dataclass(frozen=True)
+class Open(Codec):
+    """An object that others add to (a TypedDict): known keys that are not null are checked, all stay as they are."""
+
+    known: Mapping[str, Codec]
+
+    def write(self, value: Any) -> Any:
+        return plain_json(value)
+
+    @cached_property
+    def _usual(self) -> list[tuple[str, Codec, tuple[type, ...], float, float]]:
+        """Each key with its kind, and what a number there usually is."""
+        nothing: tuple[tuple[type, ...], float, float] = ((), 0.0, 0.0)
+        return [
+            (key, codec, *(codec.usual if isinstance(codec, Number) and codec.above is None else nothing))
+            for key, codec in self.known.items()
+        ]
+
+    def read(self, value: Any) -> Any:
+        content = as_object(value)
+        for key, codec, kinds, low, high in self._usual:
+            known = content.get(key)
+            if known is not None and not (type(known) in kinds and low <= known <= high):
+                try:
+                    codec.read(known)
+                except UnfitError as unfit:
+                    raise unfit.inside(f".{key}") from None
+        return content

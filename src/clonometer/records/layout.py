@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from clonometer.errors import InputError
 from clonometer.records.kinds import (
@@ -21,9 +21,11 @@ from clonometer.records.kinds import (
     Mapped,
     Nullable,
     Number,
-    Place,
+    Open,
     Text,
     Truth,
+    UnfitError,
+    as_object,
 )
 from clonometer.records.marks import Above, After, Check, Key, Known, Least, Mark, Most, Only, Pattern, Written
 
@@ -49,6 +51,21 @@ class Slot:
     def is_required(self) -> bool:
         return not self.marks & {Mark.OPTIONAL, Mark.OMITTED, Mark.REST}
 
+    @cached_property
+    def may_lack(self) -> bool:
+        """Whether there may be nothing, or null."""
+        return not self.is_required or isinstance(self.codec, Nullable)
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether it stands under more than its own key."""
+        return bool(self.marks & {Mark.ENDS, Mark.MERGED, Mark.REST})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether what stands under its key is all that its kind of value asks for."""
+        return not self.is_spread and not self.checks
+
     def write(self, value: Any, into: dict[str, Any]) -> None:
         if Mark.ENDS in self.marks:
             into.update(zip(_ends(self.key), self.codec.write(value).values(), strict=True))
@@ -57,25 +74,33 @@ class Slot:
         elif value is not None or Mark.OMITTED not in self.marks:
             into[self.key] = self.codec.write(value)
 
-    def read(self, place: Place, keys: frozenset[str]) -> Any:
-        value = self._take(place, keys)
+    def read(self, content: dict[str, Any], keys: frozenset[str]) -> Any:
+        value = content.get(self.key)
+        if self.is_spread:
+            value = self._read_spread(content, keys)
+        elif value is None and self.may_lack:
+            return self.default
+        elif value is None and self.key not in content:
+            raise UnfitError("is missing").inside(f".{self.key}")
+        else:
+            try:
+                value = self.codec.read(value)
+            except UnfitError as unfit:
+                raise unfit.inside(f".{self.key}") from None
         for check in self.checks:
-            if value is not None and not check.passes(value):
-                raise place[self.key].error(check.words)
+            if not check.passes(value):
+                raise UnfitError(check.words).inside(f".{self.key}")
         return value
 
-    def _take(self, place: Place, keys: frozenset[str]) -> Any:
-        content = place.object()
+    def _read_spread(self, content: dict[str, Any], keys: frozenset[str]) -> Any:
+        """Read what has more than its own key, or keys that stand among those of its owner."""
         if Mark.ENDS in self.marks and isinstance(self.codec, RecordKind):
-            number = self.codec.slots[0].codec
-            return self.codec.record(*(number.read(place[key]) for key in _ends(self.key)))
+            [value, *_] = self.codec.slots
+            ends = (replace(value, key=key) for key in _ends(self.key))
+            return self.codec.record(*(end.read(content, keys) for end in ends))
         if Mark.MERGED in self.marks:
-            return self.codec.read(place)
-        if Mark.REST in self.marks:
-            return self.codec.read(Place({key: content[key] for key in content if key not in keys}, place.name))
-        if content.get(self.key) is None and (not self.is_required or isinstance(self.codec, Nullable)):
-            return self.default
-        return self.codec.read(place[self.key])
+            return self.codec.read(content)
+        return self.codec.read({key: content[key] for key in content if key not in keys})
 
     def all_keys(self) -> Sequence[str]:
         if Mark.MERGED in self.marks and isinstance(self.codec, RecordKind):
@@ -101,6 +126,12 @@ class RecordKind(Codec):
             slots = tuple(by_key[key] for key in only.keys)
         self.slots = slots
         self._keys = frozenset(key for slot in self.slots for key in slot.all_keys())
+        read = [slot for slot in slots if slot.is_read]
+        self._plain = [(slot, slot.name, slot.key, slot.codec.read) for slot in read if slot.is_plain]
+        self._others = [slot for slot in read if not slot.is_plain]
+        self._is_bare = {field.name for field in fields(record)} == {slot.name for slot in read} and not hasattr(
+            record, "__post_init__"
+        )
 
     def write(self, value: Any) -> Any:
         content: dict[str, Any] = {}
@@ -108,11 +139,30 @@ class RecordKind(Codec):
             slot.write(getattr(value, slot.name), content)
         return content
 
-    def read(self, place: Place) -> Any:
-        made = self.record(**{slot.name: slot.read(place, self._keys) for slot in self.slots if slot.is_read})
+    def read(self, value: Any) -> Any:
+        content = as_object(value)
+        taken: dict[str, Any] = {}
+        # A long document has hundreds of thousands of values with a key of their own: these are taken at once.
+        for slot, name, key, read in self._plain:
+            inner = content.get(key)
+            if inner is None:
+                taken[name] = slot.default if slot.may_lack else slot.read(content, self._keys)
+                continue
+            try:
+                taken[name] = read(inner)
+            except UnfitError as unfit:
+                raise unfit.inside(f".{key}") from None
+        for slot in self._others:
+            taken[slot.name] = slot.read(content, self._keys)
+        if self._is_bare:
+            # What the record's own __init__ comes to, which sets each field of a frozen one by a call.
+            made: Any = object.__new__(self.record)
+            vars(made).update(taken)
+        else:
+            made = self.record(**taken)
         fault = getattr(made, "fault", None)
         if fault is not None and (words := fault()) is not None:
-            raise place.error(words)
+            raise UnfitError(words)
         return made
 
 
@@ -205,6 +255,10 @@ def _container(origin: Any, arguments: Sequence[Any], extras: Sequence[Any]) -> 
 
 
 def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
+    if is_typeddict(hint):
+        hints = get_type_hints(hint, include_extras=True)
+        codecs = {name: codec_of(known) for name, known in hints.items()}
+        return Open({name: each.codec if isinstance(each, Nullable) else each for name, each in codecs.items()})
     if is_dataclass(hint) and isinstance(hint, type):
         limits = tuple(extra for extra in extras if isinstance(extra, Least))
         only = next((extra for extra in extras if isinstance(extra, Only)), None)
@@ -241,7 +295,9 @@ def from_json(record: type[_Record], content: object) -> _Record:
         If something is missing or is not what it must be; the message names its place.
     """
     try:
-        made: _Record = kind_of(record).read(Place(content))
+        made: _Record = kind_of(record).read(content)
+    except UnfitError as unfit:
+        raise InputError(unfit.sentence) from None
     except RecursionError:
         raise InputError("the document is nested too deeply") from None
     return made
