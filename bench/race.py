@@ -89,7 +89,7 @@ def cell_run(workload: str, out: Path, *options: str) -> tuple[Answer, list[floa
     place = max(rows, key=lambda index: results.cells[index].n_samples)
     row = results.cells[place]
     with open_run(out) as run:
-        on_target = all(cell["stopped_by"] == "target" for cell in run.metadata["cells"])
+        on_target = all(cell.stopped_by == "target" for cell in run.document.cells)
     answer = Answer(seconds, row.median_ns or 0.0, row.median_low_ns, row.median_high_ns, on_target)
     return answer, [float(median_ns) for median_ns in results.process_medians[place]]
 

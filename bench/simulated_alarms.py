@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
+from tests.fakes.documents import made_document
 
 from bench.harness import Line, say
 from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
@@ -38,7 +40,8 @@ SCATTER = 0.05
 LITTLE_SCATTER = 0.02
 COMMON, MEMORY = 0.08, 0.9
 
-METADATA = {"catalogue": {"axes": {}, "workloads": {}, "quantities": {}}, "cells": [], "blocks": []}
+DOCUMENT = made_document()
+_SEEDS = count()
 
 Generator = np.random.Generator
 Floats = np.ndarray
@@ -97,7 +100,7 @@ def sides(random: Generator, machine: Machine, slower: float = 0.0) -> tuple[lis
 def book(run: Floats, temperature: str = "warm") -> Book:
     """A run with a row for each kind and stage."""
     rows = [_measured(kind, stage, logs, temperature) for kind, of in enumerate(run) for stage, logs in enumerate(of)]
-    return Book(rows, METADATA, "simulated")
+    return Book(rows, replace(DOCUMENT, seed=next(_SEEDS)), "simulated")
 
 
 def matches(before: Sequence[Book], after: Sequence[Book]) -> list[Match]:

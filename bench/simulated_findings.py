@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.fakes.documents import made_document
 
 from bench.harness import Line, say
 from clonometer.results.findings.comparing import Comparer
@@ -55,7 +56,15 @@ _CELLS: tuple[tuple[str, Mapping[str, int | str]], ...] = (
     ("launch.fork", {"linkage": "dynamic_lazy"}),
     *(("launch.fork", {"parent_bytes": 64 * MIB, "pages": state}) for state in ("first", "clean")),
 )
-_CATALOGUE = {"axes": _AXES, "workloads": [{"id": workload} for workload in dict.fromkeys(cell[0] for cell in _CELLS)]}
+_CATALOGUE = {
+    "axes": _AXES,
+    "workloads": [
+        {"id": workload, "family": "", "summary": "", "temperatures": [], "quantities": []}
+        for workload in dict.fromkeys(cell[0] for cell in _CELLS)
+    ],
+    "quantities": {},
+}
+_DOCUMENT = made_document(catalogue=_CATALOGUE)
 
 Generator = np.random.Generator
 Floats = NDArray[np.float64]
@@ -93,7 +102,7 @@ def report(random: Generator, machine: Machine) -> tuple[Finding, ...]:
         for stage in STAGES:
             logs = shared + 0.6 * _scattered(random, machine)
             rows.append(_row(workload, changes, stage, Processes(level * np.exp(logs), starts)))
-    comparer = Comparer(Book(rows, {"catalogue": _CATALOGUE}), seed=1)
+    comparer = Comparer(Book(rows, _DOCUMENT), seed=1)
     findings = find_all(comparer)
     return (*findings, *comparer.corrected(lambda: advice(comparer)))
 

@@ -27,10 +27,9 @@ class Reader(Fields):
 def test_fields_are_given_as_what_they_are() -> None:
     fields = Reader(WHOLE, "top")
     assert fields.text("name") == fields.one_of("name", ("a", "b")) == "a"
-    assert fields.text_or_none("none") is fields.whole_or_none("none") is fields.count_or_none("absent") is None
+    assert fields.text_or_none("none") is fields.count_or_none("absent") is None
     assert fields.boolean("flag") is True
     assert (fields.whole("seed"), fields.count("rows"), fields.count_or_none("rows")) == (-3, 4, 4)
-    assert (fields.number("share"), fields.number("rows")) == (0.5, 4.0)
     assert fields.texts("words") == ("a", "b")
     assert fields.entries("list") == [("top.list[0]", {"x": 1}), ("top.list[1]", 2)]
 
@@ -45,7 +44,6 @@ def test_fields_are_given_as_what_they_are() -> None:
         ("whole", "flag", "top.flag: True, not a whole number"),
         ("whole", "share", "top.share: 0.5, not a whole number"),
         ("count", "seed", "top.seed: -3, not a whole number from 0"),
-        ("number", "flag", "top.flag: True, not a number"),
         ("texts", "list", "top.list: [{'x': 1}, 2], not a list of texts"),
         ("entries", "name", "top.name: 'a', not a list"),
     ],

@@ -28,6 +28,7 @@ from clonometer.results.compare.types import Compared
 from clonometer.results.noise.types import Noise
 from clonometer.results.types import Results
 from clonometer.results.workers.types import WorkersOfRun
+from clonometer.run_document import RunDocument
 from clonometer.studies.types import Reproduction
 
 _MOST_COLUMNS = 120
@@ -60,6 +61,12 @@ DOCUMENTS: Mapping[str, tuple[str, str, Mapping[str, type]]] = {
         "clonometer history --json",
         f"When the levels of a folder of runs changed. Values of times are in nanoseconds. {_NULLS}",
         {"history": History},
+    ),
+    "run": (
+        "the run document",
+        "All of a run but its samples: the JSON object under the key clonometer in the metadata of a run file "
+        f"(docs/runfile.md). Times are in nanoseconds. {_WITHIN}",
+        {"run": RunDocument},
     ),
     "show": (
         "clonometer show --json",

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clonometer.results.types import Results
-    from clonometer.runfile import Run, RunMetadata
+    from clonometer.run_document import RunDocument
+    from clonometer.runfile import Run
 
 __all__ = [
     "LoadedRun",
@@ -68,12 +69,12 @@ class LoadedRun:
 
     def __repr__(self) -> str:
         samples = f"{self._run.n_samples:,} samples"
-        return f"<clonometer run {str(self._run.path)!r}: {samples}, {self.metadata.status}>"
+        return f"<clonometer run {str(self._run.path)!r}: {samples}, {self.document.status}>"
 
     @property
-    def metadata(self) -> RunMetadata:
+    def document(self) -> RunDocument:
         """All of the run but its samples: status, plan, host facts, processes, blocks (docs/runfile.md)."""
-        return self._run.details
+        return self._run.document
 
     def samples(self) -> Any:
         """All samples.

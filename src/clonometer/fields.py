@@ -102,10 +102,6 @@ class Fields(ABC):
             raise self.wrong(key, "a whole number")
         return value
 
-    def whole_or_none(self, key: str) -> int | None:
-        """A whole number, or nothing."""
-        return None if self.content.get(key) is None else self.whole(key)
-
     def count(self, key: str) -> int:
         """A whole number from 0."""
         value = self.whole(key)
@@ -116,16 +112,6 @@ class Fields(ABC):
     def count_or_none(self, key: str) -> int | None:
         """A whole number from 0, or nothing."""
         return None if self.content.get(key) is None else self.count(key)
-
-    def number(self, key: str) -> float:
-        """Any number."""
-        value = self.content.get(key)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise self.wrong(key, "a number")
-        try:
-            return float(value)
-        except OverflowError:
-            raise self.wrong(key, "a number of at most 308 digits") from None
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts."""

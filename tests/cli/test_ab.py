@@ -40,11 +40,11 @@ def test_a_slower_side_is_a_regression_and_the_run_file_says_the_same(clonometer
     assert rows["reaped"]["a"]["median_ns"] < rows["reaped"]["b"]["median_ns"]
     assert rows["call_returns"]["verdict"] in ("same", "not distinguishable")
     with open_run(clonometer.folder / "ab.parquet") as run:
-        entries = run.details.processes
+        entries = run.document.processes
         assert [entry.pair for entry in entries] == [number // 2 for number in range(32)]
         firsts = [entry.cells[0] for entry in entries[::2]]
         assert sum("side=b" in cell for cell in firsts) == 8
-        assert run.metadata["command"][:2] == ["clonometer", "ab"]
+        assert run.document.command[:2] == ("clonometer", "ab")
     shown = clonometer("show", "ab.parquet")
     assert shown.returncode == 0
     assert "B was slower in 16 of 16 pairs, by" in " ".join(shown.stdout.split())

@@ -11,7 +11,7 @@ from tests.cli.conftest import CommandLine
 from clonometer import load
 from clonometer.app import doctor, self_test
 from clonometer.cli.ending import run_to_the_end
-from clonometer.runfile import RunMetadata
+from clonometer.run_document import RunDocument
 
 Captured = pytest.CaptureFixture[str]
 SMALL = ("launch.fork", "launch.pthread", "--budget", "0.2", "--seed", "7")
@@ -89,12 +89,12 @@ def test_run_ends_where_intervals_are_narrow_and_says_so(inside: CommandLine, mo
     assert {cell.stopped_by for cell in metadata.cells} == {"target"}
     # It looks first after 24, and a quarter more confirm.
     assert len(metadata.processes) == 30
-    assert metadata.plan["target_width"] == 0.01
+    assert metadata.plan.target_width == 0.01
     assert "--target-width 0.01" in " ".join(metadata.command)
 
 
-def clonometer_metadata(path: Path) -> RunMetadata:
-    return load(path).metadata
+def clonometer_metadata(path: Path) -> RunDocument:
+    return load(path).document
 
 
 def test_report_writes_one_file_and_spares_existing_ones(measured: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,8 @@ from clonometer.protocol.trace import parse_trace
 from clonometer.records import to_json
 from clonometer.results.workers.each_worker import each_worker
 from clonometer.results.workers.types import WorkersOfRun
-from clonometer.runfile.metadata import parse_metadata
+from clonometer.run_document import RunDocument
+from clonometer.runfile.document import parse_document
 from clonometer.views.html.explained import explained_sections
 from clonometer.views.terminal.workers import workers_table
 
@@ -29,10 +30,10 @@ COUNT = 400
 
 
 class Tampered:
-    """A run of two workers whose metadata says whatever it likes."""
+    """A run of two workers whose document says whatever it likes."""
 
-    def __init__(self, metadata: Mapping[str, Any]) -> None:
-        self.metadata = metadata
+    def __init__(self, document: RunDocument) -> None:
+        self.document = document
 
     def cells(self) -> list[str]:
         return [WORKERS]
@@ -64,8 +65,8 @@ def metadata_of_workers() -> dict[str, Any]:
 
 
 def show_workers(document: Any) -> None:
-    metadata = parse_metadata(json.dumps(document).encode())
-    tables = each_worker(Tampered(metadata.raw), [WORKERS])
+    read = parse_document(json.dumps(document).encode())
+    tables = each_worker(Tampered(read), [WORKERS])
     workers_table(tables, 80, False)
     json.dumps(to_json(WorkersOfRun("run.parquet", tuple(tables))), allow_nan=False)
 

@@ -128,7 +128,7 @@ def test_two_runs_of_one_name_let_each_other_alone(clonometer: CommandLine) -> N
     assert first.returncode == 130
     with open_run(out) as run:
         assert run.n_samples > 0
-        assert len(run.details.processes) == len(clonometer.measuring_pids())
+        assert len(run.document.processes) == len(clonometer.measuring_pids())
     assert (clonometer.folder / "o.previous.parquet").read_bytes() == b"precious"
     assert files(clonometer) == {"o.parquet", "o.previous.parquet"}
 

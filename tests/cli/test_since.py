@@ -72,7 +72,7 @@ def test_damage_costs_the_sentence_and_no_more(data: Path, monkeypatch: pytest.M
         assert since_last_time(STORED) is None
         with open_run(STORED) as run:
             kept = json.loads(gzip.decompress(file.read_bytes()))
-            assert kept["metadata"]["started"] == run.metadata["started"]
+            assert kept["document"]["started"] == run.document.started
     assert since_last_time(Path("/nonexistent")) is None
     monkeypatch.setenv("XDG_DATA_HOME", "/proc/nowhere")
     assert since_last_time(STORED) is None

@@ -69,8 +69,6 @@ def make_run(
 
 def write_run(path: Path, run: MemoryRun) -> Path:
     """Write a run that is in memory as a run file."""
-    rest = {"status": "ok", "reason": None, "exit_status": 0, "stderr": ""}
-    run.metadata["processes"] = [{**rest, **process} for process in run.metadata["processes"]]
     writer = RunFileWriter(path)
     for entry in run.metadata["blocks"]:
         data = run.data[entry["cell"]]

@@ -44,7 +44,7 @@ def test_ctrl_c_leaves_a_partial_file_and_says_how_to_go_on(clonometer: CommandL
     assert "partial" in out
     assert "clonometer run launch.fork launch.pthread" in out
     with open_run(clonometer.folder / "clonometer-run.parquet") as run:
-        assert run.details.status == "partial"
+        assert run.document.status == "partial"
         assert run.n_samples >= 200
     assert not (clonometer.folder / "clonometer-run.raw").exists()
     assert not any(alive(pid) for pid in clonometer.measuring_pids())
@@ -80,7 +80,7 @@ def test_a_killed_run_is_recovered(clonometer: CommandLine) -> None:
     assert recovered.returncode == 0, recovered.stderr
     assert "status partial" in recovered.stderr
     with open_run(clonometer.folder / "clonometer-run.parquet") as run:
-        assert run.details.status == "partial"
+        assert run.document.status == "partial"
         assert run.n_samples >= 3 * 200
     shown = clonometer("show", "clonometer-run.parquet")
     assert shown.returncode == 0, shown.stderr
@@ -108,8 +108,8 @@ def test_a_quota_on_file_size_ends_the_run_with_what_was_saved(clonometer: Comma
     assert "Traceback" not in ended.stderr
     assert "no room on disk" in ended.stdout
     with open_run(clonometer.folder / "clonometer-run.parquet") as run:
-        assert run.details.status == "partial"
-        assert "no room on disk" in str(run.details.status_reason)
+        assert run.document.status == "partial"
+        assert "no room on disk" in str(run.document.status_reason)
         assert run.n_samples > 0
 
 
@@ -147,7 +147,7 @@ def test_a_full_disk_is_said_with_what_was_saved(clonometer: CommandLine) -> Non
             assert recovered.returncode == 0, recovered.stderr
             out = clonometer.folder / "saved.parquet"
         with open_run(out) as run:
-            assert run.details.status == "partial"
+            assert run.document.status == "partial"
             assert run.n_samples > 0
     assert not any(alive(pid) for pid in clonometer.measuring_pids())
 
@@ -162,6 +162,6 @@ def test_a_driver_that_hangs_is_reported_and_the_rest_goes_on(clonometer: Comman
     assert "failed: launch.fork[temperature=warm]: " in ended.stdout
     assert "gave no answer within 3 s" in ended.stdout
     with open_run(clonometer.folder / "clonometer-run.parquet") as run:
-        cells = {cell.cell: cell.status for cell in run.details.cells}
+        cells = {cell.cell: cell.status for cell in run.document.cells}
     assert cells == {"launch.fork[temperature=warm]": "failed", "launch.pthread[temperature=warm]": "ok"}
     assert not any(alive(pid) for pid in clonometer.measuring_pids())

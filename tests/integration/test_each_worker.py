@@ -25,7 +25,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_worker_of_a_run_is_told(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with open_run(measured) as run:
-        threads, processes = each_worker(run, [entry["cell"] for entry in run.metadata["cells"]])
+        threads, processes = each_worker(run, [entry.cell for entry in run.document.cells])
     for cell in (threads, processes):
         assert [row.worker for row in cell.rows] == [0, 1, 2]
         # In which order they begin is the machine's affair.
@@ -55,7 +55,7 @@ def test_workers_as_json_keep_to_the_schema_and_are_the_same(
     document = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     with open_run(measured) as run:
-        cells = [entry["cell"] for entry in run.metadata["cells"]]
+        cells = [entry.cell for entry in run.document.cells]
         [processes] = [of_cell for of_cell in each_worker(run, cells) if "task_kind=process" in of_cell.cell]
     [cell] = document["cells"]
     assert (document["run"], cell["cell"], cell["units"]) == (str(measured), processes.cell, processes.units)

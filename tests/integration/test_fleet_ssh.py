@@ -118,10 +118,10 @@ def test_two_names_of_a_host_are_measured_in_turn_and_another_user_s_facts_are_k
     assert "another fleet" not in err
     assert {"web1", "fleetuser_web2"} > {host["same_as"] for host in hosts.values()} - {None} != set()
     file, _ = (tmp_path / "out").glob("*.parquet")
-    metadata = clonometer.load(file).metadata
+    metadata = clonometer.load(file).document
     assert (metadata.host["user.root"], metadata.host["libc.name"]) == (False, "glibc")
     assert metadata.host["kernel.release"] == os.uname().release
-    assert metadata.raw["fleet"]["locked"] == "yes"
+    assert (metadata.fleet or {})["locked"] == "yes"
     assert metadata.status == "complete"
 
 
@@ -161,7 +161,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, server: Server) -> None:
     assert status == 130, err
     assert hosts["web1"]["rounds"] == {"1": "partial"}, err
     (file,) = (tmp_path / "out").glob("*.parquet")
-    assert clonometer.load(file).metadata.status_reason.startswith("interrupted after")
+    assert clonometer.load(file).document.status_reason.startswith("interrupted after")
 
 
 def test_a_full_disk_there_is_said(server: Server, full: Path) -> None:
@@ -191,6 +191,6 @@ def test_a_bare_host_of_another_instruction_set_gets_its_drivers(tmp_path: Path,
         status, hosts, err = ended(start_fleet(tmp_path, server, "board\n", "--drivers", "riscv64=drivers"))
     assert (status, hosts["board"]["state"]) == (0, "measured"), err
     (file,) = (tmp_path / "out").glob("*.parquet")
-    metadata = clonometer.load(file).metadata
-    assert {process["driver"] for process in metadata.raw["processes"]} == {"probe-static"}
-    assert metadata.raw["fleet"]["locked"] == "yes"
+    metadata = clonometer.load(file).document
+    assert {process.driver for process in metadata.processes} == {"probe-static"}
+    assert (metadata.fleet or {})["locked"] == "yes"

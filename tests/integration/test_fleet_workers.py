@@ -152,8 +152,8 @@ def test_workers_of_other_versions_are_brought_ours_and_what_is_hostile_is_not_u
     assert "old: it has Clonometer 0.0.9; " in ended.stderr
     assert "bare: it has no Clonometer (" in ended.stderr
     assert "same: it" not in ended.stderr
-    runs = {path.name.split("-")[1]: clonometer.load(path).metadata for path in cluster.folder.glob("out/*.parquet")}
-    assert {name: metadata.raw["clonometer_version"] for name, metadata in runs.items()} == dict.fromkeys(
+    runs = {path.name.split("-")[1]: clonometer.load(path).document for path in cluster.folder.glob("out/*.parquet")}
+    assert {name: metadata.clonometer_version for name, metadata in runs.items()} == dict.fromkeys(
         hosts, clonometer.__version__
     )
     assert not (cluster.folder / "marker").exists()

@@ -82,7 +82,7 @@ def test_frequencies_of_a_plan_are_set_around_the_cells_that_ask_for_them(machin
     assert seen - {usual, "2600000", "2000000", "4000000", ""} == set()
     assert now(machine.root, machine.files) == machine.files
     with open_run(machine.clonometer.folder / "run.parquet") as run:
-        cells = {cell.cell: cell.status for cell in run.details.cells}
+        cells = {cell.cell: cell.status for cell in run.document.cells}
         assert cells == {
             "launch.fork[temperature=warm]": "ok",
             "launch.fork[frequency=base,temperature=warm]": "ok",
@@ -124,7 +124,7 @@ def test_where_cpufreq_is_missing_the_cell_is_skipped_with_the_reason(machine: M
     _, err = (started := machine.start("as_is", "turbo")).communicate(timeout=60)
     assert started.returncode == 0, err
     with open_run(machine.clonometer.folder / "run.parquet") as run:
-        ends = {cell.cell: cell for cell in run.details.cells}
+        ends = {cell.cell: cell for cell in run.document.cells}
     assert ends["launch.fork[temperature=warm]"].status == "ok"
     skipped = ends["launch.fork[frequency=turbo,temperature=warm]"]
     assert skipped.status == "skipped"

@@ -87,7 +87,7 @@ def run(folder: Path, *cells: tuple[str, dict[str, object]], installed: Installe
     assert "Traceback" not in ended.stderr
     assert {path.name for path in work.iterdir()} == {"run.parquet"}
     with open_run(work / "run.parquet") as measured:
-        ends = {cell.cell: (cell.status, cell.reason or "") for cell in measured.details.cells}
+        ends = {cell.cell: (cell.status, cell.reason or "") for cell in measured.document.cells}
     assert ended.returncode == (4 if any(status == "failed" for status, _ in ends.values()) else 0)
     shown = "".join(ended.stdout.split())
     for status, reason in ends.values():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fakes.documents import BLOCK, made_document, planned
 
 from clonometer.errors import InputError
 from clonometer.model.calibration import HOT, Calibration
@@ -33,20 +34,17 @@ class Run:
     def __init__(self, cells: Mapping[str, tuple[str, Mapping[str, Any], float]]) -> None:
         self._cells = cells
         facts = {"anon_areas": 5, "anon_bytes": 18 * 4096, "vmas": 14, "open_files": 6}
-        self.metadata = {
-            "plan": {
-                "cells": [
+        further = {key: value + 50 for key, value in facts.items()} | {"anon_areas": -1}
+        self.document = made_document(
+            plan=planned(
+                *(
                     {"cell": cell, "workload": workload, "condition": {**DEFAULT, **condition}}
                     for cell, (workload, condition, _) in cells.items()
-                ]
-            },
-            "cells": [{"cell": cell, "reason": None} for cell in cells],
-            "blocks": [
-                {"facts": facts},
-                {"facts": {key: value + 50 for key, value in facts.items()} | {"anon_areas": -1}},
-            ],
-            "columns": {name: {"unit": "ns"} for name in ("call_returns_ns", "reaped_ns", "write_each_ns")},
-        }
+                )
+            ),
+            blocks=[{**BLOCK, "facts": facts}, {**BLOCK, "facts": further}],
+            columns={key: {"type": "i64", "unit": "ns"} for key in ("call_returns_ns", "reaped_ns", "write_each_ns")},
+        )
 
     def cells(self) -> list[str]:
         return list(self._cells)

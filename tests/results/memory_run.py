@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from tests.catalogue import CATALOGUE
 
+from clonometer.run_document import RunDocument, read_document
+
 NULL_I32 = np.iinfo(np.int32).min
 NULL_I64 = np.iinfo(np.int64).min
 MIB, GIB = 1 << 20, 1 << 30
@@ -59,6 +61,11 @@ class MemoryRun:
 
     metadata: dict[str, Any]
     data: dict[str, dict[str, np.ndarray[Any, Any]]] = field(default_factory=dict)
+
+    @property
+    def document(self) -> RunDocument:
+        """As a file would give it, whatever a test has changed."""
+        return read_document(self.metadata)
 
     def cells(self) -> list[str]:
         return sorted(self.data)
@@ -166,8 +173,9 @@ class RunBuilder:
         for process in range(first, first + processes):
             # Interleaved: the k-th process of each cell starts in the k-th second.
             started = (process - first) * 1_000_000_000 + len(self.run.data) * 1_000_000
-            shared = {"process": process, "driver": "probe", "cells": [text]}
-            metadata["processes"].append({**shared, "started_ns": started, "ended_ns": started + 500})
+            shared = {"process": process, "driver": "probe", "cells": [text], "status": "ok", "reason": None}
+            times = {"started_ns": started, "ended_ns": started + 500}
+            metadata["processes"].append({**shared, **times, "exit_status": 0})
             for block in range(blocks):
                 block_facts = {
                     "wall_ns": 1000,

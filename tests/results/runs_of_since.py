@@ -30,6 +30,7 @@ def side(factor: float = 1.0, days: int = 0, **host: Any) -> Book:
     builder.cell("launch.pthread", PTHREAD)
     metadata = builder.run.metadata
     metadata["host"] = metadata["host"] | host
+    metadata["environment"] = {"names": ["PATH"], "hash": "0123456789abcdef"}
     metadata["started"] = (datetime.fromisoformat(metadata["started"]) + timedelta(days=days)).isoformat()
     return read_side(builder.run, f"day {days}")
 

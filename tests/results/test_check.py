@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.moments import GIVEN, UNKNOWN_MOMENTS, Moments
 from clonometer.results.compare.sides import read_side
 from clonometer.results.rows.evidence import Book
+from clonometer.run_document import CellEntry
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
@@ -144,10 +146,9 @@ def test_a_disturbed_machine_does_not_alarm(make_builder: Build) -> None:
 def test_a_cell_that_failed_in_the_run_is_not_passed_over(make_builder: Build) -> None:
     run = make(make_builder, 2, size=2)
     lost = "launch.vfork[temperature=warm]"
-    run.metadata["cells"].append(
-        {"cell": lost, "status": "failed", "reason": "given up: 2 of 2 processes failed", "stopped_by": None}
-    )
-    checked = check(make(make_builder, 1), run)
+    entry = CellEntry(lost, "failed", "given up: 2 of 2 processes failed", None)
+    document = replace(run.document, cells=[*run.document.cells, entry])
+    checked = check(make(make_builder, 1), Book(run.all_rows, document, run.name))
     assert checked.verdict == "cannot tell"
     assert checked.reasons == (f"{lost} failed: given up: 2 of 2 processes failed",)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.moments import GIVEN, SAME_MOMENTS, Moments
 from clonometer.results.compare.sides import read_side
-from clonometer.results.compare.types import Compared, ComparedRow, Difference
+from clonometer.results.compare.types import Compared, ComparedRow, Difference, Provenance
 from clonometer.results.rows.evidence import Book
+from clonometer.run_document import PlanTarget
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
@@ -291,6 +293,9 @@ def test_json_is_valid_and_has_every_row(make_builder: Build) -> None:
     assert document["counts"]["slower"] == 3
 
 
+OF_A_RUN = Provenance({}, "0.1", "complete", "tsc")
+
+
 def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() -> None:
     host = {
         "kernel.release": "6.1",
@@ -309,11 +314,8 @@ def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() ->
         "memory.available_bytes": 6,
         "libc.version": "2.41",
     }
-    block = {"facts": {"effective_mhz": {"0": 3000.0}}}
-    listed = differences(
-        {"host": host, "blocks": [block], "clonometer_version": "0.1"},
-        {"host": other, "blocks": [{"facts": {"effective_mhz": {"0": 2900.0}}}], "clonometer_version": "0.2"},
-    )
+    base = replace(OF_A_RUN, host=host, frequencies_mhz=[3000.0])
+    listed = differences(base, replace(base, host=other, frequencies_mhz=[2900.0], clonometer_version="0.2"))
     assert [(difference.key, difference.base, difference.other) for difference in listed] == [
         ("kernel.release", "6.1", "6.18"),
         ("mitigations.summary", "KPTI", "no KPTI"),
@@ -322,23 +324,22 @@ def test_hosts_differ_in_what_moves_launches_and_not_in_what_always_changes() ->
         ("libc.version", None, "2.41"),
         ("clonometer_version", "0.1", "0.2"),
     ]
-    assert differences({"host": host, "blocks": [block]}, {"host": host, "blocks": [block]}) == ()
+    assert differences(base, base) == ()
 
 
 def test_another_boot_is_a_difference_where_both_runs_know_theirs() -> None:
-    boots: list[dict[str, Any]] = [{"host": {"host.boot_id": name}} for name in ("a1", "b2")]
+    boots = [replace(OF_A_RUN, host={"host.boot_id": name}) for name in ("a1", "b2")]
     assert differences(*boots) == (Difference("host.boot_id", "a1", "b2"),)
     # A run of an earlier version does not know its boot; that is no other boot.
-    assert differences(boots[0], {"host": {}}) == differences({"host": {"host.boot_id": None}}, boots[0]) == ()
+    assert differences(boots[0], OF_A_RUN) == ()
+    assert differences(replace(OF_A_RUN, host={"host.boot_id": None}), boots[0]) == ()
 
 
 def test_options_of_drivers_are_a_difference_said_once() -> None:
-    def run(spin_ns: int) -> dict[str, Any]:
-        targets = [
-            {"cells": [cell], "options": {"child_spin_ns": spin_ns} if spin_ns else {}, "limits": {"warmup": 20}}
-            for cell in ("a", "b")
-        ]
-        return {"plan": {"targets": targets}}
+    def run(spin_ns: int) -> Provenance:
+        options: dict[str, int | str] = {"child_spin_ns": spin_ns} if spin_ns else {}
+        targets = [PlanTarget("launch.fork", [cell], {"warmup": 20}, options) for cell in ("a", "b")]
+        return replace(OF_A_RUN, targets=targets)
 
     [difference] = differences(run(0), run(900))
     assert (difference.key, difference.base, difference.other) == ("option.child_spin_ns", None, 900)

@@ -170,6 +170,7 @@ def test_a_first_screen_changes_no_finding() -> None:
     from clonometer.results.rows.observed import observe
 
     run = RUNS["default_plan"]()
-    rows = list(estimate_cells(observe(run), run.metadata))
-    book = Book([row for row in rows if row.estimate.n_samples], run.metadata)
-    assert summarize(run).findings == find_all(Comparer(book, int(run.metadata["seed"])))
+    document = run.document
+    rows = list(estimate_cells(observe(run), document))
+    book = Book([row for row in rows if row.estimate.n_samples], document)
+    assert summarize(run).findings == find_all(Comparer(book, document.seed))

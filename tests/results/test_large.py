@@ -30,8 +30,8 @@ class Pieces:
     rows: int = 257
 
     @property
-    def metadata(self) -> Any:
-        return self.run.metadata
+    def document(self) -> Any:
+        return self.run.document
 
     def cells(self) -> list[str]:
         return list(self.run.cells())

@@ -35,7 +35,7 @@ def test_a_row_is_found_by_cell_and_quantity_at_the_placement_with_most_samples(
     assert book.find(cell, "no_such_ns") is None
     without = book.with_rows(row for row in book.all_rows if row.estimate.placement != "other_cpu")
     assert without.find(cell, "reaped_ns") is placed["same_cpu"]
-    assert without.metadata == book.metadata
+    assert without.document == book.document
 
 
 def test_a_ratio_has_the_same_interval_in_findings_and_comparisons_of_cells(default_run: Any) -> None:

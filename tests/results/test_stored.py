@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from bench.simulated_alarms import METADATA, Machine, book, matches, one_run
+from bench.simulated_alarms import DOCUMENT, Machine, book, matches, one_run
 
 from clonometer.results.compare.between import between_runs
 from clonometer.results.compare.comparison import compare_groups
@@ -15,6 +16,7 @@ from clonometer.results.compare.judge import drafts, joined
 from clonometer.results.compare.moments import OF_RUNS, STORED, UNKNOWN, given_moments
 from clonometer.results.compare.stored import group_of, moments_beside
 from clonometer.results.rows.evidence import Book
+from clonometer.run_document import CellEntry
 
 
 def simulated(machine: Machine, count: int, shift: float = 0.0, seed: int = 1) -> list[Book]:
@@ -25,17 +27,9 @@ def simulated(machine: Machine, count: int, shift: float = 0.0, seed: int = 1) -
 def hosted(run: Book, number: int, **facts: Any) -> Book:
     host = {"host.name_hash": "a", "host.boot_id": "first", "kernel.release": "6.1", **facts}
     started = f"2026-01-01T00:{number:02}:00+00:00"
-    return Book(
-        run.all_rows,
-        {
-            **METADATA,
-            "cells": [{"cell": cell} for cell in run.cells],
-            "host": host,
-            "started": started,
-            "status": "complete",
-        },
-        f"run{number}",
-    )
+    cells = [CellEntry(cell, "ok", None, None) for cell in run.cells]
+    document = replace(DOCUMENT, cells=cells, host=host, started=started)
+    return Book(run.all_rows, document, f"run{number}")
 
 
 @pytest.mark.parametrize(("between", "least", "most"), [(0.0, 0.0, 0.008), (0.03, 0.02, 0.04)])
@@ -96,14 +90,14 @@ def test_the_ratio_is_that_of_the_mean_medians() -> None:
 def test_a_stored_run_counts_with_what_it_is_like() -> None:
     runs = [hosted(run, number) for number, run in enumerate(simulated(Machine(), 3))]
     newer = hosted(runs[1], 1, **{"kernel.release": "6.2"})
-    assert group_of(runs[2].metadata, [runs[0], newer]) == 0
-    assert group_of({**newer.metadata, "started": "2026-01-02T00:00:00+00:00"}, [runs[0], newer]) == 1
-    assert group_of(hosted(runs[2], 2, **{"host.boot_id": "next"}).metadata, runs[:1]) == 0
-    assert group_of(hosted(runs[2], 2, **{"host.name_hash": "b"}).metadata, runs[:1]) == "of another host"
-    assert group_of(newer.metadata, runs[:1]) == "with another kernel.release"
-    assert group_of(runs[0].metadata, runs[:1]) == "a copy"
-    assert group_of({**runs[2].metadata, "cells": []}, runs[:1]) == "without all of their cells"
-    assert group_of({**runs[2].metadata, "status": "partial"}, runs[:1]) == "not complete"
+    assert group_of(runs[2].document, [runs[0], newer]) == 0
+    assert group_of(replace(newer.document, started="2026-01-02T00:00:00+00:00"), [runs[0], newer]) == 1
+    assert group_of(hosted(runs[2], 2, **{"host.boot_id": "next"}).document, runs[:1]) == 0
+    assert group_of(hosted(runs[2], 2, **{"host.name_hash": "b"}).document, runs[:1]) == "of another host"
+    assert group_of(newer.document, runs[:1]) == "with another kernel.release"
+    assert group_of(runs[0].document, runs[:1]) == "a copy"
+    assert group_of(replace(runs[2].document, cells=()), runs[:1]) == "without all of their cells"
+    assert group_of(replace(runs[2].document, status="partial"), runs[:1]) == "not complete"
 
 
 def test_three_stored_runs_tell_the_noise_and_fewer_do_not() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from tests.fakes.sample_run import write_run
 
 import clonometer
 from clonometer.runfile import open_run
+from clonometer.runfile.document import parse_document
 
 DATA = Path(__file__).parents[1] / "data"
 SCHEMA1 = DATA / "schema1.parquet"
@@ -32,13 +37,21 @@ def test_schema1_was_not_made_again() -> None:
 
 def test_schema1_opens() -> None:
     with open_run(SCHEMA1) as run:
-        details = run.details
+        details = run.document
         assert (details.schema, details.status, run.n_samples) == (1, "complete", 2424)
         assert (details.started, details.seed) == ("2026-01-02T03:04:05+00:00", 20260102)
         assert (len(details.processes), len(details.blocks), len(details.cells)) == (60, 144, 8)
         assert details.cells[-1].reason == "needs Linux 9.9, this is 6.1"
         assert details.blocks[0].facts["wall_ns"] > 0
         assert run.cells() == ["clock.used", *SCHEMA1_LAUNCHES]
+
+
+def test_the_schema_describes_schema1_and_what_is_written_today(tmp_path: Path) -> None:
+    schema = json.loads((DATA.parents[1] / "docs/schemas/run.schema.json").read_text(encoding="utf-8"))
+    for path in (SCHEMA1, write_run(tmp_path / "run.parquet")):
+        text = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
+        jsonschema.validate(json.loads(text), schema)
+        assert parse_document(text) == open_run(path).document
 
 
 @pytest.mark.parametrize("cell", SCHEMA1_LAUNCHES)

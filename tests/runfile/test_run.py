@@ -29,6 +29,7 @@ from tests.fakes.sample_run import (
 import clonometer
 from clonometer.errors import RunFileError, UsageError
 from clonometer.protocol import AnswerReader, preamble
+from clonometer.records import to_json
 from clonometer.runfile import RunFileWriter, open_run
 
 I32_NULL, I64_NULL = -(2**31), -(2**63)
@@ -50,12 +51,13 @@ def path(tmp_path: Path) -> Path:
 
 def test_gives_metadata_as_it_was_and_typed(path: Path) -> None:
     with open_run(path) as run:
-        for key, value in metadata().items():
-            assert run.metadata[key] == value
-        details = run.details
+        details = run.document
+        content = to_json(details)
+        for key in metadata().keys() - {"plan", "catalogue"}:
+            assert content[key] == metadata()[key]
         assert (details.status, details.seed, details.command[0]) == ("complete", 7, "clonometer")
-        assert details.plan_cells[0].cell == CLOCK
-        assert details.plan_cells[1].condition == {"parent_bytes": 0, "placement": "pinned"}
+        assert details.plan.cells[0].cell == CLOCK
+        assert details.plan.cells[1].condition == {"parent_bytes": 0, "placement": "pinned"}
         assert [entry.status for entry in details.cells] == ["ok", "ok", "ok", "skipped"]
         assert [entry.ended_ns for entry in details.processes] == [900_000, 1_900_000, 2_900_000]
         assert details.host["cpu.online"] == 2
@@ -142,7 +144,7 @@ def test_load_gives_samples(path: Path) -> None:
     table = run.samples()
     assert isinstance(table, pa.Table)
     assert table.num_rows == 31
-    assert run.metadata.status == "complete"
+    assert run.document.status == "complete"
     assert repr(run).endswith("run.parquet': 31 samples, complete>")
 
 
@@ -197,7 +199,7 @@ def test_texts_that_cannot_be_printed_are_made_printable(path: Path, text: str) 
         metadata["host"] |= {"cpu.model": text, text: "\t\n\u00b5\U0001f600"}
 
     with open_run(rewrite(path, change)) as run:
-        host = run.metadata["host"]
+        host = run.document.host
     shown = re.sub(r"[\ud800\x1b\x07\x9b\b\r]", "?", text)
     assert (host["cpu.model"], host[shown]) == (shown, "\t\n\u00b5\U0001f600")
     assert text not in host

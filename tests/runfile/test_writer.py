@@ -56,12 +56,12 @@ def test_order_of_adding_does_not_matter(tmp_path: Path) -> None:
     straight = open_run(write_run(tmp_path / "straight.parquet"))
     columns = list(shuffled.samples().column_names)
     assert shuffled.samples().equals(straight.samples().select(columns))
-    assert shuffled.metadata["blocks"] == straight.metadata["blocks"]
+    assert shuffled.document.blocks == straight.document.blocks
 
 
 def test_fills_in_blocks_and_columns(tmp_path: Path) -> None:
     run = open_run(write_run(tmp_path / "run.parquet"))
-    assert [(entry.process, entry.block, entry.cell, entry.rows) for entry in run.details.blocks] == [
+    assert [(entry.process, entry.block, entry.cell, entry.rows) for entry in run.document.blocks] == [
         (0, 0, FORK_COLD, 1),
         (0, 1, FORK_WARM, 5),
         (0, 2, FORK_WARM, 7),
@@ -70,8 +70,8 @@ def test_fills_in_blocks_and_columns(tmp_path: Path) -> None:
         (2, 1, FORK_WARM, 5),
         (2, 2, FORK_WARM, 7),
     ]
-    assert run.details.blocks[1].outcomes == {"ok": 4, "EAGAIN": 1}
-    assert run.details.columns == {
+    assert run.document.blocks[1].outcomes == {"ok": 4, "EAGAIN": 1}
+    assert {name: (column.type, column.unit) for name, column in run.document.columns.items()} == {
         "start_ns": ("i64", "ns"),
         "reaped_ns": ("i64", "ns"),
         "cpu_child": ("i32", "cpu"),
@@ -128,12 +128,12 @@ def test_refuses_blocks_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match="'cost_ns' is f64 in us here"):
         writer.add_block("x", 1, one_block({"cost_ns": [1.0]}, units={"cost_ns": "us"}))
     assert (writer.n_blocks, writer.n_samples) == (1, 1)
-    assert list(open_run(writer.write(metadata())).details.columns) == ["cost_ns"]
+    assert list(open_run(writer.write(metadata())).document.columns) == ["cost_ns"]
 
 
 def test_a_run_without_samples_can_be_written(tmp_path: Path) -> None:
     run = open_run(RunFileWriter(tmp_path / "run.parquet").write({**metadata(), "status": "failed"}))
-    assert (run.n_samples, run.cells(), run.details.status) == (0, [], "failed")
+    assert (run.n_samples, run.cells(), run.document.status) == (0, [], "failed")
     assert run.columns(FORK_WARM)["process"].tolist() == []
 
 
@@ -150,7 +150,7 @@ def test_never_replaces_a_file_unasked(tmp_path: Path) -> None:
 
 def test_refuses_metadata_of_another_shape(tmp_path: Path) -> None:
     writer = RunFileWriter(tmp_path / "run.parquet")
-    with pytest.raises(RunFileError, match=r"metadata\.seed is missing, not a whole number"):
+    with pytest.raises(RunFileError, match=r"metadata is damaged: seed is null, not a whole number"):
         writer.write({**metadata(), "seed": None})
     with pytest.raises(RunFileError, match="cannot be written as JSON"):
         writer.write({**metadata(), "host": {"load": float("nan")}})

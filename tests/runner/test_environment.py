@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from clonometer.errors import UnavailableError
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import Side, plan_of_sides, with_side_axis
-from clonometer.results.compare.differences import differences
+from clonometer.records import to_json
+from clonometer.results.compare.differences import differences, provenance_of
+from clonometer.results.compare.types import Provenance
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import find_drivers
@@ -31,9 +34,14 @@ from clonometer.runner.run import run
 from clonometer.runner.sides import SideStarts
 
 
+def of_run(path: Path) -> Provenance:
+    with open_run(path) as measured:
+        return provenance_of(measured.document)
+
+
 def metadata_of(path: Path) -> Any:
     with open_run(path) as measured:
-        return measured.metadata
+        return to_json(measured.document)
 
 
 @pytest.mark.parametrize("size", [40, 512, 131_071, 131_072, 131_100, 262_200, 1_000_000])
@@ -132,14 +140,15 @@ def test_runs_from_shells_of_other_sizes_do_not_differ_in_their_environment(
     fake_run: FakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_run()
-    before = metadata_of(fake_run.out)
+    before = of_run(fake_run.out)
     monkeypatch.setenv("SECRET", "x" * 30_000)
     fake_run(force=True)
-    after = metadata_of(fake_run.out)
+    after = of_run(fake_run.out)
+    assert after.environment is not None
     assert not [each for each in differences(before, after) if each.key.startswith("environment")]
-    changed = {**after, "environment": {**after["environment"], "hash": "0", "names": ["PATH"]}}
+    changed = replace(after, environment=replace(after.environment, hash="0", names=["PATH"]))
     assert [each.key for each in differences(before, changed)] == ["environment.hash", "environment.names"]
-    (earlier,) = differences({**before, "environment": None}, after)
+    (earlier,) = differences(replace(before, environment=None), after)
     assert (earlier.key, earlier.base) == ("environment.hash", "the caller's, not recorded")
 
 

@@ -25,7 +25,7 @@ from clonometer.runner.recover import recover
 
 
 def statuses(path: Path) -> dict[str, tuple[str, str | None]]:
-    return {entry.cell: (entry.status, entry.reason) for entry in open_run(path).details.cells}
+    return {entry.cell: (entry.status, entry.reason) for entry in open_run(path).document.cells}
 
 
 def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
     assert (recovered.n_processes, recovered.n_blocks, recovered.n_samples, recovered.status) == (3, 7, 31, "partial")
     assert recovered.fault is None
     run = open_run(recovered.path)
-    assert (run.details.status, run.details.status_reason) == (
+    assert (run.document.status, run.document.status_reason) == (
         "partial",
         "the run was killed; recovered from its raw file",
     )
@@ -45,20 +45,20 @@ def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
         ABSENT: ("missing", "the run was killed before it was measured"),
     }
     ended = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC) + timedelta(microseconds=2_900)
-    assert datetime.fromisoformat(run.details.ended) == ended
+    assert datetime.fromisoformat(run.document.ended) == ended
     whole = open_run(write_run(tmp_path / "whole.parquet"))
     for cell in whole.cells():
         left, right = run.columns(cell), whole.columns(cell)
         assert all(np.array_equal(left[name], right[name], equal_nan=name == "cost_ns") for name in right)
-    assert run.metadata["processes"] == whole.metadata["processes"]
-    assert run.metadata["blocks"] == whole.metadata["blocks"]
+    assert run.document.processes == whole.document.processes
+    assert run.document.blocks == whole.document.blocks
     assert raw.exists()
 
 
 def test_a_run_that_had_ended_keeps_its_own_ending(tmp_path: Path) -> None:
     recovered = recover(write_raw(tmp_path / "run.raw"), tmp_path / "run.parquet")
     assert recovered.status == "complete"
-    assert open_run(recovered.path).metadata == open_run(write_run(tmp_path / "whole.parquet")).metadata
+    assert open_run(recovered.path).document == open_run(write_run(tmp_path / "whole.parquet")).document
 
 
 def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
         recovered = recover(cut_file, out, force=True)
         run = open_run(out)
         assert run.n_samples == recovered.n_samples
-        assert [entry.rows for entry in run.details.blocks] == rows[: recovered.n_blocks]
+        assert [entry.rows for entry in run.document.blocks] == rows[: recovered.n_blocks]
         seen.add(recovered.n_samples)
     assert seen == allowed
 
@@ -82,11 +82,11 @@ def test_says_of_the_process_that_was_killed(tmp_path: Path) -> None:
     raw = tmp_path / "run.raw"
     raw.write_bytes(write_raw(tmp_path / "whole.raw", end=False).read_bytes()[:-3])
     recovered = recover(raw, tmp_path / "run.parquet")
-    last = open_run(recovered.path).details.processes[-1]
+    last = open_run(recovered.path).document.processes[-1]
     assert (last.status, last.reason) == ("failed", "the run was killed while this process measured")
     assert recovered.fault is not None
     assert "EXIT" in recovered.fault
-    assert recovered.fault in str(open_run(recovered.path).details.status_reason)
+    assert recovered.fault in str(open_run(recovered.path).document.status_reason)
 
 
 def raw_of_one(path: Path, end: dict[str, Any], n_blocks: int = 0) -> Path:
@@ -120,7 +120,7 @@ def test_leaves_out_what_was_not_asked_for(tmp_path: Path) -> None:
     raw = raw_of_one(tmp_path / "run.raw", {"cells": [FORK_WARM]}, 3)
     # EXIT says that the process was to measure warm launches only: its cold block belongs to no cell.
     recovered = recover(raw, tmp_path / "run.parquet")
-    assert [entry.cell for entry in open_run(recovered.path).details.blocks] == [FORK_WARM, FORK_WARM]
+    assert [entry.cell for entry in open_run(recovered.path).document.blocks] == [FORK_WARM, FORK_WARM]
 
 
 def test_refuses_what_cannot_be_recovered(tmp_path: Path) -> None:

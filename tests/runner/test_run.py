@@ -33,13 +33,13 @@ def test_a_run_is_complete_and_its_file_says_all(fake_run: FakeRun) -> None:
     assert {end.stopped_by for end in outcome.cells} == {"processes"}
     assert not fake_run.raw.exists()
     with open_run(fake_run.out) as run:
-        metadata = run.details
+        metadata = run.document
         assert run.n_samples == outcome.samples == 4 * (1 + 2 * 5)
     assert (metadata.status, metadata.seed, metadata.command) == ("complete", 42, ("clonometer", "run"))
     assert [entry.process for entry in metadata.processes] == [0, 1, 2, 3]
     assert {entry.status for entry in metadata.processes} == {"ok"}
     assert all(0 <= entry.started_ns < (entry.ended_ns or 0) for entry in metadata.processes)
-    assert metadata.clock["clock"] == "monotonic"
+    assert metadata.clock.clock == "monotonic"
     assert metadata.host["kernel.release"] == os.uname().release
     assert len(metadata.blocks) == 4 * 3
     assert {cell.status for cell in metadata.cells} == {"ok"}
@@ -85,10 +85,12 @@ def test_a_driver_that_misbehaves_fails_its_cells_and_no_others(
         assert end.stopped_by is None
     # Given up after the second failure in a row; the good one has all its processes.
     with open_run(fake_run.out) as run:
-        entries = run.details.processes
+        entries = run.document.processes
         assert sum(entry.status == "failed" for entry in entries) == 2
         assert sum(entry.status == "ok" for entry in entries) == 3
-        assert {cell.cell: cell.status for cell in run.details.cells} == {end.cell: end.status for end in outcome.cells}
+        assert {cell.cell: cell.status for cell in run.document.cells} == {
+            end.cell: end.status for end in outcome.cells
+        }
     assert not any(alive(pid) for pid in fake_run.measuring_pids())
 
 
@@ -104,15 +106,15 @@ def test_whole_blocks_of_a_driver_that_died_are_kept(fake_run: FakeRun) -> None:
     fake_run("die", only="launch.fork", workloads=("launch.fork",))
     with open_run(fake_run.out) as run:
         assert run.n_samples == 2
-        assert run.details.status == "failed"
-        assert run.details.processes[0].exit_status == -signal.SIGKILL
+        assert run.document.status == "failed"
+        assert run.document.processes[0].exit_status == -signal.SIGKILL
 
 
 def test_noise_on_its_other_streams_disturbs_nobody(fake_run: FakeRun) -> None:
     outcome = fake_run("noise_on_stderr")
     assert outcome.status == "complete"
     with open_run(fake_run.out) as run:
-        assert all(len(entry.stderr) == 2000 for entry in run.details.processes)
+        assert all(len(entry.stderr) == 2000 for entry in run.document.processes)
 
 
 def test_what_the_machine_cannot_do_is_skipped_once_with_the_numbers(fake_run: FakeRun) -> None:
@@ -151,7 +153,7 @@ def test_failed_launches_are_counted_and_no_failure_of_the_cell(fake_run: FakeRu
     outcome = fake_run("failed_launches", workloads=("launch.fork",))
     assert outcome.status == "complete"
     with open_run(fake_run.out) as run:
-        assert sum(block.outcomes["EAGAIN"] for block in run.details.blocks) == 4
+        assert sum(block.outcomes["EAGAIN"] for block in run.document.blocks) == 4
 
 
 def test_an_existing_file_is_refused_before_any_driver_measures(fake_run: FakeRun) -> None:
@@ -197,10 +199,10 @@ def test_an_interrupt_keeps_what_was_measured(fake_run: FakeRun, number: int, al
     assert "interrupted after 3 processes" in str(outcome.reason)
     assert signal.getsignal(number) is before
     with open_run(fake_run.out) as run:
-        assert run.details.status == "partial"
+        assert run.document.status == "partial"
         assert run.n_samples == 2 * 11
-        assert [entry.status for entry in run.details.processes] == ["ok", "ok", "failed"]
-        assert run.details.processes[2].reason == "the run was interrupted"
+        assert [entry.status for entry in run.document.processes] == ["ok", "ok", "failed"]
+        assert run.document.processes[2].reason == "the run was interrupted"
     assert not fake_run.raw.exists()
     assert not any(alive(pid) for pid in fake_run.measuring_pids())
 
@@ -262,7 +264,7 @@ def test_a_full_disk_ends_the_run_with_what_was_saved(fake_run: FakeRun, monkeyp
     assert (outcome.status, outcome.exit_status) == ("partial", 4)
     assert "no room on disk" in str(outcome.reason)
     with open_run(fake_run.out) as run:
-        assert run.details.status == "partial"
+        assert run.document.status == "partial"
         assert 11 <= run.n_samples < 5 * 11
 
 

@@ -17,13 +17,15 @@ from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.sides import Side, plan_of_sides, with_side_axis
 from clonometer.plan.types import Target
+from clonometer.records import to_json
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.interfaces import Progress as Silent
 from clonometer.runner.run import RunOutcome, run
 from clonometer.runner.sides import SideStarts, check_commands, with_drivers
 
-ABOUT = {"a": [], "b": [], "stages": [], "most_pairs": 9, "minimum_effect": 0.02, "error_rate": 0.05}
+ABOUT: dict[str, Any] = {"a": [], "b": [], "most_pairs": 9, "minimum_effect": 0.02, "max_regression": None}
+ABOUT |= {"error_rate": 0.05, "stages": []}
 # A, then B, B and A: sides change twice.
 ORDER = (0, 1, 1, 0)
 
@@ -100,7 +102,7 @@ class Sides:
 
     def metadata(self) -> Any:
         with open_run(self.folder / "ab.parquet") as measured:
-            return measured.metadata
+            return to_json(measured.document)
 
 
 @pytest.fixture

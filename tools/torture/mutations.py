@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from tools.torture.sandbox import COMMAND, HELPERS, Ended, Sandbox, judge
 from tools.torture.trials import READS, Trial
 
-from clonometer.runfile.metadata import METADATA_KEY
+from clonometer.runfile.document import METADATA_KEY
 
 KIND = "mutations"
 HOSTILE: tuple[Any, ...] = (

@@ -83,7 +83,7 @@ class AbRequest:
         UsageError
             If that many pairs can show nothing, or are too many.
         """
-        from clonometer.runfile import MOST_PAIRS
+        from clonometer.run_document import MOST_PAIRS
         from clonometer.stats.sequential import FEWEST_PAIRS, PairedDesign
 
         if self.most_pairs < FEWEST_PAIRS:
@@ -174,6 +174,7 @@ def measure(
     OutputError
         If the file cannot be written.
     """
+    from clonometer.records import to_json
     from clonometer.results.ab.judgement import described
     from clonometer.results.ab.schedule import PairsScheduler
     from clonometer.results.ab.turns import Counted
@@ -199,7 +200,7 @@ def measure(
         force=force,
         keep=keep,
         starts=SideStarts(plan, sides, scheduler.pair_of),
-        described={"sides": described((request.a, request.b), design, counted)},
+        described={"sides": to_json(described((request.a, request.b), design, counted))},
         named=True,
     )
 
@@ -241,7 +242,10 @@ def _plan(request: AbRequest, catalogue: Catalogue, progress: Progress) -> Plan:
 def _with_stages(plan: Plan, catalogue: Catalogue, counted: Counted) -> Plan:
     """Keep the targets of which something is compared; an unknown stage is a mistake."""
     from clonometer.errors import unknown
+    from clonometer.records import from_json
+    from clonometer.run_document import CatalogueEntry
 
+    described = from_json(CatalogueEntry, catalogue.raw)
     known = {quantity.stage for quantity in catalogue.quantities.values() if quantity.stage is not None}
     for stage in counted.stages:
         if stage not in known:
@@ -249,7 +253,7 @@ def _with_stages(plan: Plan, catalogue: Catalogue, counted: Counted) -> Plan:
     kept = [
         target
         for target in plan.targets
-        if any(counted.has(quantity) for quantity in counted.of_workload(catalogue.raw, target.workload))
+        if any(counted.has(quantity) for quantity in counted.of_workload(described, target.workload))
     ]
     if not kept:
         raise UsageError("nothing of these workloads can be compared", "a stage is only of launches, a gate of times")

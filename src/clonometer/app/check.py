@@ -94,7 +94,7 @@ def _plan_again(checked: Checked, run: Book) -> Plan:
     The others, which say what the machine does meanwhile, are measured beside them with half of their processes.
     """
     from clonometer.plan.adhoc import apply_only
-    from clonometer.plan.metadata import from_metadata
+    from clonometer.plan.document import plan_of
 
     processes: dict[str, int] = {}
     for row in checked.flagged:
@@ -103,7 +103,7 @@ def _plan_again(checked: Checked, run: Book) -> Plan:
     for row in checked.rows:
         measured = row.compared.other
         processes.setdefault(measured.cell, -(-measured.n_processes // RERUN_FACTOR))
-    plan = apply_only(from_metadata(run.metadata["plan"]), list(processes))
+    plan = apply_only(plan_of(run.document.plan), list(processes))
     targets = tuple(
         replace(target, limits=replace(target.limits, processes=max(processes[cell.text] for cell in target.cells)))
         for target in plan.targets

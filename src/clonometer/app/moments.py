@@ -64,7 +64,7 @@ def _beside(sides: Sequence[Book]) -> Moments:
     for path in paths:
         try:
             with open_run(path) as run:
-                group = group_of(run.metadata, sides)
+                group = group_of(run.document, sides)
             if isinstance(group, int):
                 stored.append((group, open_side(_shown(path))))
         # A file that nobody named: whatever is wrong with it, it says nothing.

@@ -46,10 +46,10 @@ def _since_last_time(path: Path) -> str | None:
     if data is None:
         return None
     with open_run(path) as run:
-        if run.metadata["status"] != "complete":
+        if run.document.status != "complete":
             return None
         now = read_side(run, str(path))
-    file = data / f"last-{kept_name(now.metadata)}.json.gz"
+    file = data / f"last-{kept_name(now.document)}.json.gz"
     text = None
     # What an earlier version has kept, or half a file, is replaced.
     with contextlib.suppress(Exception):

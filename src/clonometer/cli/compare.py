@@ -100,7 +100,7 @@ def _made(path: Path) -> str:
     from clonometer.views.pictures import provenance
 
     with open_run(path) as run:
-        return provenance(run.metadata["host"], str(run.metadata["started"]), f"run {path.name}")
+        return provenance(run.document.host, run.document.started, f"run {path.name}")
 
 
 def _groups(words: list[str]) -> list[list[Path]]:

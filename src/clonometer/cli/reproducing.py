@@ -117,11 +117,11 @@ class Kept:
         complete = False
         for path in files:
             with open_run(path) as measured:
-                self._check_machine(path, measured.metadata["host"])
-                complete |= measured.metadata["status"] != "partial"
-                for process in measured.metadata["processes"]:
-                    if process["status"] == "ok":
-                        for cell in process["cells"]:
+                self._check_machine(path, measured.document.host)
+                complete |= measured.document.status != "partial"
+                for process in measured.document.processes:
+                    if process.status == "ok":
+                        for cell in process.cells:
                             done[cell] = done.get(cell, 0) + 1
         return done, complete
 

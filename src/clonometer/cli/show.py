@@ -44,7 +44,7 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
     from clonometer.views.terminal.workers import render_workers
 
     with open_run(path) as run:
-        chosen = chosen_cells(globs, [entry["cell"] for entry in run.metadata["cells"]])
+        chosen = chosen_cells(globs, [entry.cell for entry in run.document.cells])
         sampled = set(run.cells())
         tables = each_worker(run, [cell for cell in chosen if cell in sampled])
     if not tables:

@@ -244,12 +244,12 @@ def _changed_at(runs: Sequence[RunEntry], place: int) -> list[Difference]:
     if not 0 < place < len(runs):
         return []
     before, after = runs[max(0, place - _BESIDE) : place], runs[place : place + _BESIDE]
-    if all(earlier.metadata is later.metadata for earlier in before for later in after):
+    if all(earlier.provenance is later.provenance for earlier in before for later in after):
         return []
     # What differs between the two neighbours, and between all that are near.
     return [
         difference
-        for difference in differences(before[-1].metadata, after[0].metadata)
+        for difference in differences(before[-1].provenance, after[0].provenance)
         if difference.key not in ("host.name_hash", "status")
         and not {_fact(run, difference.key) for run in before} & {_fact(run, difference.key) for run in after}
     ]
@@ -257,7 +257,7 @@ def _changed_at(runs: Sequence[RunEntry], place: int) -> list[Difference]:
 
 def _fact(run: RunEntry, key: str) -> str:
     if key in ("clock", "clonometer_version"):
-        return str(run.metadata[key])
+        return str(getattr(run.provenance, key))
     if key.startswith("mitigations.") and key not in run.facts:
         return str((run.facts.get("mitigations") or {}).get(key.removeprefix("mitigations.")))
     return str(run.facts.get(key))

@@ -18,6 +18,7 @@ from clonometer.dataset.index import ReadingProgress, RowColumns, Summaries, is_
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError, unknown
 from clonometer.plan.names import chosen_cells
+from clonometer.results.compare.types import Provenance
 
 #: A host's clock that is farther from this machine's than this is said to be apart.
 CLOCKS_APART = timedelta(minutes=5)
@@ -154,14 +155,14 @@ def _nothing(reading: FolderReading) -> str:
 
 
 def _entry(run: Mapping[str, Any]) -> RunEntry:
-    return RunEntry(run["path"], run["started"], run["host"], run["status"], _metadata(run["metadata"]))
+    return RunEntry(run["path"], run["started"], run["host"], run["status"], _provenance(run["metadata"]))
 
 
 @lru_cache(maxsize=4096)
-def _metadata(text: str) -> Mapping[str, Any]:
+def _provenance(text: str) -> Provenance:
     # Thousands of runs share the facts of some hosts.
-    known: Mapping[str, Any] = json.loads(text)
-    return known
+    known = json.loads(text)
+    return Provenance(known["host"], known["clonometer_version"], known["status"], known["clock"]["clock"])
 
 
 def _clocks_apart(run: Mapping[str, Any], file: FoundFile) -> LeftOutFile | None:

@@ -14,6 +14,7 @@ from clonometer.dataset.load import Dataset
 from clonometer.dataset.openmetrics import parse_openmetrics
 from clonometer.dataset.types import FolderReading, Label, Point, PointRun, Points, RunEntry
 from clonometer.errors import InputError
+from clonometer.results.compare.types import Provenance
 from clonometer.words import cell_parts
 
 #: Facts that go with values: enough to name what changed.
@@ -87,7 +88,7 @@ def dataset_of(runs: Iterable[PointRun], values: Iterable[tuple[int, Label, floa
             datetime.fromtimestamp(listed[old].started_s, UTC).isoformat(),
             listed[old].host,
             "complete",
-            _metadata(listed[old]),
+            _provenance(listed[old]),
         )
         for place, old in enumerate(order)
     ]
@@ -100,13 +101,8 @@ def dataset_of(runs: Iterable[PointRun], values: Iterable[tuple[int, Label, floa
     return Dataset(reading, entries, about, {"run": run_of, "label": label_of, **numbers})
 
 
-def _metadata(run: PointRun) -> dict[str, Any]:
-    return {
-        "host": {**run.facts, "host.name_hash": run.host},
-        "clonometer_version": "",
-        "status": "complete",
-        "clock": {},
-    }
+def _provenance(run: PointRun) -> Provenance:
+    return Provenance({**run.facts, "host.name_hash": run.host}, "", "complete", None)
 
 
 def bare_label(cell: str, quantity: str, stage: str | None, placement: str | None, unit: str) -> Label:

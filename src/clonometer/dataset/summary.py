@@ -41,22 +41,22 @@ def summarize_file(path: Path, name: str) -> Summary:
     """
     with open_run(path) as run:
         book = read_side(run, name)
-        metadata = run.metadata
-    facts = lasting_facts(metadata["host"])
+        document = run.document
+    facts = lasting_facts(document.host)
     kept = {
         "host": facts,
-        "clonometer_version": metadata["clonometer_version"],
-        "status": metadata["status"],
-        "clock": {"clock": (metadata.get("clock") or {}).get("clock")},
+        "clonometer_version": document.clonometer_version,
+        "status": document.status,
+        "clock": {"clock": document.clock.clock},
     }
-    points = {name: entry.get("point") for name, entry in metadata["catalogue"].get("quantities", {}).items()}
+    points = {name: entry.point for name, entry in document.catalogue.quantities.items()}
     return Summary(
         {
-            "started": metadata["started"],
-            "ended": metadata["ended"],
-            "seed": str(metadata["seed"]),
+            "started": document.started,
+            "ended": document.ended,
+            "seed": str(document.seed),
             "host": host_of(facts),
-            "status": metadata["status"],
+            "status": document.status,
             "metadata": json.dumps(kept, sort_keys=True, separators=(",", ":")),
         },
         {_label(row.estimate, points): _figures(row.estimate) for row in book.all_rows},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from clonometer.records import Count, Key, Least, Mark, Only, version, written
-from clonometer.results.compare.types import Compared
+from clonometer.results.compare.types import Compared, Provenance
 from clonometer.results.types import Estimate
 
 FLEET_SCHEMA = 1
@@ -19,20 +19,19 @@ class RunEntry:
     """A run of the folder, without its rows.
 
     ``path`` is from the folder, ``started`` by ISO 8601 with UTC offset, and ``host`` tells its host from others.
-    ``metadata`` is what is kept of that: ``host`` (lasting facts), ``clonometer_version``, ``status``, ``clock``.
+    ``provenance`` has the lasting facts of its host (docs/host.md), and its version and clock.
     """
 
     path: str
     started: str
     host: str
     status: str
-    metadata: Mapping[str, Any]
+    provenance: Provenance
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The lasting facts of its host (docs/host.md)."""
-        facts: Mapping[str, Any] = self.metadata["host"]
-        return facts
+        return self.provenance.host
 
 
 @dataclass(frozen=True)

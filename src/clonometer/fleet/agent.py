@@ -65,17 +65,19 @@ def answer(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    from clonometer.plan.document import plan_of
+    from clonometer.run_document import PlanDocument
     from clonometer.runner.folder import temporary_folder
 
     with temporary_folder() as folder, working_in(folder), _far_host(asked) as far:
         # After the host was met: many cannot be reached or are busy, and these take a second of CPU time.
         from clonometer.plan.catalogue import read_catalogue
-        from clonometer.plan.metadata import from_metadata
+        from clonometer.records import from_json
         from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
         from clonometer.runner.drivers import find_drivers
         from clonometer.runner.run import run
 
-        plan = from_metadata(asked["plan"])
+        plan = plan_of(from_json(PlanDocument, asked["plan"]))
         drivers = find_drivers() if far is None else far.drivers()
         catalogue = read_catalogue(drivers.descriptions)
         locked = "yes" if far is None else far.locked

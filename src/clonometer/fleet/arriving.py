@@ -58,7 +58,7 @@ def check_run(content: bytes) -> str:
         file.write(content)
         file.flush()
         with open_run(file.name) as run:
-            return run.details.status
+            return run.document.status
 
 
 class _LocalFolder:
@@ -76,7 +76,7 @@ class _LocalFolder:
     def status_of(self, name: str) -> str | None:
         try:
             with open_run(self._path / name) as run:
-                return run.details.status
+                return run.document.status
         except (RunFileError, OSError):
             return None
 

@@ -14,7 +14,7 @@ from clonometer.fleet.dispatch import AGAIN, ARRIVED, BUSY, FAILED, LOST, PARTIA
 from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Hosts, Remark
 from clonometer.fleet.shards import Shard, fleet_id, part_of
 from clonometer.fleet.types import FleetHost, FleetRun
-from clonometer.plan.metadata import to_metadata
+from clonometer.plan.document import document_of
 from clonometer.plan.types import Plan
 from clonometer.records import to_json
 from clonometer.runner.far import cut
@@ -60,7 +60,7 @@ class Order:
         return {
             "id": shard.attempt(attempt),
             "label": f"fleet {self.id}",
-            "plan": to_metadata(part_of(self.plan, self.rounds)),
+            "plan": to_json(document_of(part_of(self.plan, self.rounds))),
             "seed": shard.seed(self.seed),
             "command": list(self.command),
             "fleet": described,

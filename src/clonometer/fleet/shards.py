@@ -13,8 +13,9 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from clonometer.plan.metadata import to_metadata
+from clonometer.plan.document import document_of
 from clonometer.plan.types import Plan, Target
+from clonometer.records import to_json
 
 # A file's name has 255 bytes, of which the fleet, the round and a temporary name want some.
 _LONGEST_HOST = 100
@@ -50,7 +51,7 @@ class Shard:
 
 def fleet_id(plan: Plan, seed: int, rounds: int) -> str:
     """Name a fleet's run by what is asked for: asked again, it goes on where it ended."""
-    return _digest(json.dumps(to_metadata(plan), sort_keys=True), seed, rounds)[:8]
+    return _digest(json.dumps(to_json(document_of(plan)), sort_keys=True), seed, rounds)[:8]
 
 
 def part_of(plan: Plan, rounds: int) -> Plan:

@@ -74,9 +74,7 @@ def make_calibration(
         calls = list(_of_launches(conditions, f"launch.{name}"))
         if calls:
             models[name] = fit_model(calls, seed=seed)
-    not_run = (
-        {} if run is None else {cell["cell"]: cell["reason"] for cell in run.metadata["cells"] if cell.get("reason")}
-    )
+    not_run = {} if run is None else {cell.cell: cell.reason for cell in run.document.cells if cell.reason}
     return Calibration(
         made_at=made_at,
         quick=quick,

@@ -31,23 +31,23 @@ class MeasuredCondition:
 
 def read_conditions(run: RunSource) -> list[MeasuredCondition]:
     """Read the conditions of a run that have samples, in the order of the plan."""
-    base = base_of([block["facts"] for block in run.metadata["blocks"] if block.get("facts")])
+    base = base_of([block.facts for block in run.document.blocks])
     cells = set(run.cells())
     return [
         MeasuredCondition(
-            cell=entry["cell"],
-            workload=entry["workload"],
-            condition=entry["condition"],
-            features=features_of(entry["condition"], base),
-            columns=_columns(run, entry["cell"]),
+            cell=entry.cell,
+            workload=entry.workload,
+            condition=entry.condition,
+            features=features_of(entry.condition, base),
+            columns=_columns(run, entry.cell),
         )
-        for entry in run.metadata["plan"]["cells"]
-        if entry["cell"] in cells
+        for entry in run.document.plan.cells
+        if entry.cell in cells
     ]
 
 
 def _columns(run: RunSource, cell: str) -> dict[str, tuple[Floats, ...]]:
-    names = [name for name, column in run.metadata["columns"].items() if column.get("unit") == "ns"]
+    names = [name for name, column in run.document.columns.items() if column.unit == "ns"]
     columns = run.columns(cell, ["process", *names, "errno"])
     process, sound = columns["process"], ~failed_launches(columns)
     read = {}

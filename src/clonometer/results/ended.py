@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from clonometer.records import Known, Mark
+from clonometer.run_document import RunDocument
 
 #: docs/runfile.md: its intervals are as narrow as wanted, the time was up, it has the number that was asked for.
 STOPPED_BY = ("target", "budget", "processes")
@@ -28,14 +28,9 @@ class CellStatus:
     ] = None
 
 
-def cell_statuses(metadata: Mapping[str, Any]) -> tuple[CellStatus, ...]:
-    """Read how the cells of a run ended from its metadata, in the order of its plan."""
+def cell_statuses(document: RunDocument) -> tuple[CellStatus, ...]:
+    """How the cells of a run ended, in the order of its plan."""
     return tuple(
-        CellStatus(
-            entry["cell"],
-            entry["status"],
-            entry["reason"],
-            next((known for known in STOPPED_BY if known == entry.get("stopped_by")), None),
-        )
-        for entry in metadata["cells"]
+        CellStatus(entry.cell, entry.status, entry.reason, entry.stopped_by if entry.stopped_by in STOPPED_BY else None)
+        for entry in document.cells
     )

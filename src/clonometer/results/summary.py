@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any
 
-from clonometer.errors import RunFileError
+from clonometer.records import to_json
 from clonometer.results.ended import cell_statuses
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import find_all
@@ -23,6 +21,7 @@ from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.series.all import all_series
 from clonometer.results.series.arrays import ecdf_series, scan_series
 from clonometer.results.types import Results
+from clonometer.run_document import RunDocument
 
 
 def summarize(run: RunSource, run_name: str | None = None) -> Results:
@@ -35,55 +34,49 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
     Raises
     ------
     RunFileError
-        If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
+        If samples and document do not belong together.
     """
-    metadata = run.metadata
+    document = run.document
     if run_name is None:
         run_name = PurePath(getattr(run, "path", "")).name
-    try:
-        observed = observe(run)
-        rows = list(estimate_cells(observed, metadata))
-        return _results(metadata, run_name, observed, rows)
-    except KeyError as error:
-        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
+    observed = observe(run)
+    return _results(document, run_name, observed, list(estimate_cells(observed, document)))
 
 
-def _results(metadata: Mapping[str, Any], run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
-    book = Book((row for row in rows if row.estimate.n_samples), metadata, run_name)
-    seed = int(metadata["seed"])
+def _results(document: RunDocument, run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
+    book = Book((row for row in rows if row.estimate.n_samples), document, run_name)
+    seed = document.seed
     estimates = tuple(row.estimate for row in rows)
     comparer = Comparer(book, seed)
     findings = find_all(comparer)
     # What it compares besides is corrected together with all comparisons of the findings, and changes none of them.
     first = comparer.corrected(lambda: first_screen(comparer, findings))
-    warnings = run_warnings(estimates, metadata)
+    warnings = run_warnings(estimates, document)
     present = {estimate.workload for estimate in estimates}
     return Results(
         run_name=run_name,
-        status=metadata["status"],
-        status_reason=metadata["status_reason"],
-        plan_name=metadata["plan"]["name"],
-        started=metadata["started"],
-        duration_s=_duration_s(metadata),
-        command=tuple(metadata["command"]),
-        host=metadata["host"],
-        clock=metadata["clock"],
-        clonometer_version=metadata["clonometer_version"],
+        status=document.status,
+        status_reason=document.status_reason,
+        plan_name=document.plan.name,
+        started=document.started,
+        duration_s=_duration_s(document),
+        command=tuple(document.command),
+        host=document.host,
+        clock=to_json(document.clock),
+        clonometer_version=document.clonometer_version,
         seed=seed,
-        n_processes=len(metadata["processes"]),
+        n_processes=len(document.processes),
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
-        cell_statuses=cell_statuses(metadata),
+        cell_statuses=cell_statuses(document),
         findings=findings,
-        first=replace(first, doubts=doubts(metadata["host"], estimates, warnings)),
+        first=replace(first, doubts=doubts(document.host, estimates, warnings)),
         warnings=warnings,
         ecdfs=ecdf_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),
         scans=scan_series(book),
         series=all_series(book, seed),
-        summaries={
-            entry["id"]: entry["summary"] for entry in metadata["catalogue"]["workloads"] if entry["id"] in present
-        },
+        summaries={entry.id: entry.summary for entry in document.catalogue.workloads if entry.id in present},
     )
 
 
@@ -91,10 +84,6 @@ def _process_medians(row: Evidence) -> tuple[float, ...]:
     return tuple(row.processes.values.tolist()) if row.estimate.n_samples else ()
 
 
-def _duration_s(metadata: Mapping[str, Any]) -> float:
-    """Seconds from start to end; a killed run has no end, and lasts until its last process ended."""
-    if metadata.get("ended"):
-        started, ended = (datetime.fromisoformat(metadata[key]) for key in ("started", "ended"))
-        return max(0.0, (ended - started).total_seconds())
-    ends = [process.get("ended_ns") or process["started_ns"] for process in metadata["processes"]]
-    return max(ends, default=0) / 1e9
+def _duration_s(document: RunDocument) -> float:
+    started, ended = map(datetime.fromisoformat, (document.started, document.ended))
+    return max(0.0, (ended - started).total_seconds())

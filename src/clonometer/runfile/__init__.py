@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from clonometer.runfile.metadata import RunMetadata
 from clonometer.runfile.output import check_output, check_run_output, previous_path, raw_path
 from clonometer.runfile.run import Run, open_run
-from clonometer.runfile.soundness import MOST_PAIRS, check_soundness
 from clonometer.runfile.writer import RunFileWriter, check_beforehand
 
 __all__ = [
-    "MOST_PAIRS",
     "Run",
     "RunFileWriter",
-    "RunMetadata",
     "check_beforehand",
     "check_output",
     "check_run_output",
-    "check_soundness",
     "open_run",
     "previous_path",
     "raw_path",

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from clonometer.errors import RunFileError, unknown
 from clonometer.files import cannot_read
+from clonometer.run_document import ARROW_TYPES, NUMPY_TYPES, RunDocument
 from clonometer.runfile.arrays import column_array, runs_of_cells
-from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, NUMPY_TYPES, RunMetadata, parse_metadata
+from clonometer.runfile.document import METADATA_KEY, parse_document
 from clonometer.runfile.output import is_utf8
 from clonometer.runfile.rows import RowReader, one_ahead, readable
 
@@ -44,16 +45,17 @@ class Run:
     Made by `open_run`. A context manager; `close` releases the file.
     """
 
-    def __init__(self, path: Path, parquet: Any, details: RunMetadata) -> None:
+    def __init__(self, path: Path, parquet: Any, document: RunDocument) -> None:
         self.path = path
-        self.details = details
+        #: All of the run but its samples.
+        self.document = document
         self._parquet = parquet
         self._rows = RowReader(parquet)
         self._spans: dict[str, list[_Span]] | None = None
-        # By the metadata: how many samples each cell has, and its blocks that are not ok.
+        # By the document: how many samples each cell has, and its blocks that are not ok.
         self._declared: Counter[str] = Counter()
         self._unsound: dict[str, list[tuple[int, int]]] = {}
-        for entry in details.blocks:
+        for entry in document.blocks:
             self._declared[entry.cell] += entry.rows
             if entry.status != "ok":
                 self._unsound.setdefault(entry.cell, []).append((entry.process, entry.block))
@@ -69,11 +71,6 @@ class Run:
     def close(self) -> None:
         """Close the file."""
         self._parquet.close()
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """The metadata: the JSON object of docs/runfile.md, of the shape that it rules."""
-        return self.details.raw
 
     @property
     def n_samples(self) -> int:
@@ -126,10 +123,10 @@ class Run:
         """
         import numpy as np
 
-        declared = self.details.columns
+        declared = self.document.columns
         wanted = self._wanted(_KEYS, declared if names is None else names)
         parts: dict[str, list[NDArray[Any]]] = {
-            name: [np.empty(0, NUMPY_TYPES[declared[name][0] if name in declared else "i32"])] for name in wanted
+            name: [np.empty(0, NUMPY_TYPES[declared[name].type if name in declared else "i32"])] for name in wanted
         }
         for span in self._spans_of(cell):
             for name, values in self._piece(span, wanted).items():
@@ -160,8 +157,8 @@ class Run:
     def _wanted(self, keys: Iterable[str], names: Iterable[str]) -> list[str]:
         wanted = list(dict.fromkeys([*keys, *names]))
         for name in wanted:
-            if name not in self.details.columns and name not in _KEYS:
-                raise unknown("column", name, self.details.columns)
+            if name not in self.document.columns and name not in _KEYS:
+                raise unknown("column", name, self.document.columns)
         return wanted
 
     def _piece(self, span: _Span, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -172,7 +169,7 @@ class Run:
         spans = self._cell_spans().get(cell)
         if spans is not None:
             return spans
-        planned = {entry.cell for entry in self.details.plan_cells}
+        planned = {entry.cell for entry in self.document.plan.cells}
         if cell not in planned:
             raise unknown("cell", cell, planned | set(self._cell_spans()))
         return []
@@ -258,10 +255,10 @@ def open_run(path: str | os.PathLike[str]) -> Run:
                 f"{path} is a Parquet file, but not a run of Clonometer's: it has no 'clonometer' metadata",
                 "a program that rewrites the file may drop its metadata; use the original",
             )
-        metadata = _in_file(path, lambda: parse_metadata(text))
-        _in_file(path, lambda: _check_columns(metadata, types))
+        document = _in_file(path, lambda: parse_document(text))
+        _in_file(path, lambda: _check_columns(document, types))
         _in_file(path, lambda: _check_size(parquet.metadata, path.stat().st_size))
-        declared = sum(entry.rows for entry in metadata.blocks)
+        declared = sum(entry.rows for entry in document.blocks)
         if declared != parquet.metadata.num_rows:
             raise RunFileError(
                 f"{path} is damaged: {parquet.metadata.num_rows:,} samples, {declared:,} by its metadata"
@@ -269,7 +266,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     except RunFileError:
         parquet.close()
         raise
-    return Run(path, parquet, metadata)
+    return Run(path, parquet, document)
 
 
 def _in_file(path: Path, check: Callable[[], _T]) -> _T:
@@ -314,11 +311,11 @@ def _check_size(footer: Any, size_bytes: int) -> None:
         raise RunFileError(f"it declares {footer.num_rows:,} rows in {size_bytes:,} bytes")
 
 
-def _check_columns(metadata: RunMetadata, types: dict[str, Any]) -> None:
+def _check_columns(document: RunDocument, types: dict[str, Any]) -> None:
     expected = {
         "cell": ("string", "dictionary<values=string, indices=int32, ordered=0>"),
         **dict.fromkeys(_KEYS, ("int32",)),
-        **{name: (ARROW_TYPES[kind],) for name, (kind, _) in metadata.columns.items()},
+        **{name: (ARROW_TYPES[column.type],) for name, column in document.columns.items()},
     }
     for name, kinds in expected.items():
         if name not in types:

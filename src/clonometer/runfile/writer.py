@@ -7,15 +7,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import already_there, cannot_write, take_away, writing
-from clonometer.runfile.metadata import ARROW_TYPES, METADATA_KEY, NUMPY_TYPES, SCHEMA, RunMetadata, parse_metadata
+from clonometer.records import to_json
+from clonometer.run_document import ARROW_TYPES, NUMPY_TYPES, SCHEMA, BlockEntry, BlockFacts
+from clonometer.runfile.document import METADATA_KEY, parse_document
 from clonometer.runfile.output import previous_path
 from clonometer.runfile.run import open_run
-from clonometer.runfile.soundness import check_soundness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +30,7 @@ KEY_COLUMNS = ("cell", "process", "block", "sample")
 
 @dataclass(frozen=True)
 class _Stored:
-    entry: dict[str, Any]
+    entry: BlockEntry
     load: Callable[[], Block]
 
 
@@ -92,16 +93,9 @@ class RunFileWriter:
                     f"column {name!r} is {kind} in {unit} here, {before[0]} in {before[1]} in a block before"
                 )
         self._columns.update(declared)
-        entry = {
-            "process": process,
-            "block": block.index,
-            "cell": cell,
-            "status": block.status,
-            "reason": block.reason,
-            "rows": block.rows,
-            "outcomes": dict(block.outcomes),
-            "facts": dict(block.facts),
-        }
+        # What it says is checked when the file is written.
+        facts = cast("BlockFacts", block.facts)
+        entry = BlockEntry(process, block.index, cell, block.status, block.reason, block.rows, block.outcomes, facts)
         self._stored[key] = _Stored(entry, load or (lambda: block))
         self.n_samples += block.rows
 
@@ -121,11 +115,11 @@ class RunFileWriter:
         full = {
             **metadata,
             "schema": SCHEMA,
-            "blocks": [self._stored[key].entry for key in in_realised_order],
+            "blocks": [to_json(self._stored[key].entry) for key in in_realised_order],
             "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
         }
         text = _as_json(full)
-        _read(text)
+        parse_document(text)
         if not (self._force or self._keep) and self.path.exists():
             raise already_there(self.path)
         try:
@@ -241,8 +235,8 @@ def check_beforehand(metadata: Mapping[str, Any]) -> None:
         If the reader would refuse it, or read other cells from it than are measured.
     """
     begun = {**metadata, "schema": SCHEMA, "ended": metadata["started"]}
-    read = _read(_as_json({**begun, "processes": [], "blocks": [], "cells": [], "columns": {}}))
-    for entry, cell in zip(metadata["plan"]["cells"], read.plan_cells, strict=True):
+    read = parse_document(_as_json({**begun, "processes": [], "blocks": [], "cells": [], "columns": {}}))
+    for entry, cell in zip(metadata["plan"]["cells"], read.plan.cells, strict=True):
         if entry["cell"] != cell.cell:
             raise RunFileError(f"{cell.cell} would stand for a cell whose name cannot be written")
 
@@ -252,16 +246,6 @@ def _as_json(metadata: Mapping[str, Any]) -> bytes:
         return json.dumps(metadata, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise RunFileError(f"the run's metadata cannot be written as JSON: {error}") from error
-
-
-def _read(text: bytes) -> RunMetadata:
-    """Read metadata as every reader does, with all that results need of it."""
-    read = parse_metadata(text)
-    try:
-        check_soundness(read.raw)
-    except KeyError as error:
-        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
-    return read
 
 
 def _read_back(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from clonometer.errors import UnavailableError
 from clonometer.plan.types import Catalogue, Plan, Target
-from clonometer.runfile.metadata import CellEntry
+from clonometer.run_document import CellEntry
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.measure import ProcessResult
 

@@ -13,6 +13,8 @@ from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import reading_unclaimed
 from clonometer.protocol import RawProcess, RawRun
+from clonometer.records import to_json
+from clonometer.run_document import CellEntry
 from clonometer.runfile import RunFileWriter, check_run_output
 
 KILLED = "the run was killed"
@@ -132,7 +134,7 @@ class _Recovery:
                 "status": "partial",
                 "status_reason": f"{reason}, where {fault}" if fault else reason,
                 "ended": self._ended(),
-                "cells": [self._cell_entry(cell) for cell in self._planned],
+                "cells": [to_json(self._cell_entry(cell)) for cell in self._planned],
             }
         return {**self._begun, **ending, "processes": self.entries}
 
@@ -141,7 +143,7 @@ class _Recovery:
         times = [entry.get("ended_ns") or entry.get("started_ns") or 0 for entry in self.entries]
         return (self._started + timedelta(microseconds=max(times, default=0) / 1000)).isoformat()
 
-    def _cell_entry(self, cell: str) -> dict[str, Any]:
+    def _cell_entry(self, cell: str) -> CellEntry:
         """How a cell of a killed run ended, by what the raw file has of it: one sound block is enough."""
         seen = self._seen.get(cell, set())
         reason = self._reasons.get(cell)
@@ -153,4 +155,4 @@ class _Recovery:
             status, reason = "failed", reason or "no block was measured"
         else:
             status, reason = "missing", f"{KILLED} before it was measured"
-        return {"cell": cell, "status": status, "reason": reason, "stopped_by": KILLED}
+        return CellEntry(cell, status, reason, KILLED)

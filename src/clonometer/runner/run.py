@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,12 @@ from clonometer.errors import (
     UsageError,
 )
 from clonometer.host.facts import collect
-from clonometer.plan.metadata import to_metadata
+from clonometer.plan.document import document_of
 from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
+from clonometer.records import to_json
+from clonometer.run_document import CellEntry
 from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
-from clonometer.runfile.metadata import CellEntry
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.environment import about, drawn_bytes, padded, room_for
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Start, Starts
@@ -152,7 +153,7 @@ def run(
             "clonometer_version": __version__,
             "seed": seed,
             "command": list(command),
-            "plan": to_metadata(plan),
+            "plan": to_json(document_of(plan)),
             "catalogue": catalogue.raw,
             "host": collect() if host is None else host,
             "clock": clock,
@@ -357,7 +358,7 @@ class _Session:
             "status": outcome.status,
             "status_reason": outcome.reason,
             "ended": datetime.now(UTC).isoformat(),
-            "cells": [asdict(end) for end in outcome.cells],
+            "cells": [to_json(end) for end in outcome.cells],
             **self.starts.described(),
         }
         if not isinstance(self._trouble, OutputError):

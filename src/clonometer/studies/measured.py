@@ -16,6 +16,7 @@ from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate
+from clonometer.run_document import BlockFacts, RunDocument
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.cells import axes_of, parent_bytes, without_memory
 from clonometer.studies.explained import Answer, loops_of, worked_of
@@ -142,18 +143,18 @@ def gather(run: RunSource) -> Measurements:
     RunFileError
         If samples and metadata do not belong together.
     """
-    metadata = run.metadata
-    began_ns = datetime.fromisoformat(metadata["started"]).timestamp() * 1e9
+    document = run.document
+    began_ns = datetime.fromisoformat(document.started).timestamp() * 1e9
     observed = observe(run)
     rows = [
         replace(row, processes=_shifted(row.processes, began_ns), group=None)
-        for row in estimate_cells(observed, metadata, described=False)
+        for row in estimate_cells(observed, document, described=False)
         if row.estimate.n_samples
     ]
-    rows += _facts(metadata, began_ns)
+    rows += _facts(document, began_ns)
     rows += [row for seen in observed for row in (*_migrations(seen), *_scatter(seen))]
-    ended = {entry["cell"]: str(entry["reason"] or entry["status"]) for entry in metadata["cells"]}
-    return Measurements(rows, ended, metadata["host"], started=str(metadata["started"]))
+    ended = {entry.cell: entry.reason or entry.status for entry in document.cells}
+    return Measurements(rows, ended, document.host, started=document.started)
 
 
 def merge(
@@ -207,17 +208,17 @@ def _scatter(seen: ObservedCell) -> Iterable[Evidence]:
         yield made_row(seen.cell, SINGLE, "ns", Processes.of(values[first]), first.size)
 
 
-def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:
+def _facts(document: RunDocument, began_ns: float) -> list[Evidence]:
     """What blocks say of themselves, as rows."""
-    starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
+    starts = document.started_ns
     blocks: dict[tuple[str, str], dict[int, list[float]]] = {}
     n_samples: dict[str, int] = {}
-    for block in metadata["blocks"]:
-        if block["status"] != "ok" or not block["rows"]:
+    for block in document.blocks:
+        if block.status != "ok" or not block.rows:
             continue
-        n_samples[block["cell"]] = n_samples.get(block["cell"], 0) + int(block["rows"])
-        for name, value in _fact_values(block["facts"] or {}, int(block["rows"])).items():
-            blocks.setdefault((block["cell"], name), {}).setdefault(block["process"], []).append(value)
+        n_samples[block.cell] = n_samples.get(block.cell, 0) + block.rows
+        for name, value in _fact_values(block.facts, block.rows).items():
+            blocks.setdefault((block.cell, name), {}).setdefault(block.process, []).append(value)
     rows = []
     for (cell, name), by_process in blocks.items():
         started = [began_ns + starts[process] for process in by_process] if starts.keys() >= by_process.keys() else None
@@ -226,17 +227,21 @@ def _facts(metadata: Mapping[str, Any], began_ns: float) -> list[Evidence]:
     return rows
 
 
-def _fact_values(facts: Mapping[str, Any], launches: int) -> dict[str, float]:
+def _fact_values(facts: BlockFacts, launches: int) -> dict[str, float]:
     values: dict[str, float] = {}
     wall, pte = facts.get("wall_ns"), facts.get("vm_pte_bytes")
     if wall:
         values["wall_ns"] = wall / launches
     if pte is not None and pte > 0:
         values["vm_pte_bytes"] = float(pte)
-    if all(facts.get(name) is not None for name in ("cpu_ns", "children_cpu_ns", "system_ns", "children_system_ns")):
-        cpu = facts["cpu_ns"] + facts["children_cpu_ns"]
-        system = facts["system_ns"] + facts["children_system_ns"]
+    cpu = _sum(facts.get("cpu_ns"), facts.get("children_cpu_ns"))
+    system = _sum(facts.get("system_ns"), facts.get("children_system_ns"))
+    if cpu is not None and system is not None:
         values |= {"user_ns": (cpu - system) / launches, "system_ns": system / launches}
         if wall:
             values["cpu_percent"] = 100.0 * cpu / wall
     return values
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.catalogue import CATALOGUE
+from tests.fakes.documents import EMPTY, PROCESS, planned
 
 from clonometer.errors import ClonometerError, InputError, RunFileError
 from clonometer.plan.sides import with_side_axis
@@ -19,6 +20,7 @@ from clonometer.results.findings.finder import find_all
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.observed import observe
+from clonometer.run_document import RunDocument, read_document
 
 DESCRIBED = with_side_axis(CATALOGUE).raw
 # An end that is compared, and a detail that is not.
@@ -33,25 +35,28 @@ class Pairs:
         self.changes = changes
         cells = [f"{WORKLOAD}[side={side},temperature=warm]" for side in "ab"]
         self.metadata: dict[str, Any] = {
-            "status": "complete",
-            "status_reason": None,
-            "seed": 1,
-            "host": {},
-            "clock": {},
+            **EMPTY,
             "columns": {name: {"unit": DESCRIBED["quantities"][name]["unit"], "type": "i64"} for name in QUANTITIES},
             "catalogue": DESCRIBED,
-            "plan": {
-                "cells": [
+            "plan": planned(
+                *(
                     {"cell": cell, "workload": WORKLOAD, "condition": {"side": side}, "temperature": "warm"}
                     for cell, side in zip(cells, "ab", strict=True)
-                ],
+                )
+            )
+            | {
                 "targets": [{"workload": WORKLOAD, "cells": [cell], "limits": {}, "options": {}} for cell in cells],
             },
-            "blocks": [],
-            "cells": [{"cell": cell, "status": "ok", "reason": None} for cell in cells],
+            "cells": [{"cell": cell, "status": "ok", "reason": None, "stopped_by": None} for cell in cells],
             # The odd pairs have B first.
             "processes": [
-                {"process": 2 * pair + place, "started_ns": pair, "pair": pair, "cells": [cells[(place + pair) % 2]]}
+                {
+                    **PROCESS,
+                    "process": 2 * pair + place,
+                    "started_ns": pair,
+                    "pair": pair,
+                    "cells": [cells[(place + pair) % 2]],
+                }
                 for pair in range(len(changes))
                 for place in range(2)
             ],
@@ -67,6 +72,10 @@ class Pairs:
             },
         }
         self.path = "ab.parquet"
+
+    @property
+    def document(self) -> RunDocument:
+        return read_document(self.metadata)
 
     def cells(self) -> list[str]:
         return [entry["cell"] for entry in self.metadata["plan"]["cells"]]
@@ -196,7 +205,7 @@ def test_a_run_without_pairs_is_refused() -> None:
 
 def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() -> None:
     run = Pairs(scattered(0.06))
-    book = Book(estimate_cells(observe(run), run.metadata), run.metadata)
+    book = Book(estimate_cells(observe(run), run.document), run.document)
     [finding] = [
         finding
         for finding in find_all(Comparer(book, 1))
@@ -230,13 +239,16 @@ def test_a_damaged_file_is_refused_or_answered(value: object) -> None:
             judge_run(run, "")
     run = Pairs([0.5] * 9)
     run.metadata["plan"]["targets"] = run.metadata["plan"]["targets"][:1]
-    with pytest.raises(RunFileError, match="even"):
+    with pytest.raises(RunFileError, match="odd number"):
         judge_run(run, "")
 
 
 def test_nothing_is_the_same_where_a_setting_may_never_have_been_switched() -> None:
     run = Pairs(scattered(0.0, 60, 0.005), max_regression=0.05)
-    run.metadata["settings"] = [{"side": "b", "name": "", "times": 3, "not_verified": "it names no file"}]
+    run.metadata["settings"] = [
+        {"side": "b", "name": "", "before": None, "during": None, "after": None, "times": 3}
+        | {"not_verified": "it names no file"}
+    ]
     result = judge_run(run, "")
     [row] = result.rows
     assert (row.verdict, row.allowed, result.verdict) == ("not distinguishable", None, CANNOT_TELL)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.fakes.documents import BLOCK, made_document, planned
 
 from clonometer.results.audit.noise import MachineNoise, check_noise, noise_of
 
@@ -14,12 +15,10 @@ class MadeRun:
     def __init__(self, starts, reaped, switches=(), errno=None):
         self._starts, self._reaped = starts, reaped
         self._errno = [0] * len(reaped) if errno is None else errno
-        cells = [{"cell": "launch.none", "workload": "launch.none"}, {"cell": "launch.fork", "workload": "launch.fork"}]
-        self.metadata = {
-            "plan": {"cells": cells},
-            "blocks": [{"facts": {"involuntary_switches": count, "wall_ns": 1e8}} for count in switches]
-            + [{"facts": None}, {"facts": {"wall_ns": 5e9}}],
-        }
+        cells = [{"cell": "launch.none"}, {"cell": "launch.fork"}]
+        facts = [{"involuntary_switches": count, "wall_ns": 1e8} for count in switches] + [{}, {"wall_ns": 5e9}]
+        blocks = [{**BLOCK, "facts": each} for each in facts]
+        self.document = made_document(plan=planned(*cells), blocks=blocks)
 
     def cells(self):
         return [name for name, rows in (("launch.none", self._starts), ("launch.fork", self._reaped)) if rows]

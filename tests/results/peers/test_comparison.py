@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.fakes.documents import PROCESS, made_document
 
 from clonometer.results.peers.comparison import compare_peers
 from clonometer.results.peers.configurations import CONFIGURATIONS
@@ -17,10 +18,10 @@ class MadeRun:
     def __init__(self, cells, column="reaped_ns"):
         self._cells, self._column = cells, column
         names = ("start_ns", "call_returns_ns", "task_runs_ns", "reaped_ns", "answered_ns", "cost_ns", "errno")
-        self.metadata = {
-            "columns": dict.fromkeys(names),
-            "processes": [{"process": number, "started_ns": number * 1000} for number in range(20)],
-        }
+        self.document = made_document(
+            columns={key: {"type": "i64", "unit": "ns"} for key in names},
+            processes=[{**PROCESS, "process": number, "started_ns": number * 1000} for number in range(20)],
+        )
 
     def cells(self):
         return list(self._cells)

@@ -3,44 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
-from clonometer.results.ab.types import AbResult, AbRow, SwitchedSetting
+from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import DRIFT, ONE_ORDER, order_text, verdict_text
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Estimate, LeftOut
+from clonometer.run_document import ProcessEntry, SidesEntry, SwitchedSetting
 from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
 
-#: What the run's metadata say of the comparison (docs/runfile.md).
-KEY = "sides"
-SETTINGS = "settings"
+
+def design_of(about: SidesEntry) -> PairedDesign:
+    """What was fixed before the first pair, as the run's document says it."""
+    return PairedDesign(about.most_pairs, about.minimum_effect, about.max_regression, about.error_rate)
 
 
-def design_of(about: Mapping[str, Any]) -> PairedDesign:
-    """What was fixed before the first pair, as the run's metadata say it."""
-    return PairedDesign(about["most_pairs"], about["minimum_effect"], about.get("max_regression"), about["error_rate"])
-
-
-def described(sides: Sequence[Sequence[str]], design: PairedDesign, counted: Counted) -> dict[str, Any]:
-    """What the run's metadata say of a comparison, from which it can be judged again."""
-    return {
-        "a": list(sides[0]),
-        "b": list(sides[1]),
-        "most_pairs": design.most_pairs,
-        "minimum_effect": design.least_effect,
-        "max_regression": design.limit,
-        "error_rate": design.error_rate,
-        "stages": sorted(counted.stages),
-    }
+def described(sides: Sequence[Sequence[str]], design: PairedDesign, counted: Counted) -> SidesEntry:
+    """What the run's document says of a comparison, from which it can be judged again."""
+    return SidesEntry(
+        a=sides[0],
+        b=sides[1],
+        most_pairs=design.most_pairs,
+        minimum_effect=design.least_effect,
+        max_regression=design.limit,
+        error_rate=design.error_rate,
+        stages=sorted(counted.stages),
+    )
 
 
 def judge_run(run: RunSource, run_name: str) -> AbResult:
@@ -53,8 +49,9 @@ def judge_run(run: RunSource, run_name: str) -> AbResult:
     RunFileError
         If samples and metadata do not belong together.
     """
-    rows = [row for row in estimate_cells(observe(run), run.metadata, described=False) if row.estimate.n_samples]
-    return judge_book(Book(rows, run.metadata, run_name))
+    document = run.document
+    rows = [row for row in estimate_cells(observe(run), document, described=False) if row.estimate.n_samples]
+    return judge_book(Book(rows, document, run_name))
 
 
 def judge_book(book: Book) -> AbResult:
@@ -65,28 +62,27 @@ def judge_book(book: Book) -> AbResult:
     InputError
         If its processes were not started in pairs.
     """
-    about = book.metadata.get(KEY)
+    document = book.document
+    about = document.sides
     if about is None:
         raise InputError(f"{book.name}: its processes were not started in pairs", "'clonometer ab' does that")
     design = design_of(about)
-    gathered = _Gathered(book, Counted(about.get("stages") or (), only_times=design.limit is not None))
+    gathered = _Gathered(book, Counted(about.stages, only_times=design.limit is not None))
     usual = list(gathered.turns.usual_rows())
     decisions = judge(gathered.turns.paired(usual), design).rows
-    settings = tuple(_settings(book.metadata.get(SETTINGS) or ()))
-    unverified = next((setting for setting in settings if setting.not_verified is not None), None)
+    unverified = next((setting for setting in document.settings if setting.not_verified is not None), None)
     rows = []
     for row, decision in zip(usual, decisions, strict=True):
         sides = gathered.evidence[row]
         rows.append(_row(sides[0], sides[1], decision, design, unverified))
-    metadata = book.metadata
     return AbResult(
         run_name=book.name,
-        status=metadata["status"],
-        status_reason=metadata["status_reason"],
-        a=tuple(about["a"]),
-        b=tuple(about["b"]),
-        settings=settings,
-        seed=int(metadata["seed"]),
+        status=document.status,
+        status_reason=document.status_reason,
+        a=tuple(about.a),
+        b=tuple(about.b),
+        settings=tuple(document.settings),
+        seed=document.seed,
         pairs=gathered.n_pairs,
         most_pairs=design.most_pairs,
         minimum_effect=design.least_effect,
@@ -97,23 +93,18 @@ def judge_book(book: Book) -> AbResult:
     )
 
 
-def _settings(entries: Sequence[Mapping[str, Any]]) -> Iterator[SwitchedSetting]:
-    names = [field.name for field in fields(SwitchedSetting)]
-    yield from (SwitchedSetting(**{name: entry.get(name) for name in names}) for entry in entries)  # type: ignore[arg-type]
-
-
 class _Gathered:
     """The pairs of a run: which process is of which turn, and the values of each row."""
 
     def __init__(self, book: Book, counted: Counted) -> None:
-        targets = book.metadata["plan"]["targets"]
-        temperatures = {entry["cell"]: entry["temperature"] for entry in book.metadata["plan"]["cells"]}
+        plan = book.document.plan
+        temperatures = {entry.cell: entry.temperature for entry in plan.cells}
         # A and B of each kind of process stand one after the other.
-        self._places = {cell: divmod(place, 2) for place, target in enumerate(targets) for cell in target["cells"]}
-        self._statuses = {entry["cell"]: entry for entry in book.metadata["cells"]}
+        self._places = {cell: divmod(place, 2) for place, target in enumerate(plan.targets) for cell in target.cells}
+        self._statuses = {entry.cell: entry for entry in book.document.cells}
         self.turns = PairedValues()
         self.evidence: dict[RowOfPairs, dict[int, Evidence]] = {}  # by side: 0 is A, 1 is B
-        self._turn_of = self._number_turns(book.metadata["processes"])
+        self._turn_of = self._number_turns(book.document.processes)
         self.n_pairs = sum(self.turns.turns.values())
         for row in book.all_rows:
             if row.group is None or row.cell not in self._places or not counted.has(row.group.quantity):
@@ -126,13 +117,13 @@ class _Gathered:
                 if process in self._turn_of:
                     self.turns.add(key, side, self._turn_of[process], value)
 
-    def _number_turns(self, processes: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    def _number_turns(self, processes: Sequence[ProcessEntry]) -> dict[int, int]:
         """Number the pairs of each group by themselves; a pair of which only one was started is no turn."""
         members: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for entry in processes:
-            place = next((self._places[cell] for cell in entry["cells"] if cell in self._places), None)
-            if place is not None and entry.get("pair") is not None:
-                members.setdefault((place[0], entry["pair"]), []).append((entry["process"], place[1]))
+            place = next((self._places[cell] for cell in entry.cells if cell in self._places), None)
+            if place is not None and entry.pair is not None:
+                members.setdefault((place[0], entry.pair), []).append((entry.process, place[1]))
         turn_of: dict[int, int] = {}
         for (group, _), started in sorted(members.items()):
             turn = self.turns.turns.setdefault(group, 0)
@@ -149,8 +140,8 @@ class _Gathered:
         for cell, (group, side) in self._places.items():
             entry = self._statuses.get(cell)
             temperature = next((row.temperature for row in self.evidence if self._is_of(row, cell)), None)
-            if entry is not None and entry["status"] not in ("ok", "missing"):
-                yield LeftOut(cell, f"{entry['status']}: {entry['reason']}")
+            if entry is not None and entry.status not in ("ok", "missing"):
+                yield LeftOut(cell, f"{entry.status}: {entry.reason}")
             elif side == 0 and (group, temperature) not in kept:
                 yield LeftOut(cell, "fewer than half of the pairs measured it on both sides")
         for row, both in self.evidence.items():

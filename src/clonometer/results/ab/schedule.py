@@ -8,8 +8,10 @@ from statistics import median
 from typing import Any
 
 from clonometer.plan.types import Catalogue, Plan
+from clonometer.records import from_json
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
 from clonometer.results.rows.observed import process_groups
+from clonometer.run_document import CatalogueEntry
 from clonometer.stats import quantiles
 from clonometer.stats.sequential import PairedDesign, judge
 
@@ -31,14 +33,14 @@ class PairsScheduler:
         self._random = random.Random(seed)
         self._budget_s = budget_s
         self._design = design
-        self._catalogue = catalogue
+        self._catalogue = from_json(CatalogueEntry, catalogue.raw)
         self._counted = counted
         self.pair = -1
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``, A and B of each kind one after the other."""
         workloads = [target.workload for target in plan.targets[::2]]
-        self._quantities = [self._counted.of_workload(self._catalogue.raw, workload) for workload in workloads]
+        self._quantities = [self._counted.of_workload(self._catalogue, workload) for workload in workloads]
         self._conditions = [target.condition for target in plan.targets]
         self._temperatures = {cell.text: cell.temperature for cell in plan.cells}
         self._seconds: list[list[float]] = [[] for _ in plan.targets]

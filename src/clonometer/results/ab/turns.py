@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from clonometer.results.rows.groups import MeasuredQuantity, quantities_of
+from clonometer.run_document import CatalogueEntry, ColumnEntry
 from clonometer.stats.sequential import PairedRow
 
 #: A row that fewer than half of the pairs have is an accident of placement, and no test is spent on it.
@@ -99,7 +100,7 @@ class Counted:
             return False
         return not self.stages or quantity.stage in self.stages
 
-    def of_workload(self, catalogue: Mapping[str, Any], workload: str) -> list[MeasuredQuantity]:
+    def of_workload(self, catalogue: CatalogueEntry, workload: str) -> list[MeasuredQuantity]:
         """All quantities of a workload, by a catalogue alone: what is valid rests on them together."""
-        columns = {name: {"unit": entry["unit"], "type": "i64"} for name, entry in catalogue["quantities"].items()}
-        return quantities_of({"catalogue": catalogue, "columns": columns}, workload)
+        columns = {name: ColumnEntry("i64", entry.unit) for name, entry in catalogue.quantities.items()}
+        return quantities_of(catalogue, columns, workload)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
 from clonometer.results.types import OF_ROW, SIDE_KEYS, UNDECIDED, VERDICTS, Estimate, LeftOut, ShareOrNone
+from clonometer.run_document import SwitchedSetting
 
 AB_SCHEMA = 1
 #: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.
@@ -34,19 +35,6 @@ def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -
     if False in allowed:
         return CONFIRMED
     return NONE if allowed and None not in allowed else CANNOT_TELL
-
-
-@dataclass(frozen=True)
-class SwitchedSetting:
-    """What became of a setting that the command ``do`` of a side writes: read before it, after it, and after undo."""
-
-    side: Annotated[Literal["a", "b"], "Whose command."]
-    name: Annotated[str, "The file, or a pattern of files, that it writes; empty: it names none."]
-    before: Annotated[str | None, "Its value before do; null: not read."]
-    during: Annotated[str | None, "Its value after do, while the side is measured."]
-    after: Annotated[str | None, "Its value after undo."]
-    times: Annotated[Count, "How often it was switched; values are those of the last time."]
-    not_verified: Annotated[str | None, "Why it is not known whether it was switched; null: it was."]
 
 
 @dataclass(frozen=True)

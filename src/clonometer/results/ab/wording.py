@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from clonometer.results.ab.types import SwitchedSetting
 from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER
+from clonometer.run_document import SwitchedSetting
 from clonometer.units import format_ratio, ratio_figures
 from clonometer.words import setting_name
 

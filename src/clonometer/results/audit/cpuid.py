@@ -38,7 +38,7 @@ def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost
 
     ``unavailable`` has the workloads that this machine does not have, each with the reason.
     """
-    planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
+    planned = run.document.plan.workload_of
     figures: dict[str, Any] = {}
     for cell in run.cells():
         if planned.get(cell) == CPUID:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem
 from clonometer.results.rows.source import RunSource, null_mask
+from clonometer.run_document import BlockEntry
 from clonometer.units import format_duration
 
 LOOP = "launch.none"
@@ -51,7 +52,7 @@ class MachineNoise:
 
 def noise_of(run: RunSource) -> MachineNoise:
     """Measure noise in a run that has `LOOP` and `LAUNCH` cells."""
-    planned = {entry["cell"]: entry["workload"] for entry in run.metadata["plan"]["cells"]}
+    planned = run.document.plan.workload_of
     gaps, watched_ns = [0.0], 0.0
     forks: list[NDArray[np.float64]] = []
     for cell in run.cells():
@@ -62,7 +63,7 @@ def noise_of(run: RunSource) -> MachineNoise:
         elif planned.get(cell) == LAUNCH:
             forks.append(_reaped(run.columns(cell, ["reaped_ns", "errno"])))
     values = np.concatenate(forks) if forks else np.zeros(0)
-    involuntary, wall_ns = _switches(run.metadata["blocks"])
+    involuntary, wall_ns = _switches(run.document.blocks)
     largest = max(gaps)
     return MachineNoise(_scatter(values), largest or None, watched_ns, involuntary, wall_ns, int(values.size))
 
@@ -96,13 +97,13 @@ def _scatter(values: NDArray[np.float64]) -> float | None:
     return float((high - low) / middle) if middle > 0 else None
 
 
-def _switches(blocks: Iterable[Mapping[str, Any]]) -> tuple[int, float]:
+def _switches(blocks: Iterable[BlockEntry]) -> tuple[int, float]:
     involuntary, wall_ns = 0, 0.0
     for block in blocks:
-        facts = block.get("facts") or {}
-        if facts.get("involuntary_switches") is not None:
-            involuntary += int(facts["involuntary_switches"])
-            wall_ns += float(facts.get("wall_ns") or 0.0)
+        switches = block.facts.get("involuntary_switches")
+        if switches is not None:
+            involuntary += int(switches)
+            wall_ns += float(block.facts.get("wall_ns") or 0.0)
     return involuntary, wall_ns
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.plan.shipped import plan_names
@@ -37,6 +36,7 @@ from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.types import SLOWER, LeftOut
+from clonometer.run_document import RunDocument
 from clonometer.units import format_share
 
 MAX_REGRESSION = 0.05
@@ -100,7 +100,7 @@ def check_runs(
         shifts=shifts_of(row.compared for row in rows),
         same_run=pair.same_run,
     )
-    lost = [reason for side in runs for reason in _lost(side.metadata, left_out)]
+    lost = [reason for side in runs for reason in _lost(side.document, left_out)]
     checked = _concluded(checked, list(dict.fromkeys(lost)), _disturbances(*bases, *runs))
     return replace(checked, decided_by=_command(checked, bases, runs))
 
@@ -187,13 +187,13 @@ def _refuted(first: ComparedRow, again: ComparedRow) -> bool:
     return first.low is not None and again.high is not None and again.high < first.low
 
 
-def _lost(metadata: Mapping[str, Any], left_out: Sequence[LeftOut]) -> list[str]:
+def _lost(document: RunDocument, left_out: Sequence[LeftOut]) -> list[str]:
     """Cells that the run was to measure and could not: a gate must not pass over them."""
-    ends = {entry["cell"]: entry for entry in metadata["cells"]}
+    ends = {entry.cell: entry for entry in document.cells}
     return [
-        f"{entry.cell} {ends[entry.cell]['status']}: {ends[entry.cell]['reason']}"
+        f"{entry.cell} {ends[entry.cell].status}: {ends[entry.cell].reason}"
         for entry in left_out
-        if entry.cell in ends and ends[entry.cell]["status"] != "ok"
+        if entry.cell in ends and ends[entry.cell].status != "ok"
     ]
 
 
@@ -202,7 +202,7 @@ def _disturbances(*sides: Book) -> list[str]:
     return [
         f"{side.name}: {warning.sentence}"
         for side in sides
-        for warning in run_warnings((), side.metadata)
+        for warning in run_warnings((), side.document)
         if warning.id in DISTURBED
     ]
 
@@ -289,7 +289,7 @@ def _command(checked: Checked, bases: Sequence[Book], runs: Sequence[Book]) -> s
     words = ["clonometer", "check", *(run.name for run in runs)]
     words += [word for base in bases for word in ("--baseline", base.name)]
     if checked.moments == UNKNOWN:
-        plan = str((bases[0].metadata.get("plan") or {}).get("name") or "")
+        plan = bases[0].document.plan.name
         measuring = ["clonometer", "noise", *(["--plan", plan] if plan in plan_names() else []), "--json"]
         return f"{shlex.join(measuring)} > noise.json && {shlex.join([*words, '--noise', 'noise.json'])}"
     known = _detectable(checked)

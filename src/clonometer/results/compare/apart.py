@@ -57,15 +57,15 @@ def _differing(first: Estimate, second: Estimate) -> list[str]:
 
 def _shared(side: Book, condition: _Condition, apart: Iterable[str]) -> list[str]:
     """The options that set what both have in common and what is not the default."""
-    axes = side.metadata["catalogue"]["axes"]
+    axes = side.document.catalogue.axes
     return [
         word
         for axis, value in condition.items()
-        if axis not in apart and axis in axes and value != axes[axis]["default"]
+        if axis not in apart and axis in axes and value != axes[axis].default
         for word in ("--set", f"{axis}={_text(side, axis, value)}")
     ]
 
 
 def _text(side: Book, axis: str, value: int | str) -> str:
-    is_size = side.metadata["catalogue"]["axes"].get(axis, {}).get("type") == "bytes"
+    is_size = side.kind(axis) == "bytes"
     return format_bytes(value) if is_size and isinstance(value, int) else str(value)

@@ -90,7 +90,7 @@ def stored_moments(groups: Sequence[Sequence[Book]], source: str = STORED) -> Mo
     if between is None:
         return None
     runs = [run for group in groups if len(group) > 1 for run in group]
-    began = [datetime.fromisoformat(run.metadata["started"]) for run in runs if run.metadata.get("started")]
+    began = [datetime.fromisoformat(run.document.started) for run in runs]
     span_s = (max(began) - min(began)).total_seconds() if began else 0.0
     typical, degrees = between.typical, between.degrees
     return Moments(

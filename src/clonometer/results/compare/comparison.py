@@ -11,7 +11,7 @@ from clonometer.errors import InputError
 from clonometer.families import family
 from clonometer.results.compare.apart import settings_hint
 from clonometer.results.compare.between import stored_moments
-from clonometer.results.compare.differences import differences
+from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
 from clonometer.results.compare.moments import OF_RUNS, SAME_MOMENTS, UNKNOWN_MOMENTS, Moments
 from clonometer.results.compare.pairing import kind_of, pair_cells
@@ -112,7 +112,7 @@ def compare_cells(
     if not matches:
         reasons = "; ".join(dict.fromkeys(entry.reason for entry in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
-    seed = int(side.metadata["seed"])
+    seed = side.document.seed
     listed = drafts([replace(match, seed=seed) for match in matches], SAME_MOMENTS)
     pair = ComparedPair(base_glob, other_glob, (), tuple(left_out), ())
     return judge_pairs([(listed, pair)], minimum_effect, SAME_MOMENTS)
@@ -158,7 +158,7 @@ def matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match],
         ", ".join(book.name for book in others),
         (),
         tuple(left_out),
-        differences(bases[0].metadata, others[0].metadata),
+        differences(provenance_of(bases[0].document), provenance_of(others[0].document)),
         n_base_runs=len(bases),
         n_other_runs=len(others),
         same_run=any(is_same_run(base, other) for base in bases for other in others),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from clonometer.results.compare.types import BOOT, Difference
+from clonometer.results.compare.types import BOOT, Difference, Provenance
 from clonometer.results.rows.source import effective_frequencies_mhz
+from clonometer.run_document import EnvironmentEntry, PlanTarget, RunDocument
 
 FREQUENCY_SHARE = 0.01
+_Settings = Mapping[str, int | str]
 
 # Runs of earlier versions do not have these, and some hosts do not say.
 _OFTEN_UNKNOWN = (BOOT, "kernel.randomize_va_space", "task.personality")
@@ -55,7 +57,20 @@ _ORDER = (
 )
 
 
-def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Difference, ...]:
+def provenance_of(document: RunDocument) -> Provenance:
+    """Take from a run's document what may explain its figures."""
+    return Provenance(
+        document.host,
+        document.clonometer_version,
+        document.status,
+        document.clock.clock,
+        document.environment,
+        effective_frequencies_mhz(document.blocks),
+        document.plan.targets,
+    )
+
+
+def differences(base: Provenance, other: Provenance) -> tuple[Difference, ...]:
     """Find what may explain a change between two runs, what moves launches most first.
 
     Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
@@ -63,13 +78,13 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Diff
     clock; the version of Clonometer; options of targets; how the runs ended.
     """
     changes = [
-        *_facts(base.get("host") or {}, other.get("host") or {}),
-        *_frequency(base, other),
-        *_environment(base, other),
-        *_values("clock", (base.get("clock") or {}).get("clock"), (other.get("clock") or {}).get("clock")),
-        *_values("clonometer_version", base.get("clonometer_version"), other.get("clonometer_version")),
-        *_values("status", base.get("status"), other.get("status")),
-        *_options(base, other),
+        *_facts(base.host, other.host),
+        *_frequency(base.frequencies_mhz, other.frequencies_mhz),
+        *_environment(base.environment, other.environment),
+        *_values("clock", base.clock, other.clock),
+        *_values("clonometer_version", base.clonometer_version, other.clonometer_version),
+        *_values("status", base.status, other.status),
+        *_options(_settings(base.targets), _settings(other.targets)),
     ]
     return by_importance(changes)
 
@@ -108,28 +123,24 @@ def _facts(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Differ
             yield from _values(key, before, after)
 
 
-def _environment(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+def _environment(base: EnvironmentEntry | None, other: EnvironmentEntry | None) -> Iterator[Difference]:
     """Yield the fixed environment where it differs; what is drawn for each process differs in any two runs."""
-    before, after = (metadata.get("environment") or {} for metadata in (base, other))
-    if before or after:
-        yield from _values("environment.hash", before.get("hash", _INHERITED), after.get("hash", _INHERITED))
-    if before and after:
-        names = [" ".join(each.get("names") or ()) for each in (before, after)]
-        yield from _values("environment.names", *names)
+    hashes = [_INHERITED if each is None else each.hash for each in (base, other)]
+    yield from _values("environment.hash", *hashes)
+    if base is not None and other is not None:
+        yield from _values("environment.names", " ".join(base.names), " ".join(other.names))
 
 
-def _frequency(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
-    known = [effective_frequencies_mhz(metadata.get("blocks") or ()) for metadata in (base, other)]
-    if all(known):
-        before, after = map(median, known)
+def _frequency(base: Sequence[float], other: Sequence[float]) -> Iterator[Difference]:
+    if base and other:
+        before, after = median(base), median(other)
         if abs(before / after - 1) > FREQUENCY_SHARE:
             yield Difference("effective_mhz", round(before), round(after))
 
 
-def _options(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+def _options(before: Mapping[str, _Settings], after: Mapping[str, _Settings]) -> Iterator[Difference]:
     """Yield options of drivers and limits that differ, each once for all cells that agree on it."""
     seen: set[tuple[str, str, str]] = set()
-    before, after = _settings(base), _settings(other)
     for cell, settings in before.items():
         for key in dict.fromkeys([*settings, *after.get(cell, settings)]):
             value, its = settings.get(key), after.get(cell, settings).get(key)
@@ -138,17 +149,17 @@ def _options(base: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Diff
                 yield Difference(key, value, its)
 
 
-def _settings(metadata: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _settings(targets: Iterable[PlanTarget]) -> dict[str, _Settings]:
     # How many processes were aimed for changes the width of intervals, not what is measured.
     return {
         cell: {
-            **{f"option.{name}": value for name, value in (target.get("options") or {}).items()},
+            **{f"option.{name}": value for name, value in target.options.items()},
             **{
                 f"limit.of_plan.{name}": value
-                for name, value in (target.get("limits") or {}).items()
+                for name, value in target.limits.items()
                 if name not in ("processes", "samples", "blocks")
             },
         }
-        for target in (metadata.get("plan") or {}).get("targets") or ()
-        for cell in target["cells"]
+        for target in targets
+        for cell in target.cells
     }

@@ -7,35 +7,36 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from statistics import median
 from typing import Any
 
+from clonometer.records import from_json, to_json
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate
+from clonometer.run_document import BlockEntry, BlockFacts, RunDocument
 from clonometer.stats.bootstrap import Processes
 
-KEPT_SCHEMA = 1
-_METADATA = ("started", "seed", "status", "clonometer_version", "plan", "catalogue", "host", "clock")
+KEPT_SCHEMA = 2
 #: What a comparison does not read.
 _NOT_KEPT = ("modes", "drift", "warm_up", "outliers", "warnings")
 
 
-def kept_name(metadata: Mapping[str, Any]) -> str:
+def kept_name(document: RunDocument) -> str:
     """Name a plan by its name and its cells: another choice of cells is another plan."""
-    name = str(metadata["plan"]["name"])
-    cells = sorted(str(entry["cell"]) for entry in metadata["cells"])
+    name = document.plan.name
+    cells = sorted(entry.cell for entry in document.cells)
     digest = hashlib.sha256("\n".join([name, *cells]).encode()).hexdigest()
     return digest[:24]
 
 
 def to_kept(book: Book) -> dict[str, Any]:
     """Turn what a run brings to comparisons into plain JSON values."""
-    metadata = {key: book.metadata.get(key) for key in _METADATA}
+    document = replace(book.document, processes=(), blocks=_frequency(book.document), cells=(), columns={})
     return {
         "schema": KEPT_SCHEMA,
-        "metadata": metadata | {"blocks": _frequency(book.metadata)},
+        "document": to_json(document),
         "rows": [_row(row) for row in book.all_rows],
     }
 
@@ -45,18 +46,19 @@ def from_kept(kept: Mapping[str, Any], name: str) -> Book | None:
 
     Raises
     ------
-    KeyError, TypeError, ValueError
+    KeyError, TypeError, ValueError, InputError
         If it is no such thing.
     """
     if kept["schema"] != KEPT_SCHEMA:
         return None
-    return Book([_evidence(row) for row in kept["rows"]], kept["metadata"], name)
+    return Book([_evidence(row) for row in kept["rows"]], from_json(RunDocument, kept["document"]), name)
 
 
-def _frequency(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _frequency(document: RunDocument) -> list[BlockEntry]:
     """The median effective frequency, as if one block had measured it."""
-    frequencies = effective_frequencies_mhz(metadata.get("blocks") or ())
-    return [{"facts": {"effective_mhz": {"all": median(frequencies)}}}] if frequencies else []
+    frequencies = effective_frequencies_mhz(document.blocks)
+    facts: BlockFacts = {"effective_mhz": {"all": median(frequencies)}} if frequencies else {}
+    return [BlockEntry(0, 0, "", "ok", None, 0, {}, facts)]
 
 
 def _row(row: Evidence) -> dict[str, Any]:

@@ -49,23 +49,21 @@ def read_side(run: RunSource, name: str) -> Book:
     Raises
     ------
     RunFileError
-        If the metadata lacks a key of docs/runfile.md, or samples and metadata do not belong together.
+        If samples and document do not belong together.
     """
     try:
         # Without its samples: many runs are held at a time.
         rows = [
             replace(row, group=None)
-            for row in estimate_cells(observe(run), run.metadata, described=False)
+            for row in estimate_cells(observe(run), run.document, described=False)
             if row.group is not None and _says_something(row.estimate)
         ]
-    except KeyError as error:
-        raise RunFileError(f"{name}: the run's metadata lacks {error.args[0]!r}") from error
     except RunFileError as error:
         # Several files are read: each error names its own.
         raise RunFileError(
             error.message if name in error.message else f"{name}: {error.message}", error.hint
         ) from error
-    return Book(rows, run.metadata, name)
+    return Book(rows, run.document, name)
 
 
 def _says_something(estimate: Estimate) -> bool:
@@ -75,8 +73,8 @@ def _says_something(estimate: Estimate) -> bool:
 
 def is_same_run(first: Book, second: Book) -> bool:
     """Whether two files hold the same run: begun at the same microsecond, with the same seed."""
-    keys = [(side.metadata.get("started"), side.metadata.get("seed")) for side in (first, second)]
-    return first is second or (keys[0] == keys[1] and keys[0][0] is not None)
+    keys = [(side.document.started, side.document.seed) for side in (first, second)]
+    return first is second or keys[0] == keys[1]
 
 
 def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], list[LeftOut]]:
@@ -121,8 +119,8 @@ def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
 
 def _moved(base: Book, other: Book) -> dict[str, str]:
     """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
-    first, second = (side.metadata["catalogue"].get("quantities", {}) for side in (base, other))
-    points = {name: (first[name].get("point"), second[name].get("point")) for name in first.keys() & second.keys()}
+    first, second = (side.document.catalogue.quantities for side in (base, other))
+    points = {name: (first[name].point, second[name].point) for name in first.keys() & second.keys()}
     return {
         name: f"{name} ends at {ends[0] or 'the point of earlier versions'} in {base.name}, "
         f"at {ends[1] or 'the point of earlier versions'} in {other.name}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides
-from clonometer.results.compare.differences import differences
+from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.judge import drafts, judged, n_tests
 from clonometer.results.compare.moments import UNKNOWN_MOMENTS
 from clonometer.results.compare.types import BOOT, ComparedRow, Difference
@@ -46,7 +46,8 @@ def since(before: Book, now: Book) -> Since:
         If the runs have nothing in common.
     """
     when = f"since {_ago(before, now)}"
-    differing = [each for each in differences(before.metadata, now.metadata) if each.key not in _OF_ANY_RUN]
+    every = differences(provenance_of(before.document), provenance_of(now.document))
+    differing = [each for each in every if each.key not in _OF_ANY_RUN]
     if differing:
         first, rest = differing[0], len(differing) - 1
         more = f" and {rest} more fact{'' if rest == 1 else 's'}" if rest else ""
@@ -92,5 +93,5 @@ def _name(row: ComparedRow) -> str:
 
 
 def _ago(before: Book, now: Book) -> str:
-    began = [datetime.fromisoformat(side.metadata["started"]) for side in (before, now)]
+    began = [datetime.fromisoformat(side.document.started) for side in (before, now)]
     return f"{span_words((began[1] - began[0]).total_seconds())} ago"

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from clonometer.results.compare.between import stored_moments
-from clonometer.results.compare.differences import differences
+from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.moments import LEAST_RUNS, UNKNOWN_MOMENTS, Moments, StoredRuns
 from clonometer.results.compare.types import BOOT
 from clonometer.results.rows.evidence import Book
+from clonometer.run_document import RunDocument
 
 #: What may differ between runs of one machine between which nothing was changed.
 _OF_ANY_RUN = (BOOT, "effective_mhz", "status")
 _HOST = "host.name_hash"
 
 
-def group_of(metadata: Mapping[str, Any], sides: Sequence[Book]) -> int | str:
+def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
     """Which of the compared runs a stored one is like, or why it is like none."""
-    if metadata["status"] != "complete":
+    if document.status != "complete":
         return "not complete"
-    key = (metadata.get("started"), metadata.get("seed"))
-    if key in [(side.metadata.get("started"), side.metadata.get("seed")) for side in sides]:
+    key = (document.started, document.seed)
+    if key in [(side.document.started, side.document.seed) for side in sides]:
         return "a copy"
-    cells = {entry["cell"] for entry in metadata["cells"]}
+    cells = {entry.cell for entry in document.cells}
     if not any(side.cells.keys() <= cells for side in sides):
         return "without all of their cells"
     differing = []
     for place, side in enumerate(sides):
-        keys = [each.key for each in differences(side.metadata, metadata) if each.key not in _OF_ANY_RUN]
+        listed = differences(provenance_of(side.document), provenance_of(document))
+        keys = [each.key for each in listed if each.key not in _OF_ANY_RUN]
         if not keys:
             return place
         differing.append(keys)
@@ -64,4 +66,4 @@ def moments_beside(sides: Sequence[Book], stored: Sequence[tuple[int, Book]], le
 
 
 def _boot(run: Book) -> Any:
-    return (run.metadata.get("host") or {}).get(BOOT)
+    return run.document.host.get(BOOT)

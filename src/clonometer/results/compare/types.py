@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
 from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
+from clonometer.run_document import EnvironmentEntry, PlanTarget
 
 COMPARE_SCHEMA = 2
 #: The fact that tells boots of a machine apart: no setting, but memory lies elsewhere after each.
@@ -17,6 +18,19 @@ STORED_WORDS = "The runs that lie beside those compared; null where nobody looke
 
 
 SIDE = Only("side", (*SIDE_KEYS, "effective_mhz"))
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What of a run may explain how its figures differ from another's."""
+
+    host: Mapping[str, Any]
+    clonometer_version: str
+    status: str
+    clock: str | None
+    environment: EnvironmentEntry | None = None
+    frequencies_mhz: Sequence[float] = ()
+    targets: Sequence[PlanTarget] = ()
 
 
 @dataclass(frozen=True)

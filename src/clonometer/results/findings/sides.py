@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from clonometer.results.ab.judgement import KEY, judge_book
+from clonometer.results.ab.judgement import judge_book
 from clonometer.results.ab.types import AbRow
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
@@ -17,7 +17,7 @@ SIDE = "side"
 
 def sides(comparer: Comparer) -> list[Finding]:
     """What B was against A, a finding for each kind of process: its last stage, cold and warm."""
-    if comparer.book.metadata.get(KEY) is None:
+    if comparer.book.document.sides is None:
         return []
     comparer.claim(comparer.book.all_rows, SIDE)
     result = judge_book(comparer.book)

@@ -22,8 +22,10 @@ def steps(comparer: Comparer) -> Findings:
     book = comparer.book
     workloads = dict.fromkeys(row.estimate.workload for row in book.rows)
     for workload in workloads:
-        base = book.fact(workload, "step_from")
-        shared = book.conditions([workload, base]) if base in workloads else []
+        base = book.about(workload).step_from
+        if base is None or base not in workloads:
+            continue
+        shared = book.conditions([workload, base])
         for changes in sorted(shared, key=len):
             made = (_step(comparer, workload, base, changes, temperature) for temperature in (*TEMPERATURES, None))
             yield next((finding for finding in made if finding is not None), None)
@@ -33,7 +35,7 @@ def _step(
     comparer: Comparer, workload: str, base: str, changes: dict[str, int | str], temperature: str | None
 ) -> Finding | None:
     book = comparer.book
-    same_end = book.fact(workload, "reaped_by") == book.fact(base, "reaped_by")
+    same_end = book.about(workload).reaped_by == book.about(base).reaped_by
     made: list[SignedDifference] = []
     for stage, quantity in _quantities(comparer, workload):
         a = book.main(workload, changes, temperature, stage, quantity)
@@ -48,7 +50,7 @@ def _step(
     head = f"from {mechanism_name(base)} to {mechanism_name(workload)}, {words}"
     texts = _texts(made)
     if not same_end:
-        texts.append(f"their ends cannot be compared (reaped by {book.fact(workload, 'reaped_by')}, not wait)")
+        texts.append(f"their ends cannot be compared (reaped by {book.about(workload).reaped_by}, not wait)")
     headline = headed(head, _texts([_last_stage(made)]))
     numbers = _numbers(_last_stage(made)) | {
         "step": workload,

@@ -42,10 +42,10 @@ def next_command(comparer: Comparer) -> NextCommand:
 
 def _longer(book: Book) -> NextCommand | None:
     """The run's command with a budget that has room for enough processes; None where it had enough."""
-    command = list(book.metadata["command"])
+    command = list(book.document.command)
     fewest = min((row.estimate.n_processes for row in main_rows(book)), default=0)
     most = max((row.estimate.n_processes for row in main_rows(book)), default=0)
-    budget_s = book.metadata["plan"].get("budget_seconds")
+    budget_s = book.document.plan.budget_seconds
     if not 0 < most < FEW_PROCESSES or command[1:2] != ["run"] or not budget_s:
         return None
     for option in ("--budget", "--seed"):

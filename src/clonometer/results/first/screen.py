@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from clonometer.results.ab.judgement import KEY
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.first.advice import advice
 from clonometer.results.first.answer import answer
@@ -19,8 +17,7 @@ def first_screen(comparer: Comparer, findings: Sequence[Finding]) -> FirstScreen
 
     What it compares counts among the comparisons of the run's findings.
     """
-    metadata: Mapping[str, Any] = comparer.book.metadata
-    if metadata.get(KEY) is not None:
+    if comparer.book.document.sides is not None:
         # Two sides that were started in turn: their verdicts are the answer, and nothing else is said of them.
         return FirstScreen(answer=tuple(findings[:2]), next=AS_PAGE)
     answered = answer(comparer, findings)

@@ -39,7 +39,7 @@ def compare_peers(
         Figure id -> why there is none: ``not installed``, ``unavailable`` or ``failed``, and the reason.
     """
     present = set(run.cells())
-    starts = {int(process["process"]): float(process["started_ns"]) for process in run.metadata["processes"]}
+    starts = run.document.started_ns
     ours: dict[tuple[str, str, str, int], Processes | None] = {}
     rows = []
     for configuration in CONFIGURATIONS:
@@ -106,7 +106,7 @@ def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int,
 
 
 def _columns_of(run: RunSource) -> set[str]:
-    return {"process", "block", *run.metadata["columns"]}
+    return {"process", "block", *run.document.columns}
 
 
 def _statistic(

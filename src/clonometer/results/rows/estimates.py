@@ -13,12 +13,13 @@ import numpy as np
 from clonometer.families import CALL
 from clonometer.grouping import gathered
 from clonometer.results.rows.description import describe
-from clonometer.results.rows.evidence import Evidence, facts_of
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import block_causes, find_outliers
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
 from clonometer.results.types import Estimate
+from clonometer.run_document import BlockEntry, ClockEntry, RunDocument, WorkloadEntry
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import finite_values, quantile_interval
 
@@ -32,7 +33,7 @@ _NOT_RANKABLE = {
 
 
 def estimate_cells(
-    cells: Iterable[ObservedCell], metadata: Mapping[str, Any], *, described: bool = True
+    cells: Iterable[ObservedCell], document: RunDocument, *, described: bool = True
 ) -> Iterator[Evidence]:
     """Estimate every quantity of cells at every observed placement.
 
@@ -45,30 +46,29 @@ def estimate_cells(
         In the order of the cells' ``groups``. A group without samples has an estimate of Nones, and in place of
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
-    facts = facts_of(metadata)
-    starts = {process["process"]: float(process["started_ns"]) for process in metadata["processes"]}
-    blocks = gathered((block["cell"], block) for block in metadata["blocks"])
+    starts = document.started_ns
+    blocks = gathered((block.cell, block) for block in document.blocks)
     for cell in cells:
-        recorded = _Recorded(facts[cell.workload], blocks.get(cell.cell, []), starts)
-        yield from _rows_of(cell, recorded, metadata, described=described)
+        entry = document.catalogue.workload(cell.workload)
+        recorded = _Recorded(entry, blocks.get(cell.cell, []), starts, document.clock)
+        yield from _rows_of(cell, recorded, described=described)
 
 
 class _Recorded(NamedTuple):
-    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, and when processes started."""
+    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, starts, and the clock."""
 
-    entry: Mapping[str, Any]
-    blocks: Sequence[Mapping[str, Any]]
+    entry: WorkloadEntry
+    blocks: Sequence[BlockEntry]
     starts: Mapping[int, float]
+    clock: ClockEntry
 
 
-def _rows_of(
-    observed: ObservedCell, recorded: _Recorded, metadata: Mapping[str, Any], *, described: bool
-) -> list[Evidence]:
-    entry, blocks, starts = recorded
+def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) -> list[Evidence]:
+    entry, blocks, starts, clock = recorded
     frequencies_mhz = effective_frequencies_mhz(blocks)
     drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
-    causes = block_causes(blocks, bool(entry["temperatures"])) if described else {}
-    resolutions_ns = {group.quantity: _resolution_ns(group, metadata) for group in observed.groups}
+    causes = block_causes(blocks, bool(entry.temperatures)) if described else {}
+    resolutions_ns = {group.quantity: _resolution_ns(group, clock) for group in observed.groups}
     whole = {group.quantity.name: 0 for group in observed.groups}
     for group in observed.groups:
         whole[group.quantity.name] += group.n_samples
@@ -84,7 +84,7 @@ def _rows_of(
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
                 fields["outliers"] = find_outliers(group, causes)
-        contains = entry.get("call_returns_contains") if group.quantity.stage == CALL else None
+        contains = entry.call_returns_contains if group.quantity.stage == CALL else None
         estimate = Estimate(
             cell=observed.cell,
             workload=observed.workload,
@@ -96,7 +96,7 @@ def _rows_of(
             unit=group.quantity.unit,
             effective_mhz=statistics.median(frequencies_mhz) if frequencies_mhz else None,
             resolution_ns=resolutions_ns[group.quantity],
-            family=entry["family"],
+            family=entry.family,
             rankable=contains is None,
             not_rankable_reason=_NOT_RANKABLE.get(contains, f"the call contains {contains}") if contains else None,
             outcomes=observed.outcomes,
@@ -106,7 +106,7 @@ def _rows_of(
             **fields,
         )
         if described:
-            warnings = estimate_warnings(estimate, group, whole[group.quantity.name], metadata, drift)
+            warnings = estimate_warnings(estimate, group, whole[group.quantity.name], clock, drift)
             estimate = replace(estimate, warnings=warnings)
         rows.append(Evidence(estimate, processes, group))
     return rows
@@ -149,9 +149,8 @@ def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
     )
 
 
-def _resolution_ns(group: SampleGroup, metadata: Mapping[str, Any]) -> float:
+def _resolution_ns(group: SampleGroup, clock: ClockEntry) -> float:
     # A cost per operation is a mean over many of them, finer than one tick of the clock.
     if group.quantity.type == "f64":
         return _PER_OPERATION_RESOLUTION_NS
-    ticks = (metadata.get("clock") or {}).get("clock_hz")
-    return max(1.0, 1e9 / ticks) if ticks else 1.0
+    return max(1.0, 1e9 / clock.clock_hz) if clock.clock_hz else 1.0

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from clonometer.grouping import gathered
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import Estimate
+from clonometer.run_document import RunDocument, WorkloadEntry
 from clonometer.stats.bootstrap import Processes
 from clonometer.words import STAGE_ORDER, is_detail
 
@@ -22,6 +23,7 @@ STAGES = tuple(stage for stage in STAGE_ORDER if not is_detail(stage))
 RowKey = tuple[str, str | None]
 #: Axes that are off their default, with their values.
 Changes = dict[str, int | str]
+_UNKNOWN = WorkloadEntry(id="", family="", summary="", temperatures=(), quantities=())
 
 
 @dataclass(frozen=True)
@@ -61,25 +63,33 @@ class Evidence:
 class Book:
     """All evidence of a run, in the order of the plan.
 
-    Metadata are None where nobody asks for conditions or the catalogue.
+    The document is None where nobody asks for conditions or the catalogue.
     """
 
-    def __init__(self, rows: Iterable[Evidence], metadata: Mapping[str, Any] | None = None, name: str = "") -> None:
+    def __init__(self, rows: Iterable[Evidence], document: RunDocument | None = None, name: str = "") -> None:
         self.all_rows = tuple(rows)
-        self.metadata = metadata or {}
         self.name = name
         self.computed: dict[tuple[object, ...], Any] = {}
-        axes = {} if metadata is None else metadata["catalogue"]["axes"]
+        self._document = document
+        axes = {} if document is None else document.catalogue.axes
         #: The catalogue's default of every axis.
-        self.defaults: dict[str, int | str] = {name: axis["default"] for name, axis in axes.items()}
-        self._kinds: dict[str, str] = {name: axis["type"] for name, axis in axes.items()}
-        self._facts = {} if metadata is None else facts_of(metadata)
-        self._bases = {entry.get("step_from") for entry in self._facts.values()} - {None}
+        self.defaults: dict[str, int | str] = {name: axis.default for name, axis in axes.items()}
+        self._kinds: dict[str, str] = {name: axis.kind for name, axis in axes.items()}
+        workloads = () if document is None else document.catalogue.workloads
+        self._workloads = {entry.id: entry for entry in workloads}
+        self._bases = {entry.step_from for entry in workloads} - {None}
         self._changes: dict[str, Changes] = {}
 
     def with_rows(self, rows: Iterable[Evidence], name: str | None = None) -> Book:
         """The same run with other rows, and maybe another name."""
-        return Book(rows, self.metadata or None, self.name if name is None else name)
+        return Book(rows, self._document, self.name if name is None else name)
+
+    @property
+    def document(self) -> RunDocument:
+        """All of the run but its samples."""
+        if self._document is None:
+            raise ValueError("these rows are not of one run")
+        return self._document
 
     @cached_property
     def rows(self) -> tuple[Evidence, ...]:
@@ -105,7 +115,7 @@ class Book:
     @property
     def cpus(self) -> int | None:
         """How many CPUs the run could use; None where that is not known."""
-        host = self.metadata.get("host", {})
+        host = {} if self._document is None else self._document.host
         counts = [host.get(key) for key in ("cpu.allowed", "cpu.online")]
         return min((count for count in counts if isinstance(count, int) and count > 0), default=None)
 
@@ -141,13 +151,13 @@ class Book:
         """``bytes``, ``count``, ``choice`` or ``text``, or None where the catalogue does not have the axis."""
         return self._kinds.get(axis)
 
-    def fact(self, workload: str, name: str) -> Any:
-        """What the catalogue says of a workload under a key; None where it says nothing."""
-        return self._facts.get(workload, {}).get(name)
+    def about(self, workload: str) -> WorkloadEntry:
+        """What the catalogue says of a workload; an entry that says nothing where it does not have it."""
+        return self._workloads.get(workload, _UNKNOWN)
 
     def is_rung(self, workload: str) -> bool:
         """Whether a workload is part of a ladder, where each differs from another by one thing."""
-        return self.fact(workload, "step_from") is not None or workload in self._bases
+        return self.about(workload).step_from is not None or workload in self._bases
 
     def select(
         self,
@@ -199,15 +209,6 @@ class Book:
 
 def _most_samples(rows: Iterable[Evidence]) -> Evidence | None:
     return max(rows, key=lambda row: row.estimate.n_samples, default=None)
-
-
-def facts_of(metadata: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What the catalogue says of every workload, by its id; what is no name of a workload is no ``step_from``."""
-    entries = metadata["catalogue"]["workloads"]
-    return {
-        entry["id"]: entry if isinstance(entry.get("step_from"), str | None) else {**entry, "step_from": None}
-        for entry in entries
-    }
 
 
 def once_per_book(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.errors import RunFileError
 from clonometer.results.rows.source import null_mask
+from clonometer.run_document import CatalogueEntry, ColumnEntry, QuantityEntry, RunDocument
 from clonometer.stats.digest import Digest
 from clonometer.stats.ess import effective_sample_size_of_medians
 from clonometer.stats.quantiles import quantile_of_ordered
@@ -163,7 +163,9 @@ def segment_starts(*levels: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.flatnonzero(changes)
 
 
-def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[MeasuredQuantity]:
+def quantities_of(
+    catalogue: CatalogueEntry, columns: Mapping[str, ColumnEntry], workload: str
+) -> list[MeasuredQuantity]:
     """List the quantities that the catalogue names for a workload and that the run has a column for.
 
     Raises
@@ -171,30 +173,19 @@ def quantities_of(metadata: Mapping[str, Any], workload: str) -> list[MeasuredQu
     RunFileError
         If the catalogue does not have the workload.
     """
-    catalogue = metadata["catalogue"]
-    entry = next((candidate for candidate in catalogue["workloads"] if candidate["id"] == workload), None)
-    if entry is None:
-        raise RunFileError(f"the run's catalogue does not have its workload {workload!r}")
-    columns = metadata["columns"]
+    present = [name for name in catalogue.workload(workload).quantities if name in columns]
+    described = {name: catalogue.quantities.get(name, QuantityEntry(unit=columns[name].unit)) for name in present}
     return [
-        MeasuredQuantity(
-            name,
-            columns[name]["unit"],
-            catalogue["quantities"].get(name, {}).get("stage"),
-            columns[name]["type"],
-            bool(catalogue["quantities"].get(name, {}).get("signed")),
-            bool(catalogue["quantities"].get(name, {}).get("detail")),
-        )
-        for name in entry["quantities"]
-        if name in columns
+        MeasuredQuantity(name, columns[name].unit, entry.stage, columns[name].type, entry.signed, entry.detail)
+        for name, entry in described.items()
     ]
 
 
-def column_names(metadata: Mapping[str, Any], workload: str) -> tuple[list[MeasuredQuantity], list[str]]:
+def column_names(document: RunDocument, workload: str) -> tuple[list[MeasuredQuantity], list[str]]:
     """The quantities of a workload, and every column that is needed to judge its rows."""
-    known = metadata["columns"]
-    quantities = quantities_of(metadata, workload)
-    extra = [name for name in ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns") if name in known]
+    quantities = quantities_of(document.catalogue, document.columns, workload)
+    judged = ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns")
+    extra = [name for name in judged if name in document.columns]
     return quantities, list(dict.fromkeys([*LEVELS, *(quantity.name for quantity in quantities), *extra]))
 
 

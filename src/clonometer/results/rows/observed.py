@@ -23,7 +23,7 @@ from clonometer.results.rows.groups import (
 )
 from clonometer.results.rows.large import PiecewiseSource, is_large, observe_large
 from clonometer.results.rows.source import RunSource, null_mask
-from clonometer.runfile import check_soundness
+from clonometer.run_document import PlanCell, RunDocument
 
 
 def observe(run: RunSource) -> list[ObservedCell]:
@@ -32,30 +32,27 @@ def observe(run: RunSource) -> list[ObservedCell]:
     Raises
     ------
     RunFileError
-        If the metadata is not sound, a cell with samples is not in the plan or its workload not in the catalogue.
-    KeyError
-        If the metadata lacks a key.
+        If a cell with samples is not in the plan or its workload not in the catalogue.
     """
-    metadata = run.metadata
-    check_soundness(metadata)
-    planned = {entry["cell"]: entry for entry in metadata["plan"]["cells"]}
+    document = run.document
+    planned = {entry.cell: entry for entry in document.plan.cells}
     measured = run.cells()
     strays = sorted(set(measured) - set(planned))
     if strays:
         raise RunFileError(f"the run has samples of {strays[0]!r}, which is not in its plan")
     # In the order of the file, whose neighbours are read together.
-    observed = {cell: _observe(run, planned[cell]) for cell in measured}
+    observed = {cell: _observe(run, document, planned[cell]) for cell in measured}
     return [observed[cell] for cell in planned if cell in observed]
 
 
-def _observe(run: RunSource, planned: Mapping[str, Any]) -> ObservedCell:
-    cell, condition = planned["cell"], dict(planned["condition"])
-    quantities, names = column_names(run.metadata, planned["workload"])
+def _observe(run: RunSource, document: RunDocument, planned: PlanCell) -> ObservedCell:
+    cell = planned.cell
+    quantities, names = column_names(document, planned.workload)
     if isinstance(run, PiecewiseSource) and is_large(run, cell):
         groups, outcomes, skew = observe_large(run, cell, quantities, names)
     else:
         groups, outcomes, skew = _observe_small(run, cell, quantities, names)
-    return ObservedCell(cell, planned["workload"], condition, planned["temperature"], tuple(groups), outcomes, skew)
+    return ObservedCell(cell, planned.workload, planned.condition, planned.temperature, tuple(groups), outcomes, skew)
 
 
 def _observe_small(

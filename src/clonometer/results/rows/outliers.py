@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Outliers
+from clonometer.run_document import BlockEntry
 
 FENCE = 3.0
 SWITCHES_OF_ONE_LAUNCH = 2
@@ -59,7 +59,7 @@ def _facts(group: SampleGroup, causes: BlockCauses) -> dict[str, NDArray[np.bool
     return migrated | {cause: _holds(group, keys) for cause, keys in causes.items()}
 
 
-def block_causes(blocks: Sequence[Mapping[str, Any]], launches: bool) -> BlockCauses:
+def block_causes(blocks: Sequence[BlockEntry], launches: bool) -> BlockCauses:
     """What was recorded of whole blocks that may explain outliers: a cause, and the blocks that it holds for.
 
     Where the workload launches tasks these switch by themselves.
@@ -78,23 +78,22 @@ def _holds(group: SampleGroup, keys: Set[tuple[int, int]]) -> NDArray[np.bool_]:
     return np.repeat([block in keys for block in blocks], np.diff(first, append=group.values.size))
 
 
-def _key(block: Mapping[str, Any]) -> tuple[int, int]:
-    return (block["process"], block["block"])
+def _key(block: BlockEntry) -> tuple[int, int]:
+    return (block.process, block.block)
 
 
-def switches_of(block: Mapping[str, Any]) -> float | None:
+def switches_of(block: BlockEntry) -> float | None:
     """How often a task of a block was taken off its CPU; None where that is not known."""
-    switches = (block.get("facts") or {}).get("involuntary_switches")
-    return switches if isinstance(switches, int | float) else None
+    return block.facts.get("involuntary_switches")
 
 
-def is_disturbed(block: Mapping[str, Any], *, launches: bool) -> bool:
+def is_disturbed(block: BlockEntry, *, launches: bool) -> bool:
     """Whether somebody else ran in a block: more switches than the launches themselves explain."""
     switches = switches_of(block)
     # On one CPU a new task may push its parent aside when it wakes and when it ends.
-    expected = SWITCHES_OF_ONE_LAUNCH * block["rows"] if launches else 1
+    expected = SWITCHES_OF_ONE_LAUNCH * block.rows if launches else 1
     return switches is not None and switches > expected
 
 
-def _mhz(block: Mapping[str, Any]) -> float | None:
+def _mhz(block: BlockEntry) -> float | None:
     return next(iter(effective_frequencies_mhz([block])), None)

@@ -13,7 +13,7 @@ _ROWS_A_PIECE = 65_536
 
 def sample_columns(run: RunSource) -> list[str]:
     """Names of the columns that `sample_rows` gives: ``cell``, the levels, then the drivers' own."""
-    return ["cell", *LEVELS, *run.metadata["columns"]]
+    return ["cell", *LEVELS, *run.document.columns]
 
 
 def sample_rows(run: RunSource, cells: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -11,13 +11,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clonometer.run_document import BlockEntry, RunDocument
+
 
 class RunSource(Protocol):
     """A run to be summarized."""
 
     @property
-    def metadata(self) -> Mapping[str, Any]:
-        """The run's metadata: the JSON object of docs/runfile.md."""
+    def document(self) -> RunDocument:
+        """All of the run but its samples (docs/runfile.md)."""
 
     def cells(self) -> list[str]:
         """Canonical texts of the cells that have samples, in any order."""
@@ -28,7 +30,7 @@ class RunSource(Protocol):
         Parameters
         ----------
         names
-            Among ``process``, ``block``, ``sample`` (int32) and the keys of the metadata's ``columns``. What
+            Among ``process``, ``block``, ``sample`` (int32) and the keys of the document's ``columns``. What
             else is asked for may be left out or refused; results ask for nothing else.
 
         Returns
@@ -39,12 +41,12 @@ class RunSource(Protocol):
         """
 
 
-def effective_frequencies_mhz(blocks: Iterable[Mapping[str, Any]]) -> list[float]:
+def effective_frequencies_mhz(blocks: Iterable[BlockEntry]) -> list[float]:
     """The effective CPU frequencies that were measured in blocks, those of all CPUs, above zero."""
     return [
         float(mhz)
         for block in blocks
-        for mhz in ((block.get("facts") or {}).get("effective_mhz") or {}).values()
+        for mhz in (block.facts.get("effective_mhz") or {}).values()
         if mhz is not None and mhz > 0
     ]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from clonometer.results.rows.outliers import is_disturbed, switches_of
 from clonometer.results.rows.shape_warnings import shape_warnings
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate, RunWarning
+from clonometer.run_document import BlockEntry, ClockEntry, RunDocument
 from clonometer.stats.quantiles import quantile_interval, quantile_of_ordered
 
 FEW_PROCESSES = 12
@@ -29,7 +29,7 @@ _LEAST_BLOCKS = 10
 
 
 def estimate_warnings(
-    estimate: Estimate, group: SampleGroup, all_samples: int, metadata: Mapping[str, Any], drift: RunWarning | None
+    estimate: Estimate, group: SampleGroup, all_samples: int, clock: ClockEntry, drift: RunWarning | None
 ) -> tuple[RunWarning, ...]:
     """Judge one row.
 
@@ -44,27 +44,26 @@ def estimate_warnings(
             warnings += [
                 _few_processes(estimate),
                 _few_samples(estimate, group),
-                _wide_interval(estimate, metadata),
+                _wide_interval(estimate, clock),
                 *shape_warnings(estimate, _name(estimate)),
             ]
         warnings.append(drift)
     return tuple(warning for warning in warnings if warning is not None)
 
 
-def run_warnings(estimates: Sequence[Estimate], metadata: Mapping[str, Any]) -> tuple[RunWarning, ...]:
+def run_warnings(estimates: Sequence[Estimate], document: RunDocument) -> tuple[RunWarning, ...]:
     """Judge a run: what holds for all of it, then one warning for each kind that rows have.
 
     A kind that one row has is said as that row says it; one that several have, once, with their number and the
     first of them.
     """
-    blocks = list(metadata["blocks"])
-    entries = metadata["catalogue"]["workloads"]
+    blocks, entries = document.blocks, document.catalogue.workloads
     # They launch nothing and wait for nobody, so that no child pushes them aside.
-    loops = {entry["id"] for entry in entries if not entry["temperatures"] and family(entry["family"]).shape == LOOP}
+    loops = {entry.id for entry in entries if not entry.temperatures and family(entry.family).shape == LOOP}
     # But for those whose programs do the work.
-    loops -= {_workload(block) for block in blocks if (block.get("facts") or {}).get("children_cpu_ns")}
+    loops -= {_workload(block) for block in blocks if block.facts.get("children_cpu_ns")}
     # Workers that take turns, and tasks that wake one another, push each other aside by design.
-    crowds = {entry["id"] for entry in entries if family(entry["family"]).shape == CROWD}
+    crowds = {entry.id for entry in entries if family(entry.family).shape == CROWD}
     alone = [block for block in blocks if _workload(block) not in crowds]
     whole = [
         frequency_drift(effective_frequencies_mhz(blocks), "the run"),
@@ -160,13 +159,13 @@ def _few_samples(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
     )
 
 
-def _wide_interval(estimate: Estimate, metadata: Mapping[str, Any]) -> RunWarning | None:
+def _wide_interval(estimate: Estimate, clock: ClockEntry) -> RunWarning | None:
     median, low, high = estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns
     if median is None or low is None or high is None or median <= 0:
         return None
     half = (high - low) / 2
     # What is narrower than one reading of the clock is not worth a second look.
-    negligible = max(estimate.resolution_ns, (metadata.get("clock") or {}).get("cost_ns") or 0.0)
+    negligible = max(estimate.resolution_ns, clock.cost_ns or 0.0)
     if half <= WIDE_HALF_WIDTH * median or half <= negligible:
         return None
     return RunWarning(
@@ -191,13 +190,13 @@ def frequency_drift(frequencies_mhz: Sequence[float], what: str) -> RunWarning |
     )
 
 
-def _workload(block: Mapping[str, Any]) -> str:
-    return str(block["cell"]).split("[", 1)[0]
+def _workload(block: BlockEntry) -> str:
+    return block.cell.split("[", 1)[0]
 
 
-def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
+def _neighbour(blocks: Sequence[BlockEntry], loops: Set[str]) -> RunWarning | None:
     """Count blocks in which somebody else ran: more switches than the launches themselves explain."""
-    known = [block for block in blocks if switches_of(block) is not None and block.get("rows")]
+    known = [block for block in blocks if switches_of(block) is not None and block.rows]
     judged = len(known)
     disturbed = sum(is_disturbed(block, launches=_workload(block) not in loops) for block in known)
     if judged < _LEAST_BLOCKS or disturbed <= DISTURBED_SHARE * judged:
@@ -209,15 +208,15 @@ def _neighbour(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarni
     )
 
 
-def _wall(blocks: Sequence[Mapping[str, Any]], loops: Set[str]) -> RunWarning | None:
+def _wall(blocks: Sequence[BlockEntry], loops: Set[str]) -> RunWarning | None:
     """Compare wall and CPU time of CPU-bound blocks; a parent waits for its child by design."""
     judged = slow = 0
     for block in blocks:
-        facts = block.get("facts") or {}
-        if _workload(block) not in loops or not facts.get("cpu_ns"):
+        cpu_ns = block.facts.get("cpu_ns")
+        if _workload(block) not in loops or not cpu_ns:
             continue
         judged += 1
-        slow += facts.get("wall_ns", 0) > WALL_OVER_CPU * facts["cpu_ns"]
+        slow += (block.facts.get("wall_ns") or 0) > WALL_OVER_CPU * cpu_ns
     if judged < _LEAST_BLOCKS or slow <= DISTURBED_SHARE * judged:
         return None
     return RunWarning(

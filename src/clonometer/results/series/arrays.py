@@ -64,7 +64,7 @@ def scan_series(book: Book) -> tuple[ScanSeries, ...]:
         first = scan.points[0].estimate
         if id(scan) in told_apart:
             continue
-        if book.fact(first.workload, "phases"):
+        if book.about(first.workload).phases:
             others += [] if first.detail else [replace(series_of(book, scan), phase=True)]
         elif scan.axis == _MEMORY and first.stage in STAGES and set(scan.condition) <= set(_OF_MEMORY):
             memory.append(_memory_series(book, scan))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.types import LadderSeries, LadderStep
+from clonometer.run_document import LadderEntry
 
 _NUMERIC = ("bytes", "count")
 # Of the samples that have the longest value.
@@ -22,8 +20,8 @@ def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
     ladders = []
     for row in (next(iter(rows.values())) for rows in book.cells.values()):
         estimate = row.estimate
-        for entry in book.fact(estimate.workload, "distributions") or ():
-            count = book.find(estimate.cell, str(entry["count"]))
+        for entry in book.about(estimate.workload).distributions:
+            count = book.find(estimate.cell, entry.count)
             if count is None or not count.estimate.value:
                 continue
             steps = [step for step in _steps(book, entry, estimate.cell) if step.one_in <= count.estimate.value]
@@ -32,8 +30,8 @@ def ladder_series(book: Book) -> tuple[LadderSeries, ...]:
                     LadderSeries(
                         workload=estimate.workload,
                         cell=estimate.cell,
-                        of=str(book.fact(estimate.workload, "distributions_of")),
-                        name=str(entry["name"]),
+                        of=str(book.about(estimate.workload).distributions_of),
+                        name=entry.name,
                         condition=_condition(book, row),
                         count=count.estimate.value,
                         steps=tuple(steps),
@@ -55,16 +53,16 @@ def _condition(book: Book, row: Evidence) -> dict[str, int | str]:
     return {axis: value for axis, value in estimate.condition.items() if axis in changes or axis in varied}
 
 
-def _steps(book: Book, entry: Mapping[str, Any], cell: str) -> tuple[LadderStep, ...]:
+def _steps(book: Book, entry: LadderEntry, cell: str) -> tuple[LadderStep, ...]:
     steps = []
-    rows = {quantity: book.find(cell, quantity) for quantity in entry["steps"]}
+    rows = {quantity: book.find(cell, quantity) for quantity in entry.steps}
     most = max((row.estimate.n_samples for row in rows.values() if row is not None), default=0)
-    for quantity, one_in in entry["steps"].items():
+    for quantity, one_in in entry.steps.items():
         row = rows[quantity]
         # Samples with few values lack the rarer steps: a median over the others would be one of other events.
         if row is None or row.estimate.median_ns is None or row.estimate.n_samples < _LEAST_SHARE * most:
             continue
-        steps.append(LadderStep(int(one_in), *row.estimate.median_with_ends))
+        steps.append(LadderStep(one_in, *row.estimate.median_with_ends))
     return tuple(steps)
 
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clonometer.errors import RunFileError
 from clonometer.results.rows.groups import quantities_of
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.results.workers.types import WorkerRow, WorkersOfCell
-from clonometer.runfile import check_soundness
 
 #: Which worker a row is of; only cells that have it have workers.
 WORKER = "worker"
@@ -21,23 +19,13 @@ def each_worker(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
 
     Those of the cells that have workers and samples; executions that failed are left out. Medians are over
     executions of all processes: workers of one number are launched at the same place in the row.
-
-    Raises
-    ------
-    RunFileError
-        If the metadata is not sound.
     """
-    try:
-        check_soundness(run.metadata)
-    except KeyError as error:
-        raise RunFileError(f"the run's metadata lacks {error.args[0]!r}") from error
-    return _described(run, cells) if WORKER in run.metadata["columns"] else []
-
-
-def _described(run: RunSource, cells: Sequence[str]) -> list[WorkersOfCell]:
+    document = run.document
+    if WORKER not in document.columns:
+        return []
     described = []
     for cell in cells:
-        quantities = quantities_of(run.metadata, cell.partition("[")[0])
+        quantities = quantities_of(document.catalogue, document.columns, cell.partition("[")[0])
         units = {quantity.name: quantity.unit for quantity in quantities if quantity.detail}
         columns = run.columns(cell, ["process", WORKER, *units])
         worker = columns[WORKER]
