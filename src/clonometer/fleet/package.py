@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
-import clonometer
 from clonometer.runner.drivers import MEASURING, bin_folder, executables
 
 
@@ -23,7 +23,9 @@ def packed() -> bytes:
     """Pack the package and its executables as a zip, such as a wheel is."""
     kept = io.BytesIO()
     with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
-        for place in map(Path, clonometer.__path__):
+        # The package itself is not imported: what it offers lies above.
+        spec = find_spec("clonometer")
+        for place in map(Path, (spec and spec.submodule_search_locations) or ()):
             for path in sorted(place.rglob("*")):
                 inside = path.relative_to(place)
                 if path.is_file() and path.suffix != ".pyc" and inside.parts[0] != "_bin":
