@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from clonometer.explain import census as census_module
-from clonometer.explain.census import Census, census_to_json, mechanism
+from clonometer.explain.census import Census, mechanism
+from clonometer.explain.census_json import census_to_json
 from clonometer.explain.savings import savings
 from clonometer.views.terminal.census import render_census
 

@@ -177,7 +177,7 @@ def _answer(
     as_json: bool,
     wide: bool,
 ) -> None:
-    from clonometer.explain.census import census_to_json
+    from clonometer.explain.census_json import census_to_json
 
     written = census_to_json(census, words, pid, worth)
     if predictions:

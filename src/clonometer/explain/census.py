@@ -5,20 +5,15 @@ A census sees every task of one execution: medians and shares describe that exec
 
 from __future__ import annotations
 
-import errno
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from clonometer.explain.executed import ExecutedTree, executed_to_json
+from clonometer.explain.executed import ExecutedTree
 
-if TYPE_CHECKING:
-    from clonometer.explain.savings import Saving
-
-CENSUS_SCHEMA = 2
 NANOSECONDS = 1_000_000_000
 
 #: What a task shares with its creator, and what else its creator asks for, tells which library call made it
@@ -29,7 +24,7 @@ _VFORK = "CLONE_VFORK"
 _CLEAR = "CLONE_CLEAR_SIGHAND"
 _SPAWN = frozenset({_MEMORY, _VFORK, "CLONE_PIDFD"})
 _SIGCHLD = 17
-_TIMES = ("call_ns", "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns", "life_ns")
+TIMES = ("call_ns", "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns", "life_ns")
 #: Why times of calls are null by ptrace.
 PTRACE_SEES_NO_TIMES = "ptrace stops a task longer than its call takes, and sees no wake-up"
 
@@ -118,7 +113,7 @@ class Group:
     failed_execs: int = 0
     running: int = 0
     cost_ns: int = 0
-    times: dict[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _TIMES})
+    times: dict[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in TIMES})
     programs: Counter[str] = field(default_factory=Counter)
     program_life_ns: Counter[str] = field(default_factory=Counter)
 
@@ -238,63 +233,3 @@ class Census:
     def running(self) -> int:
         """Tasks that it made and that still ran at the end."""
         return sum(group.running for group in self.groups.values())
-
-
-def census_to_json(
-    census: Census, command: Sequence[str], pid: int | None, savings: Sequence[Saving] = ()
-) -> dict[str, Any]:
-    """Turn a census into plain JSON values, valid against docs/schemas/census.schema.json."""
-    ended = census.ended
-    return {
-        "schema": CENSUS_SCHEMA,
-        "command": list(command) or None,
-        "pid": pid,
-        "how": census.how,
-        "without": census.without,
-        "times_missing": PTRACE_SEES_NO_TIMES if census.how == "ptrace" else None,
-        "exit_status": ended["exit_status"] if command else None,
-        "timed_out": ended["timed_out"],
-        "interrupted": ended["interrupted"],
-        "wall_ns": ended["wall_ns"],
-        "tasks_created": census.created,
-        "tasks_per_second": census.created / census.wall_s if census.wall_s > 0 else None,
-        "still_running": census.running,
-        "creating_ns": ended["creating_ns"] if census.how == "tracepoints" else None,
-        "creating_share": census.creating_share,
-        "failed_calls": {errno.errorcode.get(int(number), number): n for number, n in ended["failed"].items()},
-        "lost_events": ended["lost"],
-        "buffer_bytes": ended["ring_bytes"] if census.how == "tracepoints" else None,
-        "buffer_grown": ended["grown"],
-        "unseen_ends": ended["unseen"],
-        "executed": executed_to_json(census.executed.whole()),
-        "creators": [_group_to_json(group) for group in census.by_cost()],
-        "savings": [_saving_to_json(saving) for saving in savings],
-    }
-
-
-def _saving_to_json(saving: Saving) -> dict[str, Any]:
-    return {
-        "program": saving.group.creator,
-        "mechanism": saving.group.mechanism,
-        "created": saving.created,
-        "making_ns": saving.making_ns,
-        "instead": [asdict(way) for way in saving.instead],
-    }
-
-
-def _group_to_json(group: Group) -> dict[str, Any]:
-    timed = bool(group.times["making_ns"])
-    return {
-        "program": group.creator,
-        "mechanism": group.mechanism,
-        "call": group.call,
-        "flags": list(group.flag_names),
-        "created": group.created,
-        "execed": group.execed,
-        "failed_execs": group.failed_execs,
-        "still_running": group.running,
-        "cost_ns": group.cost_ns if timed else None,
-        "cpu_wait_ns": group.cpu_wait_ns if group.times["cpu_wait_ns"] else None,
-        **{f"{name.removesuffix('_ns')}_median_ns": group.median_ns(name) for name in _TIMES},
-        "programs": dict(group.programs.most_common()),
-    }
