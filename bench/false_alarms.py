@@ -13,8 +13,8 @@ from pathlib import Path
 from bench.harness import Line, say
 from bench.regression import REPETITIONS, drivers_and_plan, measured
 from clonometer.results.check.check import check_runs
-from clonometer.results.check.types import CONFIRMED, REGRESSED
 from clonometer.results.noise.noise import rate_interval
+from clonometer.verdicts import Gate
 
 MOST_ALARMS = 1
 
@@ -29,11 +29,11 @@ def run() -> Iterator[Line]:
         )
         for number, (before, after) in enumerate(pairwise(sides), 1):
             checked = check_runs(before, after)
-            alarms += checked.verdict == CONFIRMED
+            alarms += checked.verdict == Gate.FAIL
             named = [
                 f"{row.compared.other.cell} {row.compared.other.stage} {row.compared.ratio:.2f}"
                 for row in checked.rows
-                if row.verdict == REGRESSED
+                if row.verdict == Gate.FAIL
             ]
             moved = "; ".join(f"{shift.of} rows {shift.ratio - 1:+.0%}" for shift in checked.shifts)
             details = ", ".join(named) or "; ".join(checked.reasons)

@@ -17,13 +17,14 @@ from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.results.check.check import check_runs
-from clonometer.results.check.types import REGRESSED, CheckedRow
+from clonometer.results.check.types import CheckedRow
 from clonometer.results.compare.sides import read_side
 from clonometer.results.rows.evidence import Book
 from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.run import run as measure
+from clonometer.verdicts import Gate
 
 REPETITIONS = int(os.environ.get("BENCH_REPETITIONS", "20"))
 SLOW_DOWN = 0.25
@@ -124,14 +125,14 @@ def run() -> Iterator[Line]:
             slow = measured(slower, catalogue, drivers, Path(folder) / "slow.parquet", 2 * repetition + 1)
             checked = check_runs(base, slow)
             warm = judged(checked.rows, injected_ns(slower))
-            missed += sum(row.verdict != REGRESSED for row in warm)
+            missed += sum(row.verdict != Gate.FAIL for row in warm)
             expected += len(warm)
             cells = whole_rows(checked.rows)
             seen += sum(row.detectable is not None and row.detectable <= DETECTABLE for row in cells)
             cell_count += len(cells)
             print(
                 f"  {repetition + 1}: {checked.verdict}; {len(warm)} warm cells detect 25%, "
-                f"{sum(row.verdict == REGRESSED for row in warm)} of them alarm; detectable: {detectable_words(cells)}"
+                f"{sum(row.verdict == Gate.FAIL for row in warm)} of them alarm; detectable: {detectable_words(cells)}"
             )
     share = missed / expected if expected else 1.0
     note = f"{missed} of {expected} slow-downs of 25% in cells that detect it"

@@ -21,7 +21,7 @@ from tests.fakes.documents import made_document
 from bench.harness import Line, say
 from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
 from clonometer.results.check.check import MAX_REGRESSION, check_runs
-from clonometer.results.check.types import BLIND_FACTOR, CANNOT_TELL, NONE
+from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides, moments_of_sides
 from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
@@ -30,8 +30,9 @@ from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import ComparedRow
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.types import LEAST_EFFECT, SAME, SLOWER, UNDECIDED, Estimate
+from clonometer.results.types import LEAST_EFFECT, Estimate
 from clonometer.stats.bootstrap import Processes
+from clonometer.verdicts import Direction, Gate
 
 CHECKS = int(os.environ.get("BENCH_CHECKS", "200"))
 KINDS, STAGES = 9, 3
@@ -154,9 +155,9 @@ def alarms(
         before, after = sides(random, machine, slower)
         listed = drafts(matches(before, after), moments_of_sides(before, after, moments))
         rows = compared(listed)
-        changed += any(row.verdict not in (UNDECIDED, SAME) for row in rows)
-        alarmed += any(row.verdict == SLOWER for row in checked(listed))
-        slow += any(row.verdict == SLOWER for row in rows[:STAGES])
+        changed += any(row.verdict.is_change for row in rows)
+        alarmed += any(row.verdict == Direction.MORE for row in checked(listed))
+        slow += any(row.verdict == Direction.MORE for row in rows[:STAGES])
     return changed, alarmed, slow
 
 
@@ -168,8 +169,8 @@ def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int 
         moments = stored_moments([[book(one_run(random, machine)) for _ in range(runs)]])
         assert moments is not None
         listed = drafts(matches(*sides(random, machine)), moments)
-        changed += any(row.verdict not in (UNDECIDED, SAME) for row in compared(listed))
-        alarmed += any(row.verdict == SLOWER for row in checked(listed))
+        changed += any(row.verdict.is_change for row in compared(listed))
+        alarmed += any(row.verdict == Direction.MORE for row in checked(listed))
     return changed, alarmed
 
 
@@ -228,8 +229,8 @@ def _whole_checks() -> Iterator[Line]:
     for between, processes in ((0.005, 12), (0.005, 30), (0.01, 30)):
         machine = Machine(between, 0.0, processes, scatter=LITTLE_SCATTER)
         name = f"simulated_alarms.noise{between:.1%}.n{processes}"
-        yield _line(f"{name}.equal.cannot_tell", endings(CHECKS, machine)[CANNOT_TELL], ERROR_RATE)
-        passed = endings(CHECKS, machine, slower=float(np.log1p(seen)))[NONE]
+        yield _line(f"{name}.equal.cannot_tell", endings(CHECKS, machine)[Gate.UNKNOWN], ERROR_RATE)
+        passed = endings(CHECKS, machine, slower=float(np.log1p(seen)))[Gate.PASS]
         yield _line(f"{name}.slower{seen:.0%}.none", passed, 1 - POWER)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from clonometer.verdicts import Direction, Gate
+
 REPOSITORY = Path(__file__).parents[1]
 SCHEMAS = sorted((REPOSITORY / "docs/schemas").glob("*.json"))
 
@@ -51,3 +53,21 @@ def test_the_changelog_has_a_section_for_this_version_and_the_newest_is_first() 
     assert numbers == sorted(set(numbers), reverse=True)
     assert ".".join(map(str, numbers[0])) == version
     assert all("unreleased" not in heading for heading in headings[1:])
+
+
+def named(schema: Any, name: str) -> Iterator[dict[str, Any]]:
+    """The schemas of all properties of a name, however deep."""
+    if isinstance(schema, dict):
+        properties = schema.get("properties", {})
+        yield from (properties[name] for _ in range(name in properties))
+        yield from (each for value in schema.values() for each in named(value, name))
+    elif isinstance(schema, list):
+        yield from (each for value in schema for each in named(value, name))
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_verdicts_have_the_words_of_one_enumeration_in_all_answers(path: Path) -> None:
+    verdicts = [set(each["enum"]) - {None} for each in named(json.loads(path.read_text()), "verdict") if "enum" in each]
+    for words in verdicts:
+        assert any(words <= set(vocabulary) for vocabulary in (Direction, Gate)), words
+        assert "same" not in words

@@ -31,9 +31,9 @@ MUTATIONS = (
     ),
     ("views/exports/openmetrics.py", "_NS = 1e9", "_NS = 1e6", "views/exports/test_exports.py"),
     (
-        "cli/check.py",
-        "CONFIRMED: EXIT_REGRESSION}",
-        "CONFIRMED: 0}",
+        "verdicts.py",
+        "Gate.FAIL: EXIT_REGRESSION",
+        "Gate.FAIL: 0",
         "cli/test_check.py",
     ),
     ("runner/process.py", "os.killpg(child.pid, signal.SIGKILL)", "child.kill()", "runner/test_process.py"),

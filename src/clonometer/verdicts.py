@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from clonometer.errors import EXIT_CANNOT_TELL, EXIT_REGRESSION
+
 #: Direction -> what people say of a time, and of what is no time.
-_WORDS = {"more": ("slower", "higher"), "less": ("faster", "lower"), "equal": ("same", "same")}
+_WORDS = {"more": ("slower", "higher"), "less": ("faster", "lower"), "equal": ("the same", "the same")}
 
 
 class Direction(StrEnum):
@@ -34,7 +36,7 @@ class Direction(StrEnum):
         Examples
         --------
         >>> Direction.MORE.word(is_time=True), Direction.LESS.word(is_time=False), Direction.EQUAL.word(is_time=True)
-        ('slower', 'lower', 'same')
+        ('slower', 'lower', 'the same')
         >>> Direction.UNKNOWN.word(is_time=True)
         'cannot tell'
         """
@@ -44,3 +46,16 @@ class Direction(StrEnum):
 
 #: Those that a test of a difference can give: it never shows that there is none.
 OF_DIFFERENCES = (Direction.MORE, Direction.LESS, Direction.UNKNOWN)
+
+
+class Gate(StrEnum):
+    """Whether a gate lets pass."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+    @property
+    def exit_status(self) -> int:
+        """How the command ends."""
+        return {Gate.PASS: 0, Gate.FAIL: EXIT_REGRESSION, Gate.UNKNOWN: EXIT_CANNOT_TELL}[self]

@@ -74,7 +74,7 @@ def test_json_is_one_valid_object_and_the_status_is_the_same(runs: CommandLine) 
     assert ended.returncode == 1
     document = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(document)
-    assert document["verdict"] == "confirmed"
+    assert document["verdict"] == "fail"
 
 
 def test_a_regression_that_rerun_sees_again_is_1(runs: CommandLine) -> None:

@@ -39,7 +39,7 @@ def test_history_ends_with_the_status_of_its_verdict(clonometer: Any, folder: Pa
     assert clonometer("history", str(folder), "--recent", "2").returncode == 0
     assert clonometer("history", str(folder), "--where", "kernel=6.12.4").returncode == 3
     answer = json.loads(clonometer("history", str(folder), "--json").stdout)
-    assert answer["verdict"] == "regression"
+    assert answer["verdict"] == "fail"
     assert answer["counts"]["regressions"] == 6
 
 

@@ -79,8 +79,8 @@ def test_hosts_in_both_groups_are_compared_each_with_itself(tmp_path: Path) -> N
     assert answer.paired == ["6.12.4"]
     [pair] = answer.compared.pairs
     verdicts = {(row.other.cell, row.other.stage): row for row in pair.rows}
-    assert {row.verdict for (cell, _), row in verdicts.items() if cell == FORK} == {"slower"}
-    assert {row.verdict for (cell, _), row in verdicts.items() if cell == PTHREAD} <= {"same", "not distinguishable"}
+    assert {row.verdict for (cell, _), row in verdicts.items() if cell == FORK} == {"more"}
+    assert {row.verdict for (cell, _), row in verdicts.items() if cell == PTHREAD} <= {"equal", "unknown"}
     ratio = verdicts[FORK, "reaped"]
     assert ratio.low is not None
     assert ratio.high is not None
@@ -97,11 +97,11 @@ def test_other_hosts_carry_what_hosts_differ_by(tmp_path: Path) -> None:
     dataset = load(kernels(tmp_path / "small", hosts=6, paired=False, fork=1.1))
     answer = compare_groups_of_hosts(dataset, "kernel")
     assert answer.paired == []
-    assert {row.verdict for row in answer.compared.pairs[0].rows} == {"not distinguishable"}
+    assert {row.verdict for row in answer.compared.pairs[0].rows} == {"unknown"}
     dataset = load(kernels(tmp_path / "large", hosts=6, paired=False, fork=3.0))
     answer = compare_groups_of_hosts(dataset, "kernel", base="6.12.4")
     forks = [row for row in answer.compared.pairs[0].rows if row.other.cell == FORK]
-    assert {row.verdict for row in forks} == {"faster"}
+    assert {row.verdict for row in forks} == {"less"}
 
 
 def test_a_fleet_of_one_group_has_nothing_to_compare(fleet: Path) -> None:

@@ -14,13 +14,14 @@ from tools.json_schema import schema_of
 from clonometer.dataset import bencher, folders
 from clonometer.dataset.bencher import has_bencher_files, read_bencher
 from clonometer.dataset.history import HistoryLimits, find_history
-from clonometer.dataset.history_types import CANNOT_TELL, NO_REGRESSION, REGRESSION, History
+from clonometer.dataset.history_types import History
 from clonometer.dataset.load import Dataset, load
 from clonometer.dataset.points import points_of, read_points
 from clonometer.dataset.summary import summarize_file
 from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.runfile.summaries import write_part
+from clonometer.verdicts import Gate
 from clonometer.views.exports.history import bencher_files, openmetrics_text
 from clonometer.views.html.history import render_history_page
 from clonometer.views.terminal.history import render_history
@@ -82,7 +83,7 @@ def stepped(tmp_path_factory: pytest.TempPathFactory, template: Any) -> Dataset:
 
 def test_a_step_is_found_with_the_fact_that_changed_with_it(stepped: Dataset) -> None:
     history = find_history(stepped)
-    assert history.verdict == REGRESSION
+    assert history.verdict == Gate.FAIL
     [event] = history.events
     assert (event.slower, event.faster, event.n_rows, event.n_regressions) == (3, 0, 6, 3)
     assert event.run == f"day{STEP:03}.parquet"
@@ -101,16 +102,16 @@ def test_a_step_is_found_with_the_fact_that_changed_with_it(stepped: Dataset) ->
 
 
 def test_what_is_old_undone_small_or_faster_is_no_regression(tmp_path: Path, template: Any, stepped: Dataset) -> None:
-    assert find_history(stepped, limits=HistoryLimits(recent=5)).verdict == NO_REGRESSION
-    assert find_history(stepped, limits=HistoryLimits(max_regression=0.2)).verdict == NO_REGRESSION
+    assert find_history(stepped, limits=HistoryLimits(recent=5)).verdict == Gate.PASS
+    assert find_history(stepped, limits=HistoryLimits(max_regression=0.2)).verdict == Gate.PASS
     since = datetime.fromtimestamp(START.timestamp() + 86400 * (STEP + 1), UTC)
-    assert find_history(stepped, limits=HistoryLimits(since=since)).verdict == NO_REGRESSION
+    assert find_history(stepped, limits=HistoryLimits(since=since)).verdict == Gate.PASS
     place = np.arange(DAYS)
     undone = noise(1) + np.where((place >= 30) & (place < 48), 0.1, 0.0)
     faster = noise(2) - np.where(place >= STEP, 0.1, 0.0)
     history = find_history(days(tmp_path, template, {"launch.fork": undone, "launch.pthread": faster}))
-    assert history.verdict == NO_REGRESSION
-    assert {step.verdict for row in history.rows for step in row.steps} == {"slower", "faster"}
+    assert history.verdict == Gate.PASS
+    assert {step.verdict for row in history.rows for step in row.steps} == {"more", "less"}
     assert [len(row.steps) for row in history.rows if row.label.workload == "launch.fork"] == [2, 2, 2]
 
 
@@ -118,11 +119,11 @@ def test_too_few_runs_and_too_much_scatter_cannot_tell(tmp_path: Path, template:
     few = {name: noise(1)[:8] for name in ("launch.fork", "launch.pthread")}
     (tmp_path / "few").mkdir()
     history = find_history(days(tmp_path / "few", template, few))
-    assert (history.verdict, history.n_short, history.rows) == (CANNOT_TELL, 6, [])
+    assert (history.verdict, history.n_short, history.rows) == (Gate.UNKNOWN, 6, [])
     wild = {name: noise(3, 0.5) for name in ("launch.fork", "launch.pthread")}
     (tmp_path / "wild").mkdir()
     history = find_history(days(tmp_path / "wild", template, wild))
-    assert (history.verdict, history.n_blind) == (CANNOT_TELL, 6)
+    assert (history.verdict, history.n_blind) == (Gate.UNKNOWN, 6)
 
 
 def test_hosts_that_take_turns_are_series_of_their_own_or_one_of_their_class(tmp_path: Path, template: Any) -> None:

@@ -22,7 +22,7 @@ def compared(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> d
 
 def test_a_dynamic_program_starts_slower_than_a_static_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = compared(tmp_path, capsys, "fork_exec", "--a", "program=target_static", "--b", "program=target_dynamic")
-    assert rows["reaped"]["verdict"] == "slower"
+    assert rows["reaped"]["verdict"] == "more"
     assert rows["reaped"]["pairs"] >= 12
 
 
@@ -31,7 +31,7 @@ def test_a_side_against_itself_is_not_called_changed(tmp_path: Path, capsys: pyt
     changed: set[tuple[str, str]] = set()
     for seed in ("3", "4", "5"):
         rows = compared(tmp_path, capsys, "fork", "--b", "env:NOTHING_READS_THIS=1", "--pairs", "18", "--seed", seed)
-        verdicts = {(stage, row["verdict"]) for stage, row in rows.items() if row["verdict"] in ("slower", "faster")}
+        verdicts = {(stage, row["verdict"]) for stage, row in rows.items() if row["verdict"] in ("more", "less")}
         changed = verdicts if seed == "3" else changed & verdicts
         if not changed:
             return

@@ -53,7 +53,7 @@ def rows(compared: Compared) -> dict[str | None, ComparedRow]:
 
 def test_a_slower_run_is_slower_and_the_other_way_round_faster(make_builder: Build) -> None:
     before, after = one_cell(make_builder, 1.0, 1, "a"), one_cell(make_builder, 1.3, 2)
-    for sides, verdict, ratio in (((before, after), "slower", 1.3), ((after, before), "faster", 1 / 1.3)):
+    for sides, verdict, ratio in (((before, after), "more", 1.3), ((after, before), "less", 1 / 1.3)):
         compared_rows = rows(compare_runs(sides))
         assert {row.verdict for row in compared_rows.values()} == {verdict}
         for row in compared_rows.values():
@@ -66,7 +66,7 @@ def test_a_slower_run_is_slower_and_the_other_way_round_faster(make_builder: Bui
 def test_a_change_below_the_minimum_effect_is_no_change(make_builder: Build) -> None:
     before = one_cell(make_builder, 1.0, 1, "a", spread=0.001)
     after = one_cell(make_builder, 1.012, 2, spread=0.001)
-    for effect, verdict in ((0.02, "same"), (0.005, "slower")):
+    for effect, verdict in ((0.02, "equal"), (0.005, "more")):
         row = rows(compare_runs([before, after], minimum_effect=effect))["reaped"]
         assert row.verdict == verdict
     assert rows(compare_runs([before, after]))["reaped"].within == pytest.approx(0.016, abs=0.002)
@@ -74,7 +74,7 @@ def test_a_change_below_the_minimum_effect_is_no_change(make_builder: Build) -> 
 
 def test_noise_is_not_distinguishable(make_builder: Build) -> None:
     before, after = (one_cell(make_builder, 1.0, seed, spread=0.3) for seed in (1, 2))
-    assert {row.verdict for row in rows(compare_runs([before, after])).values()} == {"not distinguishable"}
+    assert {row.verdict for row in rows(compare_runs([before, after])).values()} == {"unknown"}
 
 
 def test_many_rows_are_corrected_for(make_builder: Build) -> None:
@@ -86,7 +86,7 @@ def test_many_rows_are_corrected_for(make_builder: Build) -> None:
     before, after = (side(builder, name) for builder, name in zip(builders, "ab", strict=True))
     first = next(iter(before.cells))
     alone = compare_runs([before.with_rows(before.cells[first].values()), after])
-    assert {row.verdict for row in alone.pairs[0].rows} == {"slower"}
+    assert {row.verdict for row in alone.pairs[0].rows} == {"more"}
     together = compare_runs([before, after])
     assert together.n_tests == 180
     for compared_row in alone.pairs[0].rows:
@@ -110,7 +110,7 @@ def test_all_runs_together_are_one_family(make_builder: Build) -> None:
 def test_few_processes_give_no_verdict(make_builder: Build, processes: int, interval: bool) -> None:
     sides = [one_cell(make_builder, factor, 3, str(factor), processes=processes, spread=0.0) for factor in (1.0, 2.0)]
     for row in rows(compare_runs(sides)).values():
-        assert row.verdict == "not distinguishable"
+        assert row.verdict == "unknown"
         assert row.reason is not None
         assert row.ratio == pytest.approx(2, rel=0.01)
         assert (row.low is not None) is interval
@@ -119,7 +119,7 @@ def test_few_processes_give_no_verdict(make_builder: Build, processes: int, inte
 def test_constant_samples_are_the_same_within_what_the_clock_can_tell(make_builder: Build) -> None:
     sides = [one_cell(make_builder, 1.0, seed, str(seed), spread=0.0) for seed in (1, 2)]
     row = rows(compare_runs(sides, moments=SAME_MOMENTS))["reaped"]
-    assert (row.ratio, row.low, row.high, row.verdict, row.within) == (1.0, 1.0, 1.0, "same", 0.001)
+    assert (row.ratio, row.low, row.high, row.verdict, row.within) == (1.0, 1.0, 1.0, "equal", 0.001)
 
 
 def test_one_step_of_the_clock_is_no_change(make_builder: Build) -> None:
@@ -130,7 +130,7 @@ def test_one_step_of_the_clock_is_no_change(make_builder: Build) -> None:
         builder.cell("launch.none", {"call_returns_ns": value, "reaped_ns": value}, None, spread=0.0)
         sides.append(side(builder, str(value)))
     for row in compare_runs(sides).pairs[0].rows:
-        assert row.verdict == "not distinguishable"
+        assert row.verdict == "unknown"
         assert row.reason == "one step of the clock is 17% of it"
 
 
@@ -141,7 +141,7 @@ def test_a_median_of_zero_has_no_ratio(make_builder: Build) -> None:
         builder.cell("launch.none", {"call_returns_ns": value, "reaped_ns": 50}, None)
         sides.append(side(builder, str(value)))
     row = rows(compare_runs(sides))["call_returns"]
-    assert (row.ratio, row.low, row.verdict) == (None, None, "not distinguishable")
+    assert (row.ratio, row.low, row.verdict) == (None, None, "unknown")
     assert row.reason == "there is no ratio to a median of zero or below"
     Draft202012Validator(SCHEMA).validate(to_json(compare_runs(sides)))
 
@@ -247,7 +247,7 @@ def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Book) -
         ("cold", "cold"),
         ("warm", "warm"),
     }
-    assert {row.verdict for row in compared.pairs[0].rows} == {"faster"}
+    assert {row.verdict for row in compared.pairs[0].rows} == {"less"}
 
 
 def test_cells_without_a_partner_are_said(several: Book) -> None:
@@ -290,7 +290,7 @@ def test_json_is_valid_and_has_every_row(make_builder: Build) -> None:
     document = json.loads(json.dumps(to_json(compared), allow_nan=False))
     Draft202012Validator(SCHEMA).validate(document)
     assert [row["ratio"] for row in document["comparisons"][0]["rows"]] == [row.ratio for row in compared.pairs[0].rows]
-    assert document["counts"]["slower"] == 3
+    assert document["counts"]["more"] == 3
 
 
 OF_A_RUN = Provenance({}, "0.1", "complete", "tsc")
@@ -389,7 +389,7 @@ def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Book:
     return side(builder, name)
 
 
-@pytest.mark.parametrize(("after", "verdict"), [(12_000, "higher"), (6_000, "lower"), (8_192, "same")])
+@pytest.mark.parametrize(("after", "verdict"), [(12_000, "more"), (6_000, "less"), (8_192, "equal")])
 def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after: float, verdict: str) -> None:
     sides = [wakes(make_builder, seed, value, str(value)) for seed, value in ((1, 8_192), (1, after))]
     compared = compare_runs(sides)
@@ -407,7 +407,7 @@ def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after
 def test_a_count_of_what_never_happened_is_the_same(make_builder: Build) -> None:
     compared = compare_runs([wakes(make_builder, seed, 0, str(seed)) for seed in (1, 2)])
     [row] = [row for row in compared.pairs[0].rows if row.other.quantity == "queue_bytes"]
-    assert (row.ratio, row.verdict, row.reason) == (None, "same", None)
+    assert (row.ratio, row.verdict, row.reason) == (None, "equal", None)
     grown = compare_runs([wakes(make_builder, seed, value, str(seed)) for seed, value in ((1, 0), (2, 4096))])
     [row] = [row for row in grown.pairs[0].rows if row.other.quantity == "queue_bytes"]
-    assert (row.verdict, row.reason) == ("not distinguishable", "there is no ratio to a median of zero or below")
+    assert (row.verdict, row.reason) == ("unknown", "there is no ratio to a median of zero or below")

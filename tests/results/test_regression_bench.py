@@ -25,7 +25,7 @@ def test_only_what_is_detectable_of_what_was_put_in_is_judged(make_builder: Call
     checked = check_runs(*sides, moments=given_moments(0.002))
     cell = "launch.fork[temperature=warm]"
     [row] = judged(checked.rows, {cell: 9_000})
-    assert (row.compared.other.cell, row.compared.other.stage, row.verdict) == (cell, "reaped", "regressed")
+    assert (row.compared.other.cell, row.compared.other.stage, row.verdict) == (cell, "reaped", "fail")
     assert judged(checked.rows, {}) == []
     # A delay that is less than what is detectable need not be found.
     assert judged(checked.rows, {cell: 3_000}) == []

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from bench.simulated_alarms import LITTLE_SCATTER, Machine, alarms, detectable_shares, endings
 
-from clonometer.results.check.types import CANNOT_TELL, CONFIRMED, NONE
 from clonometer.results.compare.moments import SAME_MOMENTS, given_moments
+from clonometer.verdicts import Gate
 
 COMPARISONS = 20
 #: Of 20 comparisons that are wrong in 5%, so many or more are in 1.6%.
@@ -56,11 +56,11 @@ def test_measuring_longer_never_sees_less(shape: str, seeds: int) -> None:
 
 def test_a_check_of_a_measured_machine_ends_with_an_answer() -> None:
     machine = Machine(0.01, processes=30, scatter=LITTLE_SCATTER)
-    assert endings(10, machine)[NONE] >= 9
+    assert endings(10, machine)[Gate.PASS] >= 9
     slow = endings(10, machine, slower=np.log(1.1))
-    assert slow[CONFIRMED] >= 9
-    assert slow[NONE] == 0
-    assert endings(5, Machine(0.01, processes=30)) == {CANNOT_TELL: 5}
+    assert slow[Gate.FAIL] >= 9
+    assert slow[Gate.PASS] == 0
+    assert endings(5, Machine(0.01, processes=30)) == {Gate.UNKNOWN: 5}
 
 
 def test_first_launches_that_move_by_a_fifth_are_called_no_change() -> None:

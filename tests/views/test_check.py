@@ -9,6 +9,7 @@ from tests.views.sample_results import sample_results
 from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.types import CommonShift, ComparedRow, Difference
 from clonometer.results.types import LeftOut
+from clonometer.verdicts import Direction, Gate
 from clonometer.views.terminal.check import render_check
 
 
@@ -16,21 +17,21 @@ def checked(again: bool = False, **fields: Any) -> Checked:
     """Every row of the sample results, one of them regressed, one suspected, one without a ratio."""
     rows = []
     for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        compared = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, "not distinguishable", None, None)
-        row = CheckedRow(compared, "fine", 0.07)
+        compared = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, Direction.UNKNOWN, None, None)
+        row = CheckedRow(compared, Gate.PASS, False, 0.07)
         if place == 5:
             slow = replace(compared, ratio=1.31, low=1.24, high=1.36)
-            row = CheckedRow(slow, "regressed", 0.065, replace(slow, ratio=1.29) if again else None)
+            row = CheckedRow(slow, Gate.FAIL, False, 0.065, replace(slow, ratio=1.29) if again else None)
         if place == 6:
-            row = CheckedRow(replace(compared, ratio=1.08, low=0.98, high=1.2), "suspect", 0.4)
+            row = CheckedRow(replace(compared, ratio=1.08, low=0.98, high=1.2), Gate.UNKNOWN, True, 0.4)
         if place == 7:
             none = replace(compared, ratio=None, low=None, high=None)
-            row = CheckedRow(none, "not distinguishable", None)
+            row = CheckedRow(none, Gate.UNKNOWN, False, None)
         rows.append(row)
     made = Checked(
         baseline="main.parquet",
         run="run.parquet",
-        verdict="confirmed",
+        verdict=Gate.FAIL,
         reasons=(),
         rows=rows,
         left_out=[LeftOut("launch.vfork[temperature=warm]", "only in main.parquet")],
@@ -63,16 +64,16 @@ def test_the_short_answer_has_what_is_flagged_and_the_verdict_last() -> None:
 
 def test_wide_shows_every_row_and_what_is_detectable() -> None:
     text = render_check(checked(), width=220, wide=True)
-    assert sum(
-        line.endswith(("fine", "regressed", "suspect", "not distinguishable")) for line in text.splitlines()
-    ) == len(checked().rows)
+    assert sum(line.endswith(("fine", "regressed", "suspect", "cannot tell")) for line in text.splitlines()) == len(
+        checked().rows
+    )
     assert "6.5%" in text
 
 
 def test_what_the_check_can_see_is_said() -> None:
     total = len(checked().rows)
     text = " ".join(render_check(checked()).split())
-    assert f"{total} rows: 1 regressed, 1 suspect, {total - 3} fine, 1 not distinguishable." in text
+    assert f"{total} rows: 1 regressed, 1 suspect, {total - 3} fine, 1 cannot tell." in text
     assert f"A slow-down of 10% would be found in {total - 2} of them." in text
     assert "kernel: 6.1.0 → 6.18.5" in text
 
@@ -87,8 +88,8 @@ def test_a_second_measurement_stands_beside() -> None:
 @pytest.mark.parametrize(
     ("fields", "last"),
     [
-        ({"verdict": "none"}, "No regression of 5% or more."),
-        ({"verdict": "cannot tell", "reasons": ("too few",)}, "Cannot tell: too few."),
+        ({"verdict": Gate.PASS}, "No regression of 5% or more."),
+        ({"verdict": Gate.UNKNOWN, "reasons": ("too few",)}, "Cannot tell: too few."),
     ],
 )
 def test_the_other_verdicts(fields: dict[str, Any], last: str) -> None:

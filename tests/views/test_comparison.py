@@ -9,6 +9,7 @@ from tests.views.sample_results import sample_results
 from clonometer.errors import InputError, UsageError
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import LeftOut
+from clonometer.verdicts import Direction
 from clonometer.views.comparison import change_text, differences_text, row_parts, stage_text, summary
 from clonometer.views.comparison_picture import comparison_picture, comparison_spec
 from clonometer.views.terminal.comparison import render_comparison
@@ -18,14 +19,14 @@ def compared(**fields: Any) -> Compared:
     """Every row of the sample results against itself, one of them slower, one without a ratio."""
     rows = []
     for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        row = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, "same", 0.013, None)
+        row = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, Direction.EQUAL, 0.013, None)
         if place == 5:
-            row = replace(row, ratio=1.31, low=1.24, high=1.36, verdict="slower", within=None)
+            row = replace(row, ratio=1.31, low=1.24, high=1.36, verdict=Direction.MORE, within=None)
         if place == 6:
             row = replace(row, ratio=None, low=None, high=None, within=None)
-            row = replace(row, verdict="not distinguishable", reason="there is no ratio to a median of zero or below")
+            row = replace(row, verdict=Direction.UNKNOWN, reason="there is no ratio to a median of zero or below")
         if place == 7:
-            row = replace(row, low=None, high=None, verdict="not distinguishable")
+            row = replace(row, low=None, high=None, verdict=Direction.UNKNOWN)
         rows.append(row)
     pair = ComparedPair(
         "clonometer-run.previous.parquet",
@@ -40,7 +41,7 @@ def compared(**fields: Any) -> Compared:
 def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
     slab = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
     base, other = (replace(slab, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
-    row = ComparedRow(base, other, 2.28, 2.2, 2.3, "higher", None, None)
+    row = ComparedRow(base, other, 2.28, 2.2, 2.3, Direction.MORE, None, None)
     assert stage_text(row) == "slab each, KiB"
     pair = ComparedPair("a", "b", [row], [], [])
     [line] = [
@@ -157,7 +158,7 @@ def test_one_key_with_several_changes_is_said_once() -> None:
 def test_the_summary_counts_and_says_the_correction() -> None:
     text = summary(compared())
     total = len(compared().pairs[0].rows)
-    assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 unclear.")
+    assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 cannot tell.")
     assert f"At most 5% of comparisons of {total - 2} rows have a false verdict" in text
     assert "is not known: no row has a verdict" in summary(compared(moments="unknown"))
     assert "At most" not in summary(compared(), wide=False)
@@ -188,7 +189,7 @@ def test_what_does_not_exist_is_a_dash() -> None:
 def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
     cells = {cell.cell: cell for cell in sample_results().cells}
     fork, pthread = (cells[f"launch.{name}[temperature=warm]"] for name in ("fork", "pthread"))
-    row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, "faster", None, None)
+    row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, Direction.LESS, None, None)
     assert row_parts(row) == ("pthread / fork", "warm")
 
 

@@ -200,12 +200,12 @@ def _closing_lines(outcome: RunOutcome, request: AbRequest) -> list[str]:
 
 def _exit_status(outcome: RunOutcome, result: AbResult) -> int:
     """An interruption first, then a regression that is sure, then what failed, then what cannot be told."""
-    from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED
+    from clonometer.verdicts import Gate
 
     if outcome.exit_status == EXIT_INTERRUPTED:
         return EXIT_INTERRUPTED
-    if result.verdict == CONFIRMED:
+    if result.verdict == Gate.FAIL:
         return EXIT_REGRESSION
     if outcome.exit_status:
         return outcome.exit_status
-    return EXIT_CANNOT_TELL if result.verdict == CANNOT_TELL or not result.is_told else 0
+    return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.is_told else 0

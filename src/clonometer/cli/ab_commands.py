@@ -160,10 +160,10 @@ def _closing_lines(result: CommandsResult, wish: CommandsWish) -> list[str]:
 
 
 def _exit_status(result: CommandsResult) -> int:
-    from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED
+    from clonometer.verdicts import Gate
 
     if result.status_reason is not None:
         return EXIT_INTERRUPTED
-    if result.verdict == CONFIRMED:
+    if result.verdict == Gate.FAIL:
         return EXIT_REGRESSION
-    return EXIT_CANNOT_TELL if result.verdict == CANNOT_TELL or not result.is_told else 0
+    return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.is_told else 0

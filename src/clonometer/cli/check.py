@@ -8,7 +8,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_record
 from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, max_regression_option
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION
+from clonometer.errors import EXIT_INTERRUPTED
 
 _EXAMPLES = examples(
     "clonometer check run.parquet --baseline main.parquet",
@@ -70,7 +70,7 @@ def command(
     """
     from clonometer.app.check import check
     from clonometer.cli.progress import make_progress
-    from clonometer.results.check.types import CONFIRMED, NONE
+    from clonometer.verdicts import Gate
     from clonometer.views.terminal.check import render_check
 
     progress = make_progress()
@@ -82,5 +82,5 @@ def command(
         click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
         return EXIT_INTERRUPTED
     print_record(checked, render_check, as_json=as_json, wide=wide)
-    cannot_tell = {"pass": 0, "fail": EXIT_REGRESSION}.get(undecided or "", EXIT_CANNOT_TELL)
-    return {NONE: 0, CONFIRMED: EXIT_REGRESSION}.get(checked.verdict, cannot_tell)
+    verdict = Gate(undecided) if undecided and checked.verdict == Gate.UNKNOWN else checked.verdict
+    return verdict.exit_status

@@ -63,7 +63,7 @@ def command(
 ) -> None:
     """Compare runs with the first of them, cell by cell; or, with --, two groups of runs.
 
-    Each row shows both medians and the change: 6% slower, 110 times faster, the same, or not distinguishable.
+    Each row shows both medians and the change: 6% slower, 110 times faster, the same, or that nobody can tell.
 
     Verdicts need to know how much two runs of the machine differ. Several runs a side say it, or --noise, or three
     more runs of it in the same folder. Without them each row says below which noise it would be a change.

@@ -21,7 +21,7 @@ from clonometer.cli.options import (
     share_option,
 )
 from clonometer.cli.outputs import write_and_say, write_text
-from clonometer.errors import EXIT_CANNOT_TELL, EXIT_REGRESSION, UsageError
+from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
     from clonometer.dataset.history_types import History
@@ -93,7 +93,6 @@ def command(
     FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
     """
     from clonometer.dataset.history import HistoryLimits, find_history
-    from clonometer.dataset.history_types import CANNOT_TELL, REGRESSION
     from clonometer.views.terminal.history import render_history
 
     limits = HistoryLimits(max_regression, minimum_effect, recent, _moment(since))
@@ -105,7 +104,7 @@ def command(
     if export is not None and out is not None:
         _export(export, dataset, out)
     print_record(history, render_history, as_json=as_json, wide=wide)
-    return {REGRESSION: EXIT_REGRESSION, CANNOT_TELL: EXIT_CANNOT_TELL}.get(history.verdict, 0)
+    return history.verdict.exit_status
 
 
 def _draw(history: History, plot: Path) -> None:

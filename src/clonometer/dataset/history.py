@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from clonometer.dataset.boots import beyond_boots, boot_change, second_boot
 from clonometer.dataset.history_types import (
     BOOTS,
-    CANNOT_TELL,
     FEW_RUNS,
-    NO_REGRESSION,
-    REGRESSION,
     History,
     HistoryEvent,
     HistoryRow,
@@ -30,8 +27,8 @@ from clonometer.dataset.types import RunEntry
 from clonometer.results.compare.differences import by_importance, differences
 from clonometer.results.compare.types import BOOT, Difference
 from clonometer.results.rows.groups import segment_starts
-from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
 from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps, suspected_step
+from clonometer.verdicts import Direction, Gate
 
 #: The least step that is said, and the largest slow-down that is allowed, unless the caller says otherwise.
 MINIMUM_EFFECT, MAX_REGRESSION = 0.01, 0.05
@@ -100,7 +97,7 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
     suspected = any(step.is_suspected for row in rows for step in row.steps)
     # Who sees in fewer than half of the rows has not looked.
     sees = rows and 2 * blind <= len(rows)
-    verdict = REGRESSION if regressions else NO_REGRESSION if sees and not suspected else CANNOT_TELL
+    verdict = Gate.FAIL if regressions else Gate.PASS if sees and not suspected else Gate.UNKNOWN
     return History(
         dataset.reading,
         by,
@@ -147,14 +144,13 @@ def _row(
     label = dataset.labels[series.label]
     listed = judged_steps(series.logs, [run.facts.get(BOOT) for run in runs], steps, limit)
     large = [judged for judged in listed if abs(math.expm1(judged.step.size)) >= limits.minimum_effect]
-    words = (SLOWER, FASTER) if label.is_time else (HIGHER, LOWER)
     written = []
     for number, judged in enumerate(large):
         later = sum(other.step.size for other in large[number + 1 :] if other.unsure is None)
         least = min(judged.step.size, judged.step.size + later)
         is_new = _is_new(judged, runs, limits)
         regresses = label.is_time and is_new and math.expm1(least) >= limits.max_regression
-        written.append(_written(judged, runs, words, regresses=regresses))
+        written.append(_written(judged, runs, regresses=regresses))
     level = series.logs.copy()
     for step in steps:
         level[step.place :] -= step.size
@@ -205,7 +201,7 @@ def _is_new(judged: JudgedStep, runs: Sequence[RunEntry], limits: HistoryLimits)
     return judged.unsure is not None or judged.sure_at >= len(runs) - limits.recent
 
 
-def _written(judged: JudgedStep, runs: Sequence[RunEntry], words: tuple[str, str], *, regresses: bool) -> HistoryStep:
+def _written(judged: JudgedStep, runs: Sequence[RunEntry], *, regresses: bool) -> HistoryStep:
     step = judged.step
     first, last = min(step.first, len(runs) - 1), min(step.last, len(runs) - 1)
     return HistoryStep(
@@ -216,7 +212,7 @@ def _written(judged: JudgedStep, runs: Sequence[RunEntry], words: tuple[str, str
         ratio=math.exp(step.size),
         low=math.exp(step.size - _NORMAL * step.error),
         high=math.exp(step.size + _NORMAL * step.error),
-        verdict=words[0] if step.size > 0 else words[1],
+        verdict=Direction.of(step.size),
         seen_after=step.seen - step.place,
         evidence=step.evidence,
         is_regression=regresses and judged.unsure is None,

@@ -9,11 +9,9 @@ from typing import Annotated
 from clonometer.dataset.types import FolderReading, Label
 from clonometer.records import Above, Count, Known, Least, Mark, Only, version, written
 from clonometer.results.compare.types import Difference
-from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
+from clonometer.verdicts import Direction, Gate
 
-HISTORY_SCHEMA = 1
-NO_REGRESSION, REGRESSION, CANNOT_TELL = "no regression", "regression", "cannot tell"
-HISTORY_VERDICTS = (NO_REGRESSION, REGRESSION, CANNOT_TELL)
+HISTORY_SCHEMA = 2
 #: Why a step is only suspected.
 FEW_RUNS, BOOTS = "fewer than 7 runs since", "boots may differ by as much"
 _OF_LABEL = Only("label", ("cell", "quantity", "stage", "temperature", "placement", "unit"))
@@ -30,7 +28,9 @@ class HistoryStep:
     ratio: Annotated[float, Least(0), "The level after it over the level before."]
     low: Annotated[float, Least(0), "Lower end of its 95% interval."]
     high: float
-    verdict: Annotated[str, Known((SLOWER, FASTER, HIGHER, LOWER))]
+    verdict: Annotated[
+        Direction, Known((Direction.MORE, Direction.LESS)), "Of the level after it over the level before."
+    ]
     seen_after: Annotated[Count, "How many runs of the new level there were when it was evident."]
     evidence: Annotated[float, Least(0), "How much likelier it makes the values, as a logarithm."]
     is_regression: Annotated[bool, "It is sure, slower by more than is allowed, recent, and has not gone again."]
@@ -85,7 +85,7 @@ class History:
 
     reading: FolderReading
     by: Annotated[str, "What makes a series: host, or a fact."]
-    verdict: Annotated[str, Known(HISTORY_VERDICTS)]
+    verdict: Annotated[Gate, "fail: there is a regression. Exit status 0, 1 and 3."]
     max_regression: Annotated[float, Above(0), "The largest slow-down that is allowed, as a share."]
     minimum_effect: Annotated[float, Above(0), "The least step that is shown, as a share."]
     since: Annotated[str | None, "Only steps from this moment on are regressions; null: by recent."]

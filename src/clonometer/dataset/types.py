@@ -10,7 +10,7 @@ from clonometer.records import Count, Key, Least, Mark, Only, version, written
 from clonometer.results.compare.types import Compared, Provenance
 from clonometer.results.types import Estimate
 
-FLEET_SCHEMA = 1
+FLEET_SCHEMA = 2
 _OF_LABEL = Only("label", ("cell", "workload", "quantity", "unit", "stage", "temperature", "placement"))
 
 

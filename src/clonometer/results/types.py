@@ -193,11 +193,6 @@ SIDE_KEYS = (
 )
 
 
-#: The verdicts of comparisons.
-FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "not distinguishable"
-#: What is no time is neither faster nor slower, and whether more of it is worse only its reader knows.
-HIGHER, LOWER = "higher", "lower"
-VERDICTS = (SLOWER, FASTER, HIGHER, LOWER, SAME, UNDECIDED)
 ShareOrNone = Annotated[float | None, Least(0)]
 
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 
+from clonometer.verdicts import Direction
+
 #: From so many times on people say how many times, and no longer by how many percent.
 _MANY_TIMES = 2.0
 _UNKNOWN_TIMES = 1000
 
 
-def change_words(ratio: float, low: float | None, high: float | None, words: tuple[str, str]) -> str:
+def change_words(ratio: float, low: float | None, high: float | None, *, is_time: bool = True) -> str:
     """Say what a ratio above 0 is a change of, with its interval, whose ends are None where there is none.
-
-    ``words`` are what more of it is called, and what less.
 
     Examples
     --------
-    >>> change_words(1.06, 1.04, 1.08, ("slower", "faster")), change_words(0.94, 0.92, 0.96, ("slower", "faster"))
+    >>> change_words(1.06, 1.04, 1.08), change_words(0.94, 0.92, 0.96)
     ('6% slower (4 to 8)', '6% faster (4 to 8)')
-    >>> change_words(0.0091, 0.0089, 0.0093, ("slower", "faster"))
+    >>> change_words(0.0091, 0.0089, 0.0093)
     '110 times faster (108 to 112)'
-    >>> change_words(2.8, 1.3, 5.5, ("higher", "lower")), change_words(1.609, None, None, ("slower", "faster"))
+    >>> change_words(2.8, 1.3, 5.5, is_time=False), change_words(1.609, None, None)
     ('2.8 times higher (1.3 to 5.5)', '61% slower')
     """
     larger = ratio > 1
-    word = words[0] if larger else words[1]
+    word = Direction.of(ratio - 1).word(is_time=is_time)
     if max(ratio, 1 / ratio) >= _MANY_TIMES:
         ends = (low, high) if larger else (high and 1 / high, low and 1 / low)
         value, *others = _figures(ratio if larger else 1 / ratio, *ends, least=1 if 0.1 < ratio < 10 else 0)

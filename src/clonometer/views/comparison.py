@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from clonometer.grouping import gathered
+from clonometer.results.ab.command_types import CommandRow
+from clonometer.results.ab.types import AbRow
 from clonometer.results.compare.moments import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN, StoredRuns
 from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
-from clonometer.results.types import SAME, UNDECIDED, VERDICTS, LeftOut
+from clonometer.results.types import LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
+from clonometer.verdicts import Direction
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
@@ -53,19 +57,18 @@ def stage_text(row: ComparedRow) -> str:
 
 def change_text(row: ComparedRow) -> str:
     """Say what changed: surely, like all, not at all, or that nobody can tell."""
-    if row.verdict == SAME:
+    if row.verdict == Direction.EQUAL:
         return f"same within {format_share(row.within)}" if row.within else "same"
     if row.ratio is None:
         return MISSING
-    words = ("slower", "faster") if row.is_time else ("higher", "lower")
     if row.low is None or row.high is None:
-        return f"{change_words(row.ratio, None, None, words)}?"
+        return f"{change_words(row.ratio, None, None, is_time=row.is_time)}?"
     if row.like_rest:
         return f"as all others: {range_words(row.low, row.high)}"
     if row.low <= 1 <= row.high:
         return range_words(row.low, row.high)
     condition = "" if row.turns_at is None else f", if noise < {format_share(row.turns_at)}"
-    return f"{change_words(row.ratio, row.low, row.high, words)}{condition}"
+    return f"{change_words(row.ratio, row.low, row.high, is_time=row.is_time)}{condition}"
 
 
 def sides_tables(
@@ -138,8 +141,7 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
 
     def rank(row: ComparedRow) -> tuple[int, float]:
         ratio = row.ratio or 1.0
-        changed = row.verdict not in (SAME, UNDECIDED)
-        changed = changed or row.turns_at is not None
+        changed = row.verdict.is_change or row.turns_at is not None
         group = 0 if changed else 1 if row.like_rest else 3 if is_part(row.other.stage) else 2
         return (group, -max(ratio, 1 / ratio) if changed else 0.0)
 
@@ -148,17 +150,16 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
 
 def summary(compared: Compared, wide: bool = True) -> str:
     """Say all verdicts in one line, and how the noise is known; ``wide``: and how often verdicts are wrong."""
-    counts = compared.counts
-    total = sum(counts.values())
-    if not total:
+    rows = [row for pair in compared.pairs for row in pair.rows]
+    if not rows:
         return "No row could be compared."
-    like = sum(row.like_rest for pair in compared.pairs for row in pair.rows)
-    words = [f"{counts[verdict]} {_VERDICT_WORDS.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict]]
+    like = sum(row.like_rest for row in rows)
+    words = counts_of_verdicts(rows)
     if like:
         words.append(f"{like} of these moved with everything else, so suspect the machine, not the row")
     known = known_noise(compared.moments, compared.stored)
     rate = assurance(compared.moments, compared.n_tests, compared.error_rate, "comparisons") if wide else ""
-    sentences = [f"{counted(total, 'row')}: {', '.join(words)}.", _if_quiet(compared), known, rate]
+    sentences = [f"{counted(len(rows), 'row')}: {', '.join(words)}.", _if_quiet(compared), known, rate]
     return " ".join(text for text in sentences if text)
 
 
@@ -175,7 +176,18 @@ def _if_quiet(compared: Compared) -> str:
     )
 
 
-_VERDICT_WORDS = {SAME: "the same", UNDECIDED: "unclear"}
+def counts_of_verdicts(rows: Sequence[ComparedRow] | Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
+    """Say how many rows have each verdict."""
+    counts = Counter((row.verdict, verdict_word(row)) for row in rows)
+    return [f"{count} {word}" for (_, word), count in sorted(counts.items(), key=lambda item: _ORDER.index(item[0][0]))]
+
+
+def verdict_word(row: ComparedRow | AbRow | CommandRow) -> str:
+    """What the verdict of a row is called."""
+    return row.verdict.word(is_time=row.is_time)
+
+
+_ORDER = tuple(Direction)
 
 
 def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:

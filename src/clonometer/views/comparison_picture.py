@@ -7,20 +7,19 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.results.compare.types import Compared, ComparedPair
-from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED
+from clonometer.verdicts import Direction
 from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.colours import GREY, HUES
-from clonometer.views.comparison import change_text, row_parts, stage_text
+from clonometer.views.comparison import change_text, row_parts, stage_text, verdict_word
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule, where
 
+#: Of a time, then of what is no time.
 _COLOURS = {
-    SLOWER: HUES["red"],
-    FASTER: HUES["teal"],
-    HIGHER: HUES["orange"],
-    LOWER: HUES["purple"],
-    SAME: HUES["blue"],
-    UNDECIDED: GREY,
+    Direction.MORE: (HUES["red"], HUES["orange"]),
+    Direction.LESS: (HUES["teal"], HUES["purple"]),
+    Direction.EQUAL: (HUES["blue"], HUES["blue"]),
+    Direction.UNKNOWN: (GREY, GREY),
 }
 _ROW_HEIGHT = 18
 
@@ -49,7 +48,7 @@ def _points(pair: ComparedPair) -> list[dict[str, Any]]:
             "ratio": row.ratio,
             "low": row.ratio if row.low is None else row.low,
             "high": row.ratio if row.high is None else row.high,
-            "verdict": row.verdict,
+            "verdict": verdict_word(row),
             "rest": row.rest,
             "tip": f"{name}: {change_text(row)}",
         }
@@ -66,7 +65,10 @@ def _panel(pair: ComparedPair) -> Spec | None:
     rows = list(dict.fromkeys(point["row"] for point in points))
     used = {point["verdict"] for point in points}
     colours = {
-        verdict: colour for verdict, colour in _COLOURS.items() if verdict in used or verdict not in (HIGHER, LOWER)
+        word: colour
+        for verdict, of_both in _COLOURS.items()
+        for is_time, colour in zip((True, False), of_both, strict=True)
+        if (word := verdict.word(is_time=is_time)) in used or is_time
     }
     shared: Spec = {
         "y": names_axis("row", rows, grid=True, labelLimit=2 * LABEL_LIMIT),

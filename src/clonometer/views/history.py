@@ -7,9 +7,7 @@ from statistics import median
 
 from clonometer.dataset.history_types import (
     BOOTS,
-    CANNOT_TELL,
     FEW_RUNS,
-    NO_REGRESSION,
     History,
     HistoryEvent,
     HistoryRow,
@@ -17,6 +15,7 @@ from clonometer.dataset.history_types import (
 )
 from clonometer.results.compare.types import BOOT, Difference
 from clonometer.units import format_share, table_unit
+from clonometer.verdicts import Gate
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.comparison import differences_text
 from clonometer.views.labels import label_parts
@@ -35,13 +34,12 @@ _UNSURE = {
     FEW_RUNS: " Suspected: a step is sure with 7 runs.",
     BOOTS: " Suspected: it came with a boot, and boots may differ by as much; it needs two boots or more on each side.",
 }
-_WORDS = {True: ("slower", "faster"), False: ("higher", "lower")}
 
 
 def verdict_text(history: History) -> str:
     """Say whether there is a regression, or why nobody can tell."""
     allowed = format_share(history.max_regression)
-    if history.verdict == CANNOT_TELL:
+    if history.verdict == Gate.UNKNOWN:
         if not history.rows:
             return f"Cannot tell: no row has 12 runs or more ({history.n_short:,} have fewer)."
         if count := history.counts["suspected"]:
@@ -53,7 +51,7 @@ def verdict_text(history: History) -> str:
     longest = max((len(row.values) for row in history.rows), default=0)
     recent = min(history.recent, longest)
     when = f"since {history.since[:10]}" if history.since else f"in the last {recent} runs"
-    if history.verdict == NO_REGRESSION:
+    if history.verdict == Gate.PASS:
         seen, every = len(history.rows) - history.n_blind, len(history.rows)
         rows = f"the {counted(every, 'row')}" if seen == every else f"the {seen} of {every} rows that can show one"
         return f"No regression: no lasting slow-down of {allowed} or more {when}, in {rows}."
@@ -78,7 +76,7 @@ def event_text(event: HistoryEvent) -> str:
         what = f"{event.slower or event.faster} of {event.n_rows} rows {'slower' if event.slower else 'faster'}"
         alike = event.most / event.least < _ALIKE
         low, high = (None, None) if alike else (event.least, event.most)
-        size = "by " + change_words(event.ratio, low, high, ("more", "less")).replace(" more", "").replace(" less", "")
+        size = "by " + change_words(event.ratio, low, high).replace(" slower", "").replace(" faster", "")
     return (
         f"{event.series}, since {event.since[:16].replace('T', ' ')} ({event.run}): {what}, {size}. "
         f"{causes_text(event.causes, 4)}{_UNSURE.get(event.unsure or '', '')}"
@@ -113,7 +111,7 @@ def notes(history: History) -> list[str]:
 
 def step_text(row: HistoryRow, step: HistoryStep) -> str:
     """Say what a step changed, with its interval."""
-    return change_words(step.ratio, step.low, step.high, _WORDS[row.label.is_time])
+    return change_words(step.ratio, step.low, step.high, is_time=row.label.is_time)
 
 
 def history_table(rows: Sequence[HistoryRow]) -> Table:

@@ -257,7 +257,7 @@ def _pair_text(pair: Pair) -> str:
     low, high = pair.interval if pair.n > 1 else (None, None)
     if low is not None and high is not None and low <= 1 <= high:
         return range_words(low, high)
-    return change_words(pair.value, low, high, ("slower", "faster"))
+    return change_words(pair.value, low, high)
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:

@@ -14,13 +14,14 @@ from clonometer.errors import ClonometerError, InputError, RunFileError
 from clonometer.plan.sides import with_side_axis
 from clonometer.results.ab.judgement import judge_run
 from clonometer.results.ab.turns import paired_placement
-from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, NONE, AbResult
+from clonometer.results.ab.types import AbResult
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import find_all
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.observed import observe
 from clonometer.run_document import RunDocument, read_document
+from clonometer.verdicts import Gate
 
 DESCRIBED = with_side_axis(CATALOGUE).raw
 # An end that is compared, and a detail that is not.
@@ -111,7 +112,7 @@ def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() ->
     changes = scattered(0.06)
     [row] = judged(changes).rows
     above = sum(change > 0 for change in changes[: row.pairs])
-    assert (row.verdict, row.b_slower) == ("slower", above)
+    assert (row.verdict, row.b_slower) == ("more", above)
     assert row.cell == f"{WORKLOAD}[temperature=warm]"
     assert row.sentence.startswith(
         f"posix_spawn, warm, until reaped: B was slower in {above} of {row.pairs} pairs, by "
@@ -130,13 +131,13 @@ def test_it_is_judged_by_the_pairs_until_it_was_sure() -> None:
 
 def test_a_faster_side_the_same_and_what_cannot_be_told() -> None:
     [faster] = judged(scattered(-1.2)).rows
-    assert (faster.verdict, faster.b_slower) == ("faster", 0)
+    assert (faster.verdict, faster.b_slower) == ("less", 0)
     assert f"B was faster in {faster.pairs} of {faster.pairs} pairs, 3.3" in faster.sentence
     [same] = judged(scattered(0.0, 60, 0.005)).rows
-    assert same.verdict == "same"
+    assert same.verdict == "equal"
     assert "the same within" in same.sentence
     [unclear] = judged(scattered(0.0, 30, 0.2)).rows
-    assert unclear.verdict == "not distinguishable"
+    assert unclear.verdict == "unknown"
     assert "could not tell a difference: B was slower in " in unclear.sentence
     assert unclear.p is not None
     assert unclear.p > 0.05
@@ -145,17 +146,17 @@ def test_a_faster_side_the_same_and_what_cannot_be_told() -> None:
 def test_few_pairs_give_no_verdict_however_different_they_are() -> None:
     result = judged([0.5] * 5)
     [row] = result.rows
-    assert (row.verdict, row.interval, row.pairs) == ("not distinguishable", None, 5)
+    assert (row.verdict, row.interval, row.pairs) == ("unknown", None, 5)
     assert not result.is_told
-    assert judged([0.5] * 8).rows[0].verdict == "not distinguishable"
-    assert judged([0.5] * 12).rows[0].verdict == "slower"
+    assert judged([0.5] * 8).rows[0].verdict == "unknown"
+    assert judged([0.5] * 12).rows[0].verdict == "more"
 
 
 def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> None:
     # A is slower where it comes after B, which has the odd pairs: all together B looks 4% faster.
     left = [change - 0.08 * (pair % 2) for pair, change in enumerate(scattered(0.0, 60, 0.01))]
     [row] = judged(left).rows
-    assert row.verdict == "not distinguishable"
+    assert row.verdict == "unknown"
     assert row.interval is not None
     assert row.interval[1] < 1
     assert row.order_p is not None
@@ -167,7 +168,7 @@ def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> 
     [row] = judged(hidden).rows
     assert row.interval is not None
     assert 0.98 < row.interval[0] < row.interval[1] < 1.02
-    assert row.verdict == "not distinguishable"
+    assert row.verdict == "unknown"
 
 
 def test_the_ratio_of_medians_stands_beside_that_of_pairs() -> None:
@@ -179,7 +180,12 @@ def test_the_ratio_of_medians_stands_beside_that_of_pairs() -> None:
 
 @pytest.mark.parametrize(
     ("centre", "scatter", "verdict", "allowed"),
-    [(0.3, 0.02, CONFIRMED, False), (0.03, 0.02, NONE, True), (-0.5, 0.02, NONE, True), (0.05, 0.1, CANNOT_TELL, None)],
+    [
+        (0.3, 0.02, Gate.FAIL, False),
+        (0.03, 0.02, Gate.PASS, True),
+        (-0.5, 0.02, Gate.PASS, True),
+        (0.05, 0.1, Gate.UNKNOWN, None),
+    ],
 )
 def test_a_gate_asks_on_which_side_of_the_limit_the_whole_interval_is(
     centre: float, scatter: float, verdict: str, allowed: bool | None
@@ -251,8 +257,8 @@ def test_nothing_is_the_same_where_a_setting_may_never_have_been_switched() -> N
     ]
     result = judge_run(run, "")
     [row] = result.rows
-    assert (row.verdict, row.allowed, result.verdict) == ("not distinguishable", None, CANNOT_TELL)
+    assert (row.verdict, row.allowed, result.verdict) == ("unknown", None, Gate.UNKNOWN)
     assert row.reason == "it is not known whether do switched anything: it names no file"
     run.metadata["settings"][0]["not_verified"] = None
     [row] = judge_run(run, "").rows
-    assert (row.verdict, row.allowed) == ("same", True)
+    assert (row.verdict, row.allowed) == ("equal", True)

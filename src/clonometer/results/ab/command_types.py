@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Most, Positive, version, written
-from clonometer.results.ab.types import CANNOT_TELL, CONFIRMED, DRIFTS, NONE, REASON, gate_verdict
-from clonometer.results.types import UNDECIDED, VERDICTS, ShareOrNone
+from clonometer.results.ab.types import DRIFTS, REASON, gate_verdict
+from clonometer.results.types import ShareOrNone
+from clonometer.verdicts import Direction, Gate
 
-COMMANDS_SCHEMA = 1
+COMMANDS_SCHEMA = 2
 #: What is compared of commands, by the name that it has in sentences; all but the last are times in ns.
 QUANTITIES = {"wall_time": "wall time", "cpu_time": "CPU time", "peak_memory": "peak memory"}
 WALL_TIME, CPU_TIME, PEAK_MEMORY = QUANTITIES
@@ -73,7 +74,7 @@ class CommandRow:
     pairs: Annotated[Count, "Pairs until this row was sure."]
     b_slower: Annotated[Count, "Pairs of these in which B had more of it."]
     p: Annotated[float | None, Least(0), Most(1), "Of the signed-rank test, corrected for all rows and looks."]
-    verdict: Annotated[str, Known(VERDICTS), "Of B."]
+    verdict: Annotated[Direction, "Of B over A."]
     allowed: Annotated[bool | None, "With max_regression: whether it is surely within it; null: not sure, or no gate."]
     reason: REASON
     sentence: Annotated[str, Least(1), "The verdict in words."]
@@ -82,6 +83,11 @@ class CommandRow:
     def name(self) -> str:
         """What people call the quantity."""
         return QUANTITIES[self.quantity]
+
+    @property
+    def is_time(self) -> bool:
+        """Whether a command with more of it is slower: CPU time and memory are higher or lower."""
+        return self.quantity == WALL_TIME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +107,7 @@ class CommandsResult:
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended."]
     minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
     max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
-    error_rate: Annotated[float, "The chance that any row has a verdict other than same where nothing differs."]
+    error_rate: Annotated[float, "The chance that any row has a verdict other than equal where nothing differs."]
     rows: Sequence[CommandRow]
 
     @written("Pairs that were started.", after="seed")
@@ -112,14 +118,14 @@ class CommandsResult:
     @written("Rows of each verdict.", after="error_rate")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
-        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in VERDICTS}
+        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in Direction}
 
     @written("Of the gate, as in ab.schema.json; null: no gate.", after="counts")
-    def verdict(self) -> Annotated[str | None, Known((NONE, CONFIRMED, CANNOT_TELL))]:
+    def verdict(self) -> Gate | None:
         """The verdict of the gate."""
         return gate_verdict(self.max_regression, [row.allowed for row in self.rows])
 
     @property
     def is_told(self) -> bool:
         """Whether any row has an interval or a verdict."""
-        return any(row.interval is not None or row.verdict != UNDECIDED for row in self.rows)
+        return any(row.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)

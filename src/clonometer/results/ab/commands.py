@@ -154,7 +154,7 @@ def _row(quantity: str, pairs: CommandPairs, decision: Decision, empty: CommandM
     is_wall = quantity == WALL_TIME
     step = _STEPS[quantity] / b.median if b.median else 0.0
     ratio, ends = None if decision.value is None else math.exp(decision.value), ends_of(decision)
-    verdict, reason = verdict_of(decision, pairs.design, is_time=is_wall, step=step)
+    verdict, reason = verdict_of(decision, pairs.design, step=step)
     words = verdict_text(
         verdict, decision.pairs, decision.n_above, ratio, ends, is_time=is_wall, drifts=decision.drifts
     )

@@ -14,10 +14,11 @@ from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.source import RunSource
-from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Estimate, LeftOut
+from clonometer.results.types import Estimate, LeftOut
 from clonometer.run_document import ProcessEntry, SidesEntry, SwitchedSetting
 from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
+from clonometer.verdicts import Direction
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
 
 
@@ -161,10 +162,10 @@ def _row(
     ratio = None if decision.value is None else math.exp(decision.value)
     ends = ends_of(decision)
     step = b.estimate.resolution_ns / b.estimate.median_ns if b.estimate.median_ns else 0.0
-    verdict, reason = verdict_of(decision, design, is_time=b.is_time, step=step)
-    if verdict == SAME and unverified is not None:
+    verdict, reason = verdict_of(decision, design, step=step)
+    if verdict == Direction.EQUAL and unverified is not None:
         # A setting that was never switched makes both sides alike.
-        verdict, reason = UNDECIDED, f"it is not known whether do switched anything: {unverified.not_verified}"
+        verdict, reason = Direction.UNKNOWN, f"it is not known whether do switched anything: {unverified.not_verified}"
     words = verdict_text(
         verdict, decision.pairs, decision.n_above, ratio, ends, is_time=b.is_time, drifts=decision.drifts
     )
@@ -193,20 +194,19 @@ def _row(
     )
 
 
-def verdict_of(decision: Decision, design: PairedDesign, *, is_time: bool, step: float) -> tuple[str, str | None]:
+def verdict_of(decision: Decision, design: PairedDesign, *, step: float) -> tuple[Direction, str | None]:
     """The verdict of a row, and why it or its interval is missing; ``step``: of its clock, as a share of the row."""
     changed = decision.changed(design.least_effect)
     if changed:
-        words = (SLOWER, FASTER) if is_time else (HIGHER, LOWER)
-        return words[0] if changed > 0 else words[1], DRIFT if decision.drifts else None
+        return Direction.of(changed), DRIFT if decision.drifts else None
     if decision.drifts:
-        return UNDECIDED, DRIFT
+        return Direction.UNKNOWN, DRIFT
     if not decision.is_within(design.least_effect):
-        return UNDECIDED, _order_reason(decision, design.least_effect)
+        return Direction.UNKNOWN, _order_reason(decision, design.least_effect)
     if step > design.least_effect:
         # What the clock cannot tell apart is not known to be the same.
-        return UNDECIDED, f"one step of the clock is {format_share(step)} of it"
-    return SAME, None
+        return Direction.UNKNOWN, f"one step of the clock is {format_share(step)} of it"
+    return Direction.EQUAL, None
 
 
 def allowed_by(decision: Decision, design: PairedDesign) -> bool | None:

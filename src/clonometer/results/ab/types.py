@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
-from clonometer.results.types import OF_ROW, SIDE_KEYS, UNDECIDED, VERDICTS, Estimate, LeftOut, ShareOrNone
+from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import SwitchedSetting
+from clonometer.verdicts import Direction, Gate
 
-AB_SCHEMA = 1
-#: Of the gate: no row is slower than allowed, some row surely is, or it cannot be told.
-NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
+AB_SCHEMA = 2
 
 _SIDE = Only("side", SIDE_KEYS)
 
@@ -28,13 +27,13 @@ REASON = Annotated[
 ]
 
 
-def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -> str | None:
+def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -> Gate | None:
     """The verdict of the gate, of what each row allows; None without a gate."""
     if max_regression is None:
         return None
     if False in allowed:
-        return CONFIRMED
-    return NONE if allowed and None not in allowed else CANNOT_TELL
+        return Gate.FAIL
+    return Gate.PASS if allowed and None not in allowed else Gate.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class AbRow:
         "Of the signed-rank test, corrected for all rows and for looking meanwhile: at most error_rate where the "
         "interval does not hold 1.",
     ]
-    verdict: Annotated[str, Known(VERDICTS), "Of B."]
+    verdict: Annotated[Direction, "Of B over A."]
     allowed: Annotated[
         bool | None,
         "With max_regression: false where the whole interval is above it, true where it is not; else null.",
@@ -111,9 +110,7 @@ class AbResult:
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended, for each condition."]
     minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
     max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
-    error_rate: Annotated[
-        float, "The chance that any row is called faster or slower (higher or lower) where nothing differs."
-    ]
+    error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing differs."]
     correction: Annotated[Literal["Holm"], "What the p-values are corrected by."] = "Holm"
     rows: Annotated[Sequence[AbRow], "In the order of the plan."]
     left_out: Sequence[LeftOut]
@@ -121,16 +118,14 @@ class AbResult:
     @written("Rows of each verdict.", after="correction")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
-        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in VERDICTS}
+        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in Direction}
 
-    @written(
-        "Of the gate: a row is surely slower than allowed, none is, or it cannot tell; null: no gate.", after="counts"
-    )
-    def verdict(self) -> Annotated[str | None, Known((NONE, CONFIRMED, CANNOT_TELL))]:
+    @written("Of the gate: it fails where a row is surely slower than allowed; null: no gate.", after="counts")
+    def verdict(self) -> Gate | None:
         """The verdict of the gate."""
         return gate_verdict(self.max_regression, [row.allowed for row in self.rows])
 
     @property
     def is_told(self) -> bool:
         """Whether any row has an interval or a verdict."""
-        return any(row.interval is not None or row.verdict != UNDECIDED for row in self.rows)
+        return any(row.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER
 from clonometer.run_document import SwitchedSetting
 from clonometer.units import format_ratio, ratio_figures
+from clonometer.verdicts import Direction
 from clonometer.words import setting_name
 
 #: Why a row has no interval although its pairs are enough.
@@ -69,7 +69,7 @@ def _end_text(percent: float, decimals: int) -> str:
 
 
 def verdict_text(
-    verdict: str,
+    verdict: Direction,
     pairs: int,
     b_slower: int,
     ratio: float | None,
@@ -82,26 +82,26 @@ def verdict_text(
 
     Examples
     --------
-    >>> verdict_text("slower", 30, 27, 1.06, (1.04, 1.08))
+    >>> verdict_text(Direction.MORE, 30, 27, 1.06, (1.04, 1.08))
     'B was slower in 27 of 30 pairs, by 6% (4 to 8)'
-    >>> verdict_text("faster", 30, 0, 0.01, (0.009, 0.011))
+    >>> verdict_text(Direction.LESS, 30, 0, 0.01, (0.009, 0.011))
     'B was faster in 30 of 30 pairs, 100 times (91 to 111)'
-    >>> verdict_text("same", 40, 19, 1.001, (0.992, 1.0095))
+    >>> verdict_text(Direction.EQUAL, 40, 19, 1.001, (0.992, 1.0095))
     'the same within 1%: B was slower in 19 of 40 pairs'
-    >>> verdict_text("not distinguishable", 12, 8, 1.03, None)
+    >>> verdict_text(Direction.UNKNOWN, 12, 8, 1.03, None)
     'could not tell a difference: B was slower in 8 of 12 pairs; more pairs are needed for an interval'
     """
-    slower, faster = (SLOWER, FASTER) if is_time else (HIGHER, LOWER)
+    slower, faster = (direction.word(is_time=is_time) for direction in (Direction.MORE, Direction.LESS))
     in_pairs = f"B was {slower} in {b_slower} of {pairs} pairs"
     if ratio is None:
         return "could not tell a difference: there is no pair of both sides"
-    if verdict == slower:
+    if verdict == Direction.MORE:
         return f"{in_pairs}, {change_text(ratio, ends)}"
-    if verdict == faster:
+    if verdict == Direction.LESS:
         return f"B was {faster} in {pairs - b_slower} of {pairs} pairs, {change_text(ratio, ends)}"
     if ends is None:
         return f"could not tell a difference: {in_pairs}{'' if drifts else '; more pairs are needed for an interval'}"
-    if verdict == SAME:
+    if verdict == Direction.EQUAL:
         farthest = max(ends[1] - 1, 1 / ends[0] - 1)
         return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_pairs}"
     _, low, high = percentages(ratio - 1, ends[0] - 1, ends[1] - 1)

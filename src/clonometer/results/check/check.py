@@ -11,13 +11,6 @@ from clonometer.errors import InputError
 from clonometer.plan.shipped import plan_names
 from clonometer.results.check.types import (
     BLIND_FACTOR,
-    CANNOT_TELL,
-    CONFIRMED,
-    FINE,
-    NONE,
-    REGRESSED,
-    SUSPECT,
-    UNCLEAR,
     Checked,
     CheckedRow,
 )
@@ -35,9 +28,10 @@ from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
-from clonometer.results.types import SLOWER, LeftOut
+from clonometer.results.types import LeftOut
 from clonometer.run_document import RunDocument
 from clonometer.units import format_share
+from clonometer.verdicts import Direction, Gate
 
 MAX_REGRESSION = 0.05
 #: The chance that any row of one check alarms where nothing changed.
@@ -87,7 +81,7 @@ def check_runs(
     checked = Checked(
         baseline=pair.base,
         run=pair.other,
-        verdict=NONE,
+        verdict=Gate.PASS,
         reasons=(),
         rows=tuple(rows),
         left_out=tuple(left_out),
@@ -126,7 +120,7 @@ def check_again(
             rows.append(_settled(row, confirmed))
         else:
             lost.append(f"{row.compared.other.cell} could not be measured again")
-            rows.append(replace(row, verdict=SUSPECT))  # no alarm without a confirmation
+            rows.append(_suspected(row))  # no alarm without a confirmation
     checked = replace(checked, rows=tuple(rows), rerun=True, shifts=shifts_of(row.compared for row in rerun))
     return _concluded(checked, [*checked.reasons_lost, *dict.fromkeys(lost)], _disturbances(*bases, again))
 
@@ -155,31 +149,35 @@ def _judged(listed: Sequence[Draft], max_regression: float, tests: int | None = 
     return [
         CheckedRow(
             row,
-            _verdict(row, suspected, max_regression, draft.conditional),
+            *_verdict(row, lax_row, max_regression, draft.conditional),
             # First launches never alarm.
             None if row.base.is_first_launch else detectable(draft, ERROR_RATE, size, max_regression),
         )
-        for draft, row, suspected in zip(listed, strict, lax, strict=True)
+        for draft, row, lax_row in zip(listed, strict, lax, strict=True)
     ]
 
 
-def _verdict(row: ComparedRow, suspected: ComparedRow, max_regression: float, conditional: bool) -> str:
-    if row.verdict == SLOWER:
+def _verdict(row: ComparedRow, lax: ComparedRow, max_regression: float, conditional: bool) -> tuple[Gate, bool]:
+    """The verdict of a row, and whether it is suspected; ``lax``: at the larger error rate."""
+    if row.verdict == Direction.MORE:
         # A process has one first launch, whose level depends on a state of the machine that is another in each run.
-        return SUSPECT if row.base.is_first_launch else REGRESSED
-    if suspected.verdict == SLOWER or (suspected.turns_at is not None and (suspected.ratio or 0.0) > 1):
-        return SUSPECT
+        return (Gate.UNKNOWN, True) if row.base.is_first_launch else (Gate.FAIL, False)
+    if lax.verdict == Direction.MORE or (lax.turns_at is not None and (lax.ratio or 0.0) > 1):
+        return Gate.UNKNOWN, True
     # Within two runs of which nobody knows how far they are apart, no interval is one of the change.
     is_known = not conditional and row.high is not None and row.high < 1 + max_regression
-    return FINE if is_known else UNCLEAR
+    return Gate.PASS if is_known else Gate.UNKNOWN, False
 
 
 def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
     """Judge a flagged row by its new measurement; where it neither confirms nor refutes an alarm, suspect the row."""
-    verdict = again.verdict
-    if verdict == UNCLEAR and row.verdict == REGRESSED and not _refuted(row.compared, again.compared):
-        verdict = SUSPECT
-    return replace(row, verdict=verdict, again=again.compared)
+    is_open = again.verdict == Gate.UNKNOWN and row.verdict == Gate.FAIL
+    suspect = again.suspect or (is_open and not _refuted(row.compared, again.compared))
+    return replace(row, verdict=again.verdict, suspect=suspect, again=again.compared)
+
+
+def _suspected(row: CheckedRow) -> CheckedRow:
+    return replace(row, verdict=Gate.UNKNOWN, suspect=True)
 
 
 def _refuted(first: ComparedRow, again: ComparedRow) -> bool:
@@ -209,14 +207,14 @@ def _disturbances(*sides: Book) -> list[str]:
 
 def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str]) -> Checked:
     """Draw the conclusion from the rows."""
-    alarmed = checked.count(REGRESSED)
+    alarmed = checked.count(Gate.FAIL)
     if alarmed and disturbances:
-        rows = [replace(row, verdict=SUSPECT) if row.verdict == REGRESSED else row for row in checked.rows]
+        rows = [_suspected(row) if row.verdict == Gate.FAIL else row for row in checked.rows]
         checked = replace(checked, rows=tuple(rows))
     elif alarmed:
-        return replace(checked, verdict=CONFIRMED, reasons=(), reasons_lost=tuple(lost))
+        return replace(checked, verdict=Gate.FAIL, reasons=(), reasons_lost=tuple(lost))
     reasons = [*lost, *_slower_machine(checked)]
-    suspects = checked.count(SUSPECT)
+    suspects = checked.n_suspect
     if suspects:
         more = "measured again, that is not settled" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
@@ -225,7 +223,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
             looks = "rows look" if suspects != 1 else "row looks"
             reasons.append(f"{suspects} {looks} slower, not surely enough: {more}")
     reasons += _too_little(checked)
-    verdict = CANNOT_TELL if reasons else NONE
+    verdict = Gate.UNKNOWN if reasons else Gate.PASS
     return replace(checked, verdict=verdict, reasons=tuple(reasons), reasons_lost=tuple(lost))
 
 
@@ -267,7 +265,7 @@ def _too_little(checked: Checked) -> list[str]:
 
 def _unknown(candidates: Sequence[CheckedRow]) -> str:
     """Say that nobody has measured how far runs are apart, and at how much the greatest slow-down would be one."""
-    turning = [row.compared.turns_at for row in candidates if row.verdict == SUSPECT and row.compared.turns_at]
+    turning = [row.compared.turns_at for row in candidates if row.suspect and row.compared.turns_at]
     why = "how much two runs of this machine differ was never measured"
     if not turning:
         return f"{why}, so a slow-down may hide in it"
@@ -284,7 +282,7 @@ def _detectable(checked: Checked) -> list[float]:
 
 def _command(checked: Checked, bases: Sequence[Book], runs: Sequence[Book]) -> str | None:
     """Name the command that decides a check, or that must come before it; None where it is decided, or none does."""
-    if checked.verdict != CANNOT_TELL:
+    if checked.verdict != Gate.UNKNOWN:
         return None
     words = ["clonometer", "check", *(run.name for run in runs)]
     words += [word for base in bases for word in ("--baseline", base.name)]

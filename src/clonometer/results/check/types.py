@@ -10,13 +10,11 @@ from clonometer.records import Above, After, Count, Key, Known, Mark, Only, vers
 from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.compare.types import STORED_WORDS, CommonShift, ComparedRow, Difference
 from clonometer.results.types import LeftOut, ShareOrNone
+from clonometer.verdicts import Gate
 
-CHECK_SCHEMA = 2
-REGRESSED, SUSPECT, FINE, UNCLEAR = "regressed", "suspect", "fine", "not distinguishable"
-ROW_VERDICTS = (REGRESSED, SUSPECT, FINE, UNCLEAR)
+CHECK_SCHEMA = 3
 #: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/comparing.md).
 BLIND_FACTOR = 2.0
-NONE, CONFIRMED, CANNOT_TELL = "none", "confirmed", "cannot tell"
 
 
 _COMPARED = Only(
@@ -42,7 +40,10 @@ class CheckedRow:
     """One stage of one cell at one observed placement, against its baseline."""
 
     compared: Annotated[ComparedRow, Mark.MERGED, _COMPARED]
-    verdict: Annotated[str, Known(ROW_VERDICTS)]
+    verdict: Annotated[
+        Gate, "fail: surely slower by as much as is allowed, or more; pass: surely not; a first launch never fails."
+    ]
+    suspect: Annotated[bool, "The verdict is unknown, but the row looks slower."]
     detectable: Annotated[
         ShareOrNone,
         Key("detectable_change"),
@@ -53,7 +54,7 @@ class CheckedRow:
         ComparedRow | None, _AGAIN, After("detectable"), "The row measured again, in the place of the run."
     ] = None
 
-    @written("Why there is no ratio, no interval or no verdict.", after="verdict")
+    @written("Why there is no ratio, no interval or no verdict.", after="suspect")
     def reason(self) -> str | None:
         """Why there is no ratio, no interval or no verdict."""
         return self.compared.reason
@@ -67,7 +68,7 @@ class Checked:
 
     baseline: str
     run: str
-    verdict: Annotated[str, Known((NONE, CONFIRMED, CANNOT_TELL)), "Exit status 0, 1 and 3."]
+    verdict: Annotated[Gate, "Exit status 0, 1 and 3."]
     reasons: Annotated[Sequence[str], "Why it cannot tell; else empty."]
     max_regression: Annotated[float, Above(0), "The largest slow-down allowed, as a share."]
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
@@ -100,16 +101,21 @@ class Checked:
     @written("Rows of each verdict.", after="rerun")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
-        return {verdict: self.count(verdict) for verdict in ROW_VERDICTS}
+        return {verdict: self.count(verdict) for verdict in Gate}
 
     @property
     def flagged(self) -> Sequence[CheckedRow]:
         """The rows that alarm or are suspected."""
-        return [row for row in self.rows if row.verdict in (REGRESSED, SUSPECT)]
+        return [row for row in self.rows if row.verdict == Gate.FAIL or row.suspect]
 
-    def count(self, verdict: str) -> int:
+    def count(self, verdict: Gate) -> int:
         """The number of rows of a verdict."""
         return sum(row.verdict == verdict for row in self.rows)
+
+    @written(after="counts")
+    def n_suspect(self) -> Annotated[Count, "Rows of verdict unknown that look slower."]:
+        """The number of rows that are suspected."""
+        return sum(row.suspect for row in self.rows)
 
     @property
     def n_first(self) -> int:

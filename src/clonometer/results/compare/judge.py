@@ -20,7 +20,7 @@ from clonometer.results.compare.sides import Match
 from clonometer.results.compare.types import ComparedRow
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
-from clonometer.results.types import FASTER, HIGHER, LOWER, SAME, SLOWER, UNDECIDED, Estimate
+from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.changes import (
     LogChange,
@@ -34,6 +34,7 @@ from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL
 from clonometer.stats.multiplicity import score
 from clonometer.stats.quantiles import Floats
 from clonometer.units import format_share
+from clonometer.verdicts import Direction
 
 #: With fewer processes on a side no 95% interval of a median exists, and a row gets no verdict.
 LEAST_PROCESSES = LEAST_NOMINAL
@@ -133,7 +134,7 @@ def unit_drafts(rows: Sequence[UnitRow]) -> list[Draft]:
 
 def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
     change = row.change(typical.get(row.base.is_first_launch))
-    bare = ComparedRow(row.base, row.other, _ratio(change.value), None, None, UNDECIDED, None, None)
+    bare = ComparedRow(row.base, row.other, _ratio(change.value), None, None, Direction.UNKNOWN, None, None)
     return Draft(bare, change, of_units=True)
 
 
@@ -210,7 +211,7 @@ def resolution_share(row: ComparedRow) -> float:
 def _draft(match: Match, moments: Moments) -> Draft:
     reason = no_ratio_of(*match.bases, *match.others)
     sides = _estimate_of(match.bases), _estimate_of(match.others)
-    row = ComparedRow(*sides, None, None, None, UNDECIDED, None, reason)
+    row = ComparedRow(*sides, None, None, None, Direction.UNKNOWN, None, reason)
     if reason is not None:
         return Draft(_without_ratio(row, match), None)
     base, other = joined(match.bases), joined(match.others)
@@ -237,7 +238,7 @@ def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
     """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
     values = [side.processes.values for side in (*match.bases, *match.others)]
     if not row.is_time and row.n_processes >= LEAST_PROCESSES and not any(side.any() for side in values):
-        return replace(row, verdict=SAME, reason=None)
+        return replace(row, verdict=Direction.EQUAL, reason=None)
     return row
 
 
@@ -374,12 +375,11 @@ def _with_verdict(draft: Draft, level: float, is_sure: bool, minimum_effect: flo
     if draft.leaves_out_none(level) and size >= max(minimum_effect, step):
         if not is_sure:
             return replace(row, like_rest=True)
-        words = (SLOWER, FASTER) if row.is_time else (HIGHER, LOWER)
-        return replace(row, verdict=words[0] if ratio > 1 else words[1])
+        return replace(row, verdict=Direction.of(ratio - 1))
     # What the clock cannot tell apart is not known to be the same.
     farthest = max(high - 1, 1 / low - 1, step)
     if farthest <= minimum_effect:
-        return replace(row, verdict=SAME, within=_rounded_up(farthest))
+        return replace(row, verdict=Direction.EQUAL, within=_rounded_up(farthest))
     if size < step > minimum_effect:
         return replace(row, reason=f"one step of the clock is {format_share(step)} of it")
     return row

@@ -15,6 +15,7 @@ from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, span_words, until
 
 #: What differs between any two runs of one machine, or is judged as a figure itself.
@@ -71,8 +72,7 @@ def _changes(differs: Sequence[ComparedRow], tests: int) -> str:
         return "no row differs by more than its processes scatter"
     first, rest = differs[0], len(differs) - 1
     more = f", and {rest} more row{'' if rest == 1 else 's'} differ" if rest else ""
-    words = ("slower", "faster") if first.is_time else ("higher", "lower")
-    how = words[(first.ratio or 1.0) < 1]
+    how = Direction.of((first.ratio or 1.0) - 1).word(is_time=first.is_time)
     noise = format_share(first.turns_at or 0.0)
     return f"{_name(first)} {format_share(_size(first))} {how}, a change if runs here differ by less than {noise}{more}"
 

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 
 from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
 from clonometer.results.compare.moments import SOURCES, StoredRuns
-from clonometer.results.types import OF_ROW, SIDE_KEYS, VERDICTS, Estimate, LeftOut, ShareOrNone
+from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import EnvironmentEntry, PlanTarget
+from clonometer.verdicts import Direction
 
-COMPARE_SCHEMA = 2
+COMPARE_SCHEMA = 3
 #: The fact that tells boots of a machine apart: no setting, but memory lies elsewhere after each.
 BOOT = "host.boot_id"
 STORED_WORDS = "The runs that lie beside those compared; null where nobody looked."
@@ -51,8 +52,8 @@ class ComparedRow:
         "number of rows, see docs/comparing.md. None with one process on a side.",
     ]
     high: Annotated[ShareOrNone, Key("ratio_high")]
-    verdict: Annotated[str, Known(VERDICTS)]
-    within: Annotated[ShareOrNone, "Where the verdict is same: the share that the interval keeps within, rounded up."]
+    verdict: Annotated[Direction, "Of the other side over the base."]
+    within: Annotated[ShareOrNone, "Where the verdict is equal: the share that the interval keeps within, rounded up."]
     reason: Annotated[str | None, "Why there is no ratio, no interval or no verdict."]
     rest: Annotated[
         ShareOrNone,
@@ -150,9 +151,7 @@ class Compared:
         "One for each side that was compared with the first.",
     ]
     minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
-    error_rate: Annotated[
-        float, "The chance that any row is called faster or slower (higher or lower) where nothing changed."
-    ]
+    error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing changed."]
     n_tests: Annotated[Count, "Rows that can have a verdict, over all comparisons: what intervals are corrected for."]
     moments: Annotated[
         str,
@@ -169,4 +168,4 @@ class Compared:
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
         rows = [row for pair in self.pairs for row in pair.rows]
-        return {verdict: sum(row.verdict == verdict for row in rows) for verdict in VERDICTS}
+        return {verdict: sum(row.verdict == verdict for row in rows) for verdict in Direction}

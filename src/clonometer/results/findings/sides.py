@@ -53,7 +53,7 @@ def _numbers(row: AbRow) -> dict[str, Any]:
         "pairs": row.pairs,
         "b_slower": row.b_slower,
         "p": row.p,
-        "of_b": row.verdict,
+        "verdict": row.verdict,
     }
 
 

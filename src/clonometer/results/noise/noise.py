@@ -8,13 +8,14 @@ from itertools import pairwise
 
 from clonometer.errors import InputError
 from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION, check_runs
-from clonometer.results.check.types import REGRESSED, Checked
+from clonometer.results.check.types import Checked
 from clonometer.results.compare.moments import SAME_MOMENTS
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.stats.interval import CONFIDENCE
 from clonometer.stats.quantiles import binomial_cdf, median
+from clonometer.verdicts import Gate
 
 _RATE_STEPS = 40
 
@@ -72,12 +73,12 @@ def measure_noise(rounds: Sequence[Book], plan: str, *, max_regression: float = 
 
 
 def _against_itself(checks: Sequence[Checked]) -> AgainstItself:
-    alarmed = [checked for checked in checks if checked.count(REGRESSED)]
+    alarmed = [checked for checked in checks if checked.count(Gate.FAIL)]
     rows = dict.fromkeys(
         f"{row.compared.other.cell} {row.compared.other.stage or row.compared.other.quantity}"
         for checked in alarmed
         for row in checked.rows
-        if row.verdict == REGRESSED
+        if row.verdict == Gate.FAIL
     )
     low, high = rate_interval(len(alarmed), len(checks))
     return AgainstItself(len(checks), len(alarmed), low, high, tuple(rows))

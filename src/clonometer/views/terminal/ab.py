@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clonometer.results.ab.command_types import CommandRow, CommandsResult
-from clonometer.results.ab.types import CONFIRMED, NONE, AbResult, AbRow
+from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import medians_text, percentages, switched_text
-from clonometer.results.types import UNDECIDED
 from clonometer.units import format_ratio, format_share, ratio_figures, table_unit
+from clonometer.verdicts import Direction, Gate
+from clonometer.views.comparison import counts_of_verdicts, verdict_word
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import DRIFTS, MISSING, Column, Table, label_column
-from clonometer.views.terminal.comparison import VERDICT_STYLES, reason_lines
+from clonometer.views.terminal.comparison import reason_lines, verdict_style
 from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import OF_THIS_RUN, painted, rendered, wrap, wrap_each
 from clonometer.words import stage_name
@@ -40,9 +41,9 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
         lines += wrap_each((switched_text(setting) for setting in switched), width, bullet="  ")
     shown = result.rows if wide else _pick(result.rows)
     lines += ["", *(_drawn(shown, width, colour) if shown else ["No pair finished on both sides."])]
-    sure_rows = [row for row in result.rows if row.verdict != UNDECIDED] or result.rows
+    sure_rows = [row for row in result.rows if row.verdict != Direction.UNKNOWN] or result.rows
     if not wide:
-        sure_rows = sorted(sure_rows, key=lambda row: row.verdict not in VERDICT_STYLES)[:SHORT_SENTENCES]
+        sure_rows = sorted(sure_rows, key=lambda row: not row.verdict.is_change)[:SHORT_SENTENCES]
     lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
     reasons = why_no_verdict(result.rows)
     reasons += [
@@ -77,9 +78,7 @@ def _setting(text: str) -> str:
 
 def _medians_differ(row: AbRow, ratio: float) -> bool:
     """Whether a verdict's interval does not hold the ratio of medians, which readers may take it for."""
-    return (
-        row.verdict in VERDICT_STYLES and row.interval is not None and not row.interval[0] <= ratio <= row.interval[1]
-    )
+    return row.verdict.is_change and row.interval is not None and not row.interval[0] <= ratio <= row.interval[1]
 
 
 def _medians(row: AbRow) -> str:
@@ -90,7 +89,7 @@ def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
     """The rows of the short table: all if they fit, else the last stage of each launch and what changed."""
     if len(rows) <= SHORT_ROWS:
         return rows
-    return [row for row in rows if not is_part(row.b.stage) or row.verdict in VERDICT_STYLES][:SHORT_ROWS]
+    return [row for row in rows if not is_part(row.b.stage) or row.verdict.is_change][:SHORT_ROWS]
 
 
 def _drawn(rows: Sequence[AbRow], width: int, colour: bool) -> list[str]:
@@ -108,13 +107,9 @@ def _below(rows: Sequence[AbRow], unit: str) -> Table:
         names.append(", ".join([*label_parts(replace(row.b, cell=row.cell)), stage]))
         (change, ends), (a, b) = change_texts(row), (median_text(side, unit).median for side in (row.a, row.b))
         interval = "" if ends == MISSING else f" ({ends})"
-        figures.append(f"{a} → {b}: {change}{interval}, {_verdict(row)}")
+        figures.append(f"{a} → {b}: {change}{interval}, {verdict_word(row)}")
     columns = [Column("row", names), Column(f"A → B, {unit}: change, verdict", figures)]
-    return Table(columns, row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows])
-
-
-def _verdict(row: AbRow) -> str:
-    return "cannot tell" if row.verdict == UNDECIDED else row.verdict
+    return Table(columns, row_styles=[verdict_style(row) for row in rows])
 
 
 def _heading(side: str, unit: str) -> str:
@@ -133,9 +128,9 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
             Column("interval", [change_texts(row)[1] for row in rows], "range", drop=3),
             Column("of medians", [_medians(row) for row in rows], "point", drop=1, optional=True),
             Column("p", [p_text(row.p) for row in rows], "point", drop=1, optional=True),
-            Column("verdict", [_verdict(row) for row in rows]),
+            Column("verdict", [verdict_word(row) for row in rows]),
         ],
-        row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows],
+        row_styles=[verdict_style(row) for row in rows],
     )
 
 
@@ -166,7 +161,7 @@ def p_text(p: float | None) -> str:
 
 def summary_text(result: AbResult | CommandsResult, *, wide: bool) -> str:
     """Say how many rows have which verdict, and that of the gate; ``wide``: what is guaranteed."""
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items() if count)
+    counts = ", ".join(counts_of_verdicts(result.rows))
     text = f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}."
     if wide:
         text += (
@@ -180,7 +175,8 @@ def summary_text(result: AbResult | CommandsResult, *, wide: bool) -> str:
         return text
     limit = format_share(result.max_regression)
     gate = {
-        CONFIRMED: f"REGRESSION: B is slower than A by more than {limit}",
-        NONE: f"No regression: B is slower than A by at most {limit}",
-    }.get(str(result.verdict), f"Cannot tell whether B is slower than A by more than {limit}: more pairs may tell")
+        Gate.FAIL: f"REGRESSION: B is slower than A by more than {limit}",
+        Gate.PASS: f"No regression: B is slower than A by at most {limit}",
+        Gate.UNKNOWN: f"Cannot tell whether B is slower than A by more than {limit}: more pairs may tell",
+    }[result.verdict or Gate.UNKNOWN]
     return f"{text} {gate}."

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from clonometer.results.ab.command_types import CommandMedian, CommandRow, CommandsResult
 from clonometer.results.ab.wording import change_text
-from clonometer.results.types import FASTER, SLOWER, UNDECIDED
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.views.comparison import verdict_word
 from clonometer.views.table import Column, Table
 from clonometer.views.terminal.ab import change_texts, p_text, summary_text, why_no_verdict
-from clonometer.views.terminal.comparison import VERDICT_STYLES
+from clonometer.views.terminal.comparison import verdict_style
 from clonometer.views.terminal.table import draw_table
 from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 
@@ -38,9 +38,9 @@ def _table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
         Column("change", [change_texts(row)[0] for row in rows], "right"),
         Column("interval", [change_texts(row)[1] for row in rows], "range", drop=2),
         *([Column("p", [p_text(row.p) for row in rows], "point", drop=1)] if wide else []),
-        Column("verdict", ["cannot tell" if row.verdict == UNDECIDED else row.verdict for row in rows]),
+        Column("verdict", [verdict_word(row) for row in rows]),
     ]
-    return Table(columns, row_styles=[VERDICT_STYLES.get(row.verdict) for row in rows])
+    return Table(columns, row_styles=[verdict_style(row) for row in rows])
 
 
 def _median(row: CommandRow, side: CommandMedian) -> str:
@@ -56,8 +56,8 @@ def _launch_text(result: CommandsResult) -> str:
         takes = format_duration_interval(empty.median, empty.low, empty.high)
     text = f"Launching an empty program takes {takes}, which is part of both wall times."
     wall = result.rows[0]
-    if wall.verdict in (SLOWER, FASTER) and wall.net_ratio and wall.net_interval and wall.net_interval[0] > 0:
-        text += f" Without it B is {wall.verdict} {change_text(wall.net_ratio, wall.net_interval)}."
+    if wall.verdict.is_change and wall.net_ratio and wall.net_interval and wall.net_interval[0] > 0:
+        text += f" Without it B is {verdict_word(wall)} {change_text(wall.net_ratio, wall.net_interval)}."
     brief = [
         name for name, side in (("A", wall.a), ("B", wall.b)) if side.low and empty.high and side.low <= empty.high
     ]

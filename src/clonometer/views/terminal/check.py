@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from clonometer.results.check.types import (
     BLIND_FACTOR,
-    CANNOT_TELL,
-    CONFIRMED,
-    REGRESSED,
-    ROW_VERDICTS,
-    SUSPECT,
     Checked,
     CheckedRow,
     count_detectable,
 )
 from clonometer.results.compare.moments import UNKNOWN
 from clonometer.units import format_share
+from clonometer.verdicts import Gate
 from clonometer.views.comparison import (
     BEFORE,
     assurance,
@@ -39,7 +36,9 @@ FIRST_LAUNCHES = " Cold rows can raise a suspicion but never fail the check."
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
 SHORT_DIFFERENCES = 5
-_STYLES = {REGRESSED: "bad", SUSPECT: "warn"}
+_WORDS = {Gate.FAIL: "regressed", Gate.PASS: "fine", Gate.UNKNOWN: "cannot tell"}
+_SUSPECT = "suspect"
+_STYLES = {"regressed": "bad", _SUSPECT: "warn"}
 
 
 @rendered(least_width=40)
@@ -62,13 +61,14 @@ def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = Fal
         drawn.append(f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out")
     drawn.append("")
     drawn += wrap(_counts(checked, wide), width)
-    style = {CONFIRMED: "bad", CANNOT_TELL: "warn"}.get(checked.verdict, "bold")
+    style = {Gate.FAIL: "bad", Gate.UNKNOWN: "warn"}.get(checked.verdict, "bold")
     drawn += painted(wrap(_verdict(checked), width), style, colour)
     return drawn
 
 
 def _counts(checked: Checked, wide: bool) -> str:
-    words = [f"{checked.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if checked.count(verdict)]
+    counts = Counter(map(_word, checked.rows))
+    words = [f"{counts[word]} {word}" for word in ("regressed", _SUSPECT, "fine", "cannot tell") if counts[word]]
     sentences = [f"{counted(len(checked.rows), 'row')}: {', '.join(words)}."]
     if checked.moments != UNKNOWN:
         change = BLIND_FACTOR * checked.max_regression
@@ -82,13 +82,17 @@ def _counts(checked: Checked, wide: bool) -> str:
     return " ".join(text for text in sentences if text)
 
 
+def _word(row: CheckedRow) -> str:
+    return _SUSPECT if row.suspect else _WORDS[row.verdict]
+
+
 def _verdict(checked: Checked) -> str:
     allowed = format_share(checked.max_regression)
-    if checked.verdict == CONFIRMED:
+    if checked.verdict == Gate.FAIL:
         again = ", measured again" if checked.rerun else ""
-        count = checked.count(REGRESSED)
+        count = checked.count(Gate.FAIL)
         return f"Regression: {count} row{' is' if count == 1 else 's are'} slower by {allowed} or more{again}."
-    if checked.verdict == CANNOT_TELL:
+    if checked.verdict == Gate.UNKNOWN:
         command = f" To decide it: {checked.decided_by}" if checked.decided_by else ""
         return f"Cannot tell: {'; '.join(checked.reasons)}.{command}"
     return f"No regression of {allowed} or more."
@@ -99,6 +103,6 @@ def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, ...]:
     further = [
         Column("again", again, optional=True),
         Column("detectable", [share_text(row.detectable) for row in rows], "point", drop=1),
-        Column("verdict", [row.verdict for row in rows]),
+        Column("verdict", [_word(row) for row in rows]),
     ]
-    return sides_tables([row.compared for row in rows], further, [_STYLES.get(row.verdict) for row in rows])
+    return sides_tables([row.compared for row in rows], further, [_STYLES.get(_word(row)) for row in rows])

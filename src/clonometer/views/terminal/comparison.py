@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.results.ab.command_types import CommandRow
+from clonometer.results.ab.types import AbRow
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow
-from clonometer.results.types import FASTER, HIGHER, LOWER, SLOWER
+from clonometer.verdicts import Direction
 from clonometer.views.comparison import (
     BEFORE,
     differences_text,
@@ -21,10 +23,16 @@ from clonometer.views.table import Column, Table
 from clonometer.views.terminal.table import draw_with
 from clonometer.views.terminal.text import painted, rendered, wide_adds, wrap, wrap_each
 
-VERDICT_STYLES = {SLOWER: "bad", FASTER: "bold", HIGHER: "bold", LOWER: "bold"}
 SHORT_REASONS = 3
 SHORT_ROWS = 11
 SHORT_DIFFERENCES = 5
+
+
+def verdict_style(row: ComparedRow | AbRow | CommandRow) -> str | None:
+    """How a row with a difference stands out."""
+    if not row.verdict.is_change:
+        return None
+    return "bad" if row.is_time and row.verdict == Direction.MORE else "bold"
 
 
 @rendered(least_width=40)
@@ -58,7 +66,7 @@ def _pair(pair: ComparedPair, width: int, wide: bool, colour: bool) -> list[str]
 def _tables(rows: Sequence[ComparedRow]) -> tuple[Table, ...]:
     counts = [f"{row.base.n_processes}, {row.other.n_processes}" for row in rows]
     further = [Column("processes", counts, "point", drop=1)]
-    return sides_tables(rows, further, [VERDICT_STYLES.get(row.verdict) for row in rows])
+    return sides_tables(rows, further, [verdict_style(row) for row in rows])
 
 
 def reason_lines(reasons: Sequence[str], hidden_rows: int, *, width: int, wide: bool) -> list[str]:
