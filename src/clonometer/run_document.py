@@ -180,6 +180,9 @@ class ProcessEntry:
     pair: Annotated[Count | None, Mark.OMITTED, "The pair that it was started in; None where there are none."] = None
     env_bytes: Annotated[Count | None, Mark.OMITTED, "The size of its environment."] = None
     argv_bytes: Annotated[Count | None, Mark.OMITTED, "The size of its command."] = None
+    personality: Annotated[
+        str | None, Mark.OMITTED, "In hexadecimal, where it was started with another than the runner's."
+    ] = None
 
 
 class BlockFacts(TypedDict, total=False):

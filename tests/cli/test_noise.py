@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from tests.cli.conftest import CommandLine
+from tests.integration import container
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/noise.schema.json").read_text(encoding="utf-8"))
 PLAN = """schema = 1
@@ -56,6 +59,36 @@ def test_noise_json_is_one_valid_object(tiny: CommandLine) -> None:
     document = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(document)
     assert (document["plan"], document["rounds"], document["max_regression"]) == ("tiny", 1, 0.1)
+
+
+def test_noise_tells_what_the_layout_of_memory_does(tiny: CommandLine) -> None:
+    ended = tiny("noise", "--plan", "tiny.toml", "--rounds", "1", "--layout", "3s", "--json")
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    Draft202012Validator(SCHEMA).validate(document)
+    layouts = document["layouts"]
+    assert layouts["reason"] is None
+    assert [row["stage"] for row in layouts["rows"]] == ["call_returns", "task_runs", "reaped"]
+    started = len(tiny.measuring_pids()) - 2 * 15
+    assert started >= 4
+    for row in layouts["rows"]:
+        assert row["drawn_pairs"] + row["same_pairs"] in (started // 2, started // 2 - 1)
+        assert abs(row["drawn_pairs"] - row["same_pairs"]) <= 1
+
+
+@pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
+def test_where_the_layout_cannot_be_repeated_the_answer_says_why(tiny: CommandLine) -> None:
+    words = tiny.command("noise", "--plan", "tiny.toml", "--rounds", "1", "--layout", "1ms")
+    ended = subprocess.run(
+        words, cwd=tiny.folder, env=tiny.environment(), capture_output=True, text=True, check=False, timeout=120,
+        preexec_fn=lambda: container.refuse(("personality",), errno.EPERM),
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    text = " ".join(ended.stdout.split())
+    assert "0 of 1 check alarmed falsely" in text
+    assert "comes from memory's layout is not known: a layout of memory cannot be repeated here" in text
+    assert "personality(ADDR_NO_RANDOMIZE): Operation not permitted" in text
+    assert "seccomp" in text
 
 
 def test_an_interrupted_first_round_gives_nothing_and_130(tiny: CommandLine) -> None:

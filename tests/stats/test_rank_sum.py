@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clonometer.stats.rank_sum import least_p, rank_sum_p
+from clonometer.stats.rank_sum import least_p, rank_sum_p, shift_interval
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 5), (5, 3), (12, 12), (12, 24), (40, 40)])
@@ -68,3 +68,27 @@ def test_the_least_p_is_reached_and_never_undercut() -> None:
 def test_what_is_no_pair_of_sides_is_refused(a: object, b: object) -> None:
     with pytest.raises(ValueError, match=r"shape|empty|finite"):
         rank_sum_p(a, b)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (7, 12), (40, 40), (60, 45)])
+def test_the_interval_of_a_shift_is_the_test_turned_around(n: int, m: int) -> None:
+    random = np.random.default_rng(n)
+    a, b = random.normal(0.5, 1, n), random.normal(0, 1, m)
+    interval = shift_interval(a, b)
+    assert interval is not None
+    assert interval.value == pytest.approx(np.median(a[:, None] - b))
+    for end, outwards in ((interval.low, -1e-9), (interval.high, 1e-9)):
+        # Just beyond an end it rejects; just within it does not.
+        assert min(rank_sum_p(a - end - outwards, b)) <= 0.025
+        assert min(rank_sum_p(a - end + outwards, b)) > 0.025
+
+
+def test_so_few_values_that_nothing_is_rejected_have_no_interval() -> None:
+    assert shift_interval([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]) is None
+    assert shift_interval([1.0, 2.0, 3.0, 4.0], [4.0, 5.0, 6.0, 7.0]) is not None
+
+
+def test_values_that_are_all_alike_are_not_shifted() -> None:
+    interval = shift_interval(np.zeros(50), np.zeros(50))
+    assert interval is not None
+    assert interval.ends == (0.0, 0.0, 0.0)

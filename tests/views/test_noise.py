@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.views.sample_results import sample_results
 
-from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
+from clonometer.results.noise.types import AgainstItself, LayoutRow, Layouts, Noise, NoiseRow
 from clonometer.views.documents.noise import noise_document
 from clonometer.views.terminal.document import render_document
 
@@ -35,10 +35,17 @@ def noise(**fields: Any) -> Noise:
     )
 
 
+def layouts(*ends: tuple[float | None, float | None, float | None], draws: bool | None = True) -> Layouts:
+    times = [cell for cell in sample_results().cells if cell.median_ns][: len(ends)]
+    rows = [LayoutRow(row, 75, 74, 0.021, 0.0125, *each) for row, each in zip(times, ends, strict=True)]
+    return Layouts(None, draws, rows)
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("wide", [False, True])
 def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:
-    text = render_noise(noise(), width=width, wide=wide)
+    of_layouts = layouts(*[(0.65, 0.31, 0.82), (0.1, 0.0, 0.41), (None, None, None)] * 2)
+    text = render_noise(noise(layouts=of_layouts), width=width, wide=wide)
     assert max(map(len, text.splitlines())) <= width
     assert "nan" not in text.lower()
     assert "None" not in text
@@ -67,3 +74,20 @@ def test_colour_and_ascii_only_where_wanted() -> None:
     assert "\x1b" not in render_noise(noise())
     assert "\x1b[1m" in render_noise(noise(), colour=True)
     assert render_noise(noise(), ascii_only=True).isascii()
+
+
+def test_what_layouts_add_is_a_share_with_its_interval_or_said_not_to_be_shown() -> None:
+    made = noise(layouts=layouts((0.65, 0.31, 0.82), (0.1, 0.0, 0.41), (None, None, None)))
+    text = " ".join(render_noise(made, wide=True, width=100).split())
+    assert "74 2.1% 1.2% 65% (31% to 82%)" in text
+    assert "74 2.1% 1.2% not shown: below 41%" in text
+    assert "74 2.1% 1.2% too few pairs" in text
+    assert "shown to add to the scatter in 1 of 3 rows; by chance alone in 2.5% of rows." in text
+    assert "randomize_va_space" not in text
+    assert "randomize_va_space" in render_noise(noise(layouts=layouts((0.1, 0.0, 0.41), draws=False)))
+
+
+def test_what_layouts_add_may_not_be_known_for_a_reason() -> None:
+    text = " ".join(render_noise(noise(layouts=Layouts("the kernel refuses", None))).split())
+    assert "How much of the scatter comes from memory's layout is not known: the kernel refuses." in text
+    assert "is not known: too little was measured." in " ".join(render_noise(noise(layouts=layouts())).split())

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from clonometer.app.defaults import MOST_REGRESSION
+from clonometer.app.layouts import measure_layouts
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
 from clonometer.errors import EXIT_INTERRUPTED
@@ -35,6 +36,7 @@ def noise(
     only: Sequence[str] = (),
     rounds: int = 3,
     max_regression: float = MOST_REGRESSION,
+    layout_s: float | None = None,
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> Noise:
@@ -50,6 +52,8 @@ def noise(
         How often; each takes twice the plan's time.
     max_regression
         The largest slow-down that the check would allow, as a share.
+    layout_s
+        For how long to measure what the layout of memory adds to the scatter; by default not at all.
     seed
         Fixes the order of measuring; by default it is drawn.
     progress
@@ -66,10 +70,15 @@ def noise(
     """
     from clonometer.results.noise.noise import measure_noise
 
-    measured = measure_rounds(plan, only, rounds, draw_seed() if seed is None else seed, progress)
+    order = draw_seed() if seed is None else seed
+    measured = measure_rounds(plan, only, rounds, order, progress)
     if not measured.sides:
         raise KeyboardInterrupt
-    return measure_noise(measured.sides, measured.plan, max_regression=max_regression)
+    layouts = None
+    if layout_s is not None and measured.exit_status != EXIT_INTERRUPTED:
+        layouts = measure_layouts(plan, only, seconds=layout_s, seed=order + rounds, progress=progress)
+    noise = measure_noise(measured.sides, measured.plan, max_regression=max_regression)
+    return replace(noise, layouts=layouts)
 
 
 def measure_rounds(

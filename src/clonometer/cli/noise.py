@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import rich_click as click
 
 from clonometer.cli.completing import complete_plans
@@ -14,6 +16,7 @@ from clonometer.cli.options import (
     only_option,
     page_options,
     share_option,
+    time_option,
 )
 from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED
@@ -22,6 +25,7 @@ _EXAMPLES = examples(
     "clonometer noise                       about a minute and a half",
     "clonometer noise --rounds 20           closer on the rate of false alarms",
     "clonometer noise --plan default --rounds 1",
+    "clonometer noise --only 'launch.fork*' --rounds 1 --layout 60s",
     "clonometer noise --rounds 5 --json > noise.json",
     "clonometer noise --json | jq '.rows[] | [.cell, .stage, .detectable_change]'",
 )
@@ -39,6 +43,12 @@ _EXAMPLES = examples(
 @only_option
 @number_option("--rounds", "rounds", "Number of rounds; each takes twice the plan's time.", 3)
 @share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed, as in 'clonometer check'.")
+@time_option(
+    "--layout",
+    "layout_s",
+    "Then measure for so long how much of the scatter between processes comes from memory's layout, which is drawn for "
+    "each.",
+)
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @page_options
@@ -49,6 +59,7 @@ def command(
     globs: tuple[str, ...],
     rounds: int,
     max_regression: float,
+    layout_s: float | None,
     seed: int,
     as_json: bool,
     wide: bool,
@@ -59,6 +70,7 @@ def command(
     It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
     check alarmed although nothing had changed. It writes no run file.
     """
+    from clonometer.app.layouts import INTERRUPTED, measure_layouts
     from clonometer.app.noise import measure_rounds
     from clonometer.cli.progress import make_progress
     from clonometer.results.noise.noise import measure_noise
@@ -69,7 +81,11 @@ def command(
     if not measured.sides:
         click.echo("clonometer: interrupted before one round was measured", err=True)
         return EXIT_INTERRUPTED
+    layouts, status = None, measured.exit_status
+    if layout_s is not None and status != EXIT_INTERRUPTED:
+        layouts = measure_layouts(plan, globs, seconds=layout_s, seed=seed + rounds, progress=progress)
+        status = EXIT_INTERRUPTED if layouts.reason == INTERRUPTED else status
     click.echo("measured; working out what a check would find", err=True)
     noise = measure_noise(measured.sides, measured.plan, max_regression=max_regression)
-    print_document(noise_document, noise, pages=pages, as_json=as_json, wide=wide)
-    return measured.exit_status
+    print_document(noise_document, replace(noise, layouts=layouts), pages=pages, as_json=as_json, wide=wide)
+    return status

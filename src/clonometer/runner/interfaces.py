@@ -71,11 +71,13 @@ class Start:
 
     ``environment`` has the variables that it gets besides; ``pair`` is the number of the pair that it belongs to, None
     where there are none. ``room`` is the least size of the environment that all of a pair can be padded to; 0: its own.
+    Where ``kernel_draws`` is False, it lies in memory where the kernel always puts it.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     pair: int | None = None
     room: int = 0
+    kernel_draws: bool = True
 
 
 class Starts:

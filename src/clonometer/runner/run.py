@@ -6,6 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,7 @@ from clonometer.runner.drivers import Drivers
 from clonometer.runner.environment import about, drawn_bytes, padded, room_for
 from clonometer.runner.interfaces import Between, Progress, Scheduler, Start, Starts
 from clonometer.runner.interrupts import Interruption, interruption
+from clonometer.runner.layout import kernel_draws_nothing
 from clonometer.runner.ledger import Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
 
@@ -286,16 +288,19 @@ class _Session:
         entry["env_bytes"] = drawn
         entry["argv_bytes"] = sum(len(os.fsencode(word)) + 1 for word in driver.request(target, clock))
         self._processes.append(entry)
-        self.raw.begin_process(entry)
-        measured = measure(
-            driver,
-            target,
-            clock,
-            guardian=self.drivers.guardian,
-            timeout_s=self._timeout_s(target, elapsed_s),
-            interrupt_fd=self.wish.descriptor,
-            environment=padded(variables, drawn),
-        )
+        with nullcontext() if start.kernel_draws else kernel_draws_nothing() as personality:
+            if personality is not None:
+                entry["personality"] = personality
+            self.raw.begin_process(entry)
+            measured = measure(
+                driver,
+                target,
+                clock,
+                guardian=self.drivers.guardian,
+                timeout_s=self._timeout_s(target, elapsed_s),
+                interrupt_fd=self.wish.descriptor,
+                environment=padded(variables, drawn),
+            )
         entry["ended_ns"] = self._since_start_ns()
         refusal = self._keep(target, number, measured)
         if refusal is not None and measured.status == "ok":

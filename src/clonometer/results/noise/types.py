@@ -49,6 +49,40 @@ class NoiseRow:
     ]
 
 
+@dataclass(frozen=True)
+class LayoutRow:
+    """What layouts of memory that are drawn add to the scatter of one row."""
+
+    estimate: Annotated[Estimate, Mark.MERGED, _NOISE_OF]
+    drawn_pairs: Annotated[Count, "Pairs of processes with a layout each."]
+    same_pairs: Annotated[Count, "Pairs of processes with one layout."]
+    drawn_spread: Annotated[
+        float, Least(0), "How far processes with a layout each scatter, as a share: from the median distance of pairs."
+    ]
+    same_spread: Annotated[float, Least(0), "The same of processes with one layout."]
+    share: Annotated[
+        ShareOrNone, Most(1), "Of the scatter (a variance), what the layout adds; None where pairs are too few."
+    ]
+    share_low: Annotated[ShareOrNone, Most(1), "Ends of its 95% interval: where it begins with 0, none is shown."]
+    share_high: Annotated[ShareOrNone, Most(1)]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the layout adds anything, as far as 95% of intervals are right."""
+        return bool(self.share_low)
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """How much of the scatter between processes comes from layouts that are drawn, or why that is not known."""
+
+    reason: Annotated[str | None, "Why it could not be measured; None where it was."]
+    kernel_draws: Annotated[
+        bool | None, "Whether the kernel draws places too, or the runner's environment alone; None where not known."
+    ]
+    rows: Annotated[Sequence[LayoutRow], "In the order of the plan."] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Noise:
     """The noise of a machine under a plan."""
@@ -77,6 +111,7 @@ class Noise:
         "condition.",
     ] = None
     rows: Annotated[Sequence[NoiseRow], "In the order of the plan."]
+    layouts: Annotated[Layouts | None, Mark.OMITTED, "Where --layout asked for it."] = None
 
     @property
     def n_first(self) -> int:

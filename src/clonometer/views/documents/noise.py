@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.check.types import BLIND_FACTOR, count_detectable
-from clonometer.results.noise.types import AgainstItself, Noise, NoiseRow
+from clonometer.results.noise.types import AgainstItself, LayoutRow, Layouts, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.document import Document, DocumentBlock, Hint, Paragraph, TableBlock
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text, share_text
 from clonometer.views.table import Column, Table, label_column
 from clonometer.views.terminal.check import FIRST_LAUNCHES
-from clonometer.words import stage_name
+from clonometer.words import counted, stage_name
+
+#: An interval of 95% lies above a share of 0 by chance so often.
+_FALSE = 0.025
 
 
 def noise_document(noise: Noise, *, wide: bool = False) -> Document:
@@ -34,7 +37,46 @@ def noise_document(noise: Noise, *, wide: bool = False) -> Document:
         sentences.append(Paragraph(_alarms(noise.in_a_row, "A against A of the round before", designed)))
     rows: list[DocumentBlock] = [TableBlock(_table(shown))] if shown else []
     hint: list[DocumentBlock] = [Hint(f"--wide adds {left_out} rows of other stages")] if left_out else []
-    return Document("noise", "What a check can find on this machine", lead, [[*rows, *hint], sentences])
+    layouts = [] if noise.layouts is None else [_layouts(noise.layouts, wide)]
+    return Document("noise", "What a check can find on this machine", lead, [[*rows, *hint], sentences, *layouts])
+
+
+def _layouts(layouts: Layouts, wide: bool) -> list[DocumentBlock]:
+    """What layouts add, a row a stage as above."""
+    rows = layouts.rows
+    if not rows:
+        reason = layouts.reason or "too little was measured"
+        return [Paragraph(f"How much of the scatter comes from memory's layout is not known: {reason}.")]
+    shown = [row for row in rows if wide or not is_part(row.estimate.stage)] or list(rows)
+    text = (
+        f"Memory's layout is shown to add to the scatter in {sum(row.is_shown for row in rows)} of "
+        f"{counted(len(rows), 'row')}; by chance alone in {format_share(_FALSE)} of rows."
+    )
+    if layouts.kernel_draws is False:
+        text += " The kernel draws no places here (randomize_va_space is 0): only the environment's size was drawn."
+    return [TableBlock(_layout_table(shown)), Paragraph(text)]
+
+
+def _layout_table(rows: Sequence[LayoutRow]) -> Table:
+    estimates = [row.estimate for row in rows]
+    return Table(
+        [
+            label_column(map(label_parts, estimates), head="Layout of memory"),
+            Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
+            Column("pairs", [str(min(row.drawn_pairs, row.same_pairs)) for row in rows], "point", drop=1),
+            Column("spread", [format_share(row.drawn_spread) for row in rows], "point"),
+            Column("one layout", [format_share(row.same_spread) for row in rows], "point"),
+            Column("from layout", [_layout_share(row) for row in rows]),
+        ]
+    )
+
+
+def _layout_share(row: LayoutRow) -> str:
+    if row.share is None or row.share_low is None or row.share_high is None:
+        return "too few pairs"
+    if not row.is_shown:
+        return f"not shown: below {format_share(row.share_high)}"
+    return f"{format_share(row.share)} ({format_share(row.share_low)} to {format_share(row.share_high)})"
 
 
 def _alarms(result: AgainstItself, what: str, designed: str) -> str:
