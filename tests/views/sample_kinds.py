@@ -8,7 +8,7 @@ import pytest
 from tests.views.sample_results import with_switches
 from tests.views.sample_tails import with_tails
 
-from clonometer.results.series.types import AblationRung, AblationSeries, FitSeries, ScanSeries
+from clonometer.results.series_types import AblationRung, AblationSeries, FitSeries, ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Panel

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.catalogue import CATALOGUE, defaults
 
-from clonometer.results.series.types import EcdfSeries, FootprintBar, ScanSeries
+from clonometer.results.series_types import EcdfSeries, FootprintBar, ScanSeries
 from clonometer.results.types import CellStatus, Estimate, Finding, Results, RunWarning
 from clonometer.units import format_bytes
 

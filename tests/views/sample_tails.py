@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clonometer.results.series.types import IsolationRow, LadderSeries, LadderStep
+from clonometer.results.series_types import IsolationRow, LadderSeries, LadderStep
 from clonometer.results.types import Results
 
 GIB = 1 << 30

@@ -7,7 +7,7 @@ import pytest
 from tests.views.sample_tails import LADDER_STEPS, ladder, with_tails
 from tests.views.test_pictures import words_of
 
-from clonometer.results.series.types import IsolationRow
+from clonometer.results.series_types import IsolationRow
 from clonometer.views.figures.gaps import ladder_charts, ladder_tables
 from clonometer.views.figures.isolation import said_fate
 from clonometer.views.html import render_report

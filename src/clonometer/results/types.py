@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from clonometer.records import Above, Count, Key, Known, Least, Mark, Most, Only, Pattern, version, written
 from clonometer.results.ended import CellStatus
-from clonometer.results.series.types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
+from clonometer.results.series_types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
 from clonometer.verdicts import Direction
 
 RESULTS_SCHEMA = 2

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from clonometer.families import axis, workload_words
-from clonometer.results.series.types import SIDES, TASK_KIND
+from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.words import axis_words, mechanism_name
 
 #: At least 3:1 against white and against the pages' dark ground; any two differ by 9 or more (CIEDE2000) to people

@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from clonometer.families import family
-from clonometer.results.series.types import AblationSeries, FitSeries, ScanSeries
+from clonometer.results.series_types import AblationSeries, FitSeries, ScanSeries
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.views.axes import NEVER, TIMES_LABEL, number_axis, tick_label
 from clonometer.views.colours import GREY

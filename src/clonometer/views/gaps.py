@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.grouping import gathered
-from clonometer.results.series.types import TASK_KIND, AblationSeries, Ends, FitSeries
+from clonometer.results.series_types import TASK_KIND, AblationSeries, Ends, FitSeries
 from clonometer.units import (
     format_duration,
     format_duration_interval,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.results.series.types import EcdfSeries
+from clonometer.results.series_types import EcdfSeries
 from clonometer.results.types import Estimate, Results
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from clonometer.families import is_beside
-from clonometer.results.series.types import TASK_KIND, ScanSeries
+from clonometer.results.series_types import TASK_KIND, ScanSeries
 from clonometer.units import approximate_bytes, format_duration_interval, format_number
 from clonometer.views.axes import ALWAYS, RATE_LABEL, TIME_LABEL, NumberAxis, number_axis, tick_label
 from clonometer.views.colours import Drawn, of_lines

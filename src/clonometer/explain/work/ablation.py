@@ -17,7 +17,7 @@ from clonometer.plan.cell import AxisValue
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
 from clonometer.results.series.ablation import written_ablation
-from clonometer.results.series.types import SIDES, TASK_KIND, AblationSeries
+from clonometer.results.series_types import SIDES, TASK_KIND, AblationSeries
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 

@@ -28,7 +28,7 @@ from clonometer.explain.work.types import (
 from clonometer.plan.adhoc import parse_settings, plan_from_arguments
 from clonometer.plan.limits import estimated_launch_ns
 from clonometer.plan.types import Catalogue, Target
-from clonometer.results.series.types import SIDES, TASK_KIND
+from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.words import cell_parts, cell_text
 
 WORKLOAD: Literal["work.factor"] = "work.factor"

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED, part_of
 from clonometer.explain.types import Bounded, Explanation, NotNegative, OfPart, Segment, Tier, Versus
 from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, version, written
-from clonometer.results.series.types import AblationSeries
+from clonometer.results.series_types import AblationSeries
 
 WORK_SCHEMA = 1
 TIERS = ("tracepoints", "proc")

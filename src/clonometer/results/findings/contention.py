@@ -10,7 +10,7 @@ from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
 from clonometer.results.series.kinds import pairs_of_kinds
-from clonometer.results.series.types import SIDES, TASK_KIND
+from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import axis_words

@@ -9,7 +9,7 @@ from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.series.types import TASK_KIND
+from clonometer.results.series_types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
 from clonometer.verdicts import Direction

@@ -12,7 +12,7 @@ from clonometer.results.findings.wording import condition, headed, listed, sever
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series.scans import Scan, scans_of
-from clonometer.results.series.types import TASK_KIND
+from clonometer.results.series_types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 from clonometer.verdicts import Direction

@@ -13,7 +13,7 @@ from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.series.ablation import AblationEvidence, ablations_of, rung_cells
 from clonometer.results.series.fits import Fit, fits_of
 from clonometer.results.series.kinds import pairs_of_kinds
-from clonometer.results.series.types import SIDES, TASK_KIND
+from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import ratio_of_coefficients

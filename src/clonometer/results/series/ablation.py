@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clonometer.grouping import gathered
 from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
 from clonometer.results.series.kinds import pairs_of_kinds
-from clonometer.results.series.types import SIDES, TASK_KIND, AblationRung, AblationSeries
+from clonometer.results.series_types import SIDES, TASK_KIND, AblationRung, AblationSeries
 from clonometer.stats.ladder import Ladder, ladder_of_differences
 
 # Fewer things taken away are a comparison, not an ablation.

@@ -11,7 +11,7 @@ from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.rows.evidence import STAGES, Book
 from clonometer.results.series.all import scans_told_apart
 from clonometer.results.series.scans import Scan, scans_of, series_of
-from clonometer.results.series.types import EcdfSeries, ScanSeries
+from clonometer.results.series_types import EcdfSeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
 
 _MEMORY = "parent_bytes"

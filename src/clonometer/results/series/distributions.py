@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.series.types import LadderSeries, LadderStep
+from clonometer.results.series_types import LadderSeries, LadderStep
 from clonometer.run_document import LadderEntry
 
 _NUMERIC = ("bytes", "count")

@@ -8,7 +8,7 @@ from clonometer.families import family
 from clonometer.families.types import CurveShape
 from clonometer.results.rows.evidence import Book, once_per_book
 from clonometer.results.series.scans import Scan, said_condition, scans_of
-from clonometer.results.series.types import FitSeries
+from clonometer.results.series_types import FitSeries
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 
 _CURVE_POINTS = 41

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.families import workload_words
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
-from clonometer.results.series.types import FootprintBar
+from clonometer.results.series_types import FootprintBar
 from clonometer.words import axis_words
 
 WHOLE, KERNEL, USER = "whole_each_bytes", "kernel_each_bytes", "user_each_bytes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
-from clonometer.results.series.types import IsolationRow
+from clonometer.results.series_types import IsolationRow
 
 FAMILY = "isolate"
 ARRANGEMENTS = ("thread", "process", "pool")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.series.types import SIDES, TASK_KIND
+from clonometer.results.series_types import SIDES, TASK_KIND
 
 
 def pairs_of_kinds(rows: Iterable[Evidence]) -> list[tuple[Evidence, Evidence]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from clonometer.results.rows.evidence import Book, once_per_book
 from clonometer.results.series.scans import Scan, scans_of, series_of
-from clonometer.results.series.types import TASK_KIND, ScanSeries
+from clonometer.results.series_types import TASK_KIND, ScanSeries
 
 _AXIS = "message_bytes"
 _LATENCY, _STREAM, _BANDWIDTH = "latency_ns", "stream_ns", "bandwidth"

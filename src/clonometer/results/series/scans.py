@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
-from clonometer.results.series.types import TASK_KIND, ScanSeries
+from clonometer.results.series_types import TASK_KIND, ScanSeries
 
 _NUMERIC = ("bytes", "count")
 # Workload, quantity, temperature, placement, and what else is off its default.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from clonometer.results.series.types import TASK_KIND, ScanSeries
+from clonometer.results.series_types import TASK_KIND, ScanSeries
 from clonometer.views.figures.scanned import scan_rows
 from clonometer.views.figures.types import Figure, Section, answered_by
 from clonometer.views.multiples import LineWords

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from clonometer.results.series.types import FootprintBar
+from clonometer.results.series_types import FootprintBar
 from clonometer.results.types import Results
 from clonometer.units import approximate_bytes
 from clonometer.views.axes import BYTES_LABEL

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from clonometer.results.series.types import LadderSeries
+from clonometer.results.series_types import LadderSeries
 from clonometer.results.types import Results
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from clonometer.results.series.types import IsolationRow
+from clonometer.results.series_types import IsolationRow
 from clonometer.results.types import Results
 from clonometer.units import format_duration_interval
 from clonometer.views.axes import number_axis

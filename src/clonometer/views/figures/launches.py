@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from clonometer.families import axes, axis
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series_types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.axes import number_axis
 from clonometer.views.figures.scanned import scan_rows

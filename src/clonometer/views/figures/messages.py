@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.series.types import TASK_KIND, ScanSeries
+from clonometer.results.series_types import TASK_KIND, ScanSeries
 from clonometer.views.figures.scanned import chart_rows
 from clonometer.views.figures.types import Figure, Section, answered_by
 from clonometer.views.multiples import LineWords

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from clonometer.results.series.types import ScanSeries
+from clonometer.results.series_types import ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
