@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from clonometer.errors import InputError, RunFileError
 from clonometer.fields import is_whole
-from clonometer.records import Above, Check, Count, Key, Known, Least, Mark, Most, Positive, from_json
+from clonometer.records import Above, Check, Count, Key, Known, Least, Mark, Most, from_json
 
 SCHEMA = 1
 #: A driver's column type and how it stands in the file.
@@ -265,7 +265,7 @@ class SwitchedSetting:
 class RunDocument:
     """All of a run but its samples."""
 
-    schema: Positive
+    schema: Literal[1]
     status: Annotated[str, Known(("complete", "partial", "failed"))]
     status_reason: Annotated[str | None, "None, or why not complete."]
     started: Timestamp

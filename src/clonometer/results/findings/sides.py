@@ -17,7 +17,7 @@ SIDE = "side"
 
 def sides(comparer: Comparer) -> list[Finding]:
     """What B was against A, a finding for each kind of process: its last stage, cold and warm."""
-    if comparer.book.document.sides is None:
+    if not comparer.book.is_paired:
         return []
     comparer.claim(comparer.book.all_rows, SIDE)
     result = judge_book(comparer.book)

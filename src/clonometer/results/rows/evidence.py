@@ -91,6 +91,11 @@ class Book:
             raise ValueError("these rows are not of one run")
         return self._document
 
+    @property
+    def is_paired(self) -> bool:
+        """Whether its processes were started in pairs of two sides (`clonometer ab`)."""
+        return self._document is not None and self._document.sides is not None
+
     @cached_property
     def rows(self) -> tuple[Evidence, ...]:
         """The rows whose unit is one of time."""
