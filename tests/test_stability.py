@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from clonometer.verdicts import Direction, Gate
+from clonometer.verdicts import Direction, Gate, Status
 
 REPOSITORY = Path(__file__).parents[1]
 SCHEMAS = sorted((REPOSITORY / "docs/schemas").glob("*.json"))
@@ -67,7 +67,15 @@ def named(schema: Any, name: str) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
 def test_verdicts_have_the_words_of_one_enumeration_in_all_answers(path: Path) -> None:
-    verdicts = [set(each["enum"]) - {None} for each in named(json.loads(path.read_text()), "verdict") if "enum" in each]
-    for words in verdicts:
-        assert any(words <= set(vocabulary) for vocabulary in (Direction, Gate)), words
-        assert "same" not in words
+    schema = json.loads(path.read_text())
+    for name in ("verdict", "direction", "agrees"):
+        for each in named(schema, name):
+            words = set(each.get("enum", ())) - {None}
+            assert any(words <= set(vocabulary) for vocabulary in (Direction, Gate, Status)), words
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_what_nobody_can_tell_has_no_other_word_than_unknown(path: Path) -> None:
+    listed = re.findall(r'"enum": \[([^]]*)\]', path.read_text())
+    words = {word for texts in listed for word in re.findall(r'"([^"]*)"', texts)}
+    assert words & {"same", "cannot tell", "not distinguishable", "not_distinguishable", "unclear"} == set()

@@ -59,3 +59,18 @@ class Gate(StrEnum):
     def exit_status(self) -> int:
         """How the command ends."""
         return {Gate.PASS: 0, Gate.FAIL: EXIT_REGRESSION, Gate.UNKNOWN: EXIT_CANNOT_TELL}[self]
+
+
+class Status(StrEnum):
+    """What is said of a published claim on a machine, and of each of its parts."""
+
+    HOLDS = "holds"
+    #: Its direction holds here; the size that it gives does not, or cannot be told.
+    HOLDS_IN_DIRECTION = "holds_in_direction"
+    FAILS = "fails"
+    #: It holds under some conditions and fails under others.
+    DEPENDS = "depends"
+    UNKNOWN = "unknown"
+    NOT_MEASURABLE = "not_measurable"
+    #: Of a figure, which claims nothing.
+    MEASURED = "measured"

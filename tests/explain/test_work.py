@@ -33,7 +33,7 @@ def test_the_gap_is_the_wait_that_only_threads_have() -> None:
     tracer = FakeWorkTracer()
     explanation = explained(tracer)
     assert explanation.gap_ns.value == pytest.approx(200, abs=15)
-    assert explanation.told_apart
+    assert explanation.distinguishable
     assert sum(reason.difference_ns.value for reason in explanation.reasons) == pytest.approx(explanation.gap_ns.value)
     assert sum(cpu_reason.difference_ns.value for cpu_reason in explanation.cpu_reasons) == pytest.approx(
         explanation.gap_ns.value
@@ -271,7 +271,7 @@ def test_other_programs_and_few_pairs_are_noted() -> None:
 
 def test_sides_alike_are_not_told_apart() -> None:
     explanation = explained(FakeWorkTracer(blocked=0))
-    assert not explanation.told_apart
+    assert not explanation.distinguishable
     assert {reason.share for reason in explanation.reasons} == {None}
     assert "Could not tell a difference" in conclusion(explanation)
 

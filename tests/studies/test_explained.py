@@ -42,8 +42,8 @@ def judged(document, **how):
     ("call", "exit_", "half", "status"),
     [
         (40e3, 30e3, 0.02, "holds"),
-        (400e3, 7e3, 0.001, "does_not_hold"),
-        (400e3, 30e3, 0.2, "not_distinguishable"),
+        (400e3, 7e3, 0.001, "fails"),
+        (400e3, 30e3, 0.2, "unknown"),
     ],
 )
 def test_l9_is_judged_by_the_share_of_the_call_in_the_difference(call, exit_, half, status):
@@ -80,7 +80,7 @@ def test_l8_counts_the_calls_of_the_launch_without_those_of_the_probe():
     assert "pwrite64" not in verdict.reason
     demo = {"flags": {f"{kind}_system_calls_{when}": "9" for kind in ("thread", "fork") for when in ("next", "first")}}
     verdict = judged(Refused("no perf"), observed=demo)["L8"]
-    assert verdict.status == "not_distinguishable"
+    assert verdict.status == "unknown"
     assert verdict.evidence == ("demo flags",)
     assert judged(Refused("no perf"))["L8"].status == "not_measurable"
 

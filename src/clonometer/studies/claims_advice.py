@@ -9,10 +9,11 @@ from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import heap
 from clonometer.studies.judge import REAPED, Judge, claim
 from clonometer.studies.thresholds import DIFFERS
-from clonometer.studies.types import DEPENDS, Verdict
+from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import JudgedPart, over_demands, verdict
 from clonometer.studies.workers import by_numbers, by_workers
 from clonometer.units import format_duration_interval
+from clonometer.verdicts import Status
 
 _RATIO = "threads over processes"
 
@@ -34,7 +35,7 @@ def b14(judge: Judge) -> Verdict:
     # The views write the number of a verdict without a unit.
     in_ms = process.over(1e6)
     effect_is = "ms of work beside which launching a process is 5%"
-    return Verdict(DEPENDS, reason, in_ms.value, (in_ms.low, in_ms.high), effect_is, tuple(cells))
+    return Verdict(Status.DEPENDS, reason, in_ms.value, (in_ms.low, in_ms.high), effect_is, tuple(cells))
 
 
 def _points(judge: Judge, threshold: float) -> Sequence[JudgedPart]:

@@ -7,9 +7,10 @@ from clonometer.studies.claims_sysel import flags_verdict
 from clonometer.studies.judge import CALL, Judge, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TWICE
-from clonometer.studies.types import HOLDS, Verdict
+from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import over_conditions, over_demands, verdict
 from clonometer.units import format_duration_interval
+from clonometer.verdicts import Status
 
 PAGES = (63 << 20) // 4096
 _FORK, _THREAD = "launch.fork", "launch.pthread"
@@ -63,7 +64,7 @@ def b11(judge: Judge) -> Verdict:
     shared, copied = (cell(f"flags.{name}", temperature="warm") for name in ("vm", "sysvsem"))
     parts = [judge.part("until the call returns", (shared, CALL), (copied, CALL), "below", TWICE)]
     share = 1 - parts[0].value.value
-    most = "the biggest part" if over_conditions(parts) == HOLDS else "not shown to be the biggest part"
+    most = "the biggest part" if over_conditions(parts) == Status.HOLDS else "not shown to be the biggest part"
     words = (
         f"Copying the memory's bookkeeping is {share:.0%} of the call in a small process, {most}; shared over copied"
     )

@@ -18,7 +18,7 @@ from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.measured import SCATTER, SINGLE
 from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER
-from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import judged_ratio, over_conditions, verdict
 from clonometer.studies.workers import (
     LINE,
@@ -35,10 +35,13 @@ from clonometer.studies.workers import (
     say_r_squared,
 )
 from clonometer.units import format_duration_interval, format_ratio, format_share
+from clonometer.verdicts import Status
 from clonometer.words import axis_words
 
 _RATIO = "threads over processes"
-_ONE_CPU = Verdict(NOT_MEASURABLE, "There is but one CPU here: no number of workers lies between one and the CPUs.")
+_ONE_CPU = Verdict(
+    Status.NOT_MEASURABLE, "There is but one CPU here: no number of workers lies between one and the CPUs."
+)
 #: From so many processes a point on studies of single runs are drawn: what `--quick` plans.
 _LEAST_RUNS = 6
 #: What the study's program does: it leaks, and its threads run first, so that processes find files.
@@ -117,7 +120,7 @@ def u9(judge: Judge) -> Verdict:
     ratio = ratio_of_scatter([(a, b) for a, b in pairs], seed=judge.seed(*line.pair(line.x[0])))
     if ratio is None:
         reason = f"Executions with the same number of workers do not scatter, so that there is no ratio. {beside}."
-        return Verdict(NOT_DISTINGUISHABLE, reason, evidence=line.cells)
+        return Verdict(Status.UNKNOWN, reason, evidence=line.cells)
     means = [format_share(float(np.mean([pair[side].mean() for pair in pairs]))) for side in (0, 1)]
     words = (
         f"An execution lies {means[0]} from the median of its number of workers with threads, {means[1]} with "
@@ -140,7 +143,7 @@ def u12(judge: Judge) -> Verdict:
             f"An intercept may be zero or less (threads, processes: {intercepts}): "
             "it says nothing of the cost to create."
         )
-        return Verdict(NOT_DISTINGUISHABLE, reason, None, None, "ratio of intercepts", line.cells)
+        return Verdict(Status.UNKNOWN, reason, None, None, "ratio of intercepts", line.cells)
     part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", DIFFERS, line.cells)
     words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
     return sized("U12", verdict(over_conditions, [part], words, "ratio of intercepts"), part, judge)
@@ -259,7 +262,7 @@ def u10(judge: Judge) -> Verdict:
     scatter = u9(judge)
     beyond = _beyond(judge, by_workers(judge.measured))
     ablation, cells = _ablation(judge)
-    premise = {HOLDS: "They are", DOES_NOT_HOLD: "It is processes that are"}.get(
+    premise = {Status.HOLDS: "They are", Status.FAILS: "It is processes that are"}.get(
         scatter.status, "Nobody can tell whether they are"
     )
     worked = judge.measured.worked
@@ -293,9 +296,9 @@ def u11(judge: Judge) -> Verdict:
         raise MissingEvidenceError(f"{WORKLOAD}: no point up to the CPUs, or none just beyond them, was measured")
     status = over_conditions(parts)
     lead = {
-        HOLDS: f"A gap opens here too, beyond {cpus} workers",
-        DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers of them, and not at others",
-        DOES_NOT_HOLD: f"Here no gap opens beyond {cpus} workers",
+        Status.HOLDS: f"A gap opens here too, beyond {cpus} workers",
+        Status.DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers of them, and not at others",
+        Status.FAILS: f"Here no gap opens beyond {cpus} workers",
     }.get(status, "With the study's settings nobody can tell whether a gap opens here")
     its, its_cells = _as_its_program(judge)
     ablation, cells = _ablation(judge)

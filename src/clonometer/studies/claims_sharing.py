@@ -12,7 +12,7 @@ from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
 from clonometer.studies.shares import mean_share
 from clonometer.studies.thresholds import DIFFERS, TENTH, TWICE
-from clonometer.studies.types import DEPENDS, DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
     JudgedPart,
     judged_ratio,
@@ -23,6 +23,7 @@ from clonometer.studies.verdicts import (
     verdict,
 )
 from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
+from clonometer.verdicts import Status
 
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
 SHARED = "ipc.shared_memory"
@@ -162,7 +163,7 @@ def _bytes(row: Evidence) -> str:
 def s19(judge: Judge) -> Verdict:
     """Each operation that touches what threads share, by as many workers as CPUs and more."""
     if judge.measured.cpus < 2:
-        return Verdict(NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
+        return Verdict(Status.NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
     parts = [
         judge.compare(f"{workload.partition('.')[2]}, {_workers(axes)}", a, b)
         for workload, axes, a, b in _pairs(judge, "contend.", OPERATION)
@@ -184,15 +185,18 @@ def s20(judge: Judge) -> Verdict:
     """What follows from S16 and S18, which have the evidence."""
     shared, safe = s16(judge), s18(judge)
     statuses = {shared.status, safe.status}
-    status = next((status for status in (DOES_NOT_HOLD, NOT_DISTINGUISHABLE, DEPENDS) if status in statuses), HOLDS)
+    status = next(
+        (status for status in (Status.FAILS, Status.UNKNOWN, Status.DEPENDS) if status in statuses),
+        Status.HOLDS,
+    )
     reason = f"It follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
     evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence]))
     return Verdict(status, reason, evidence=evidence)
 
 
 _WORDS = {
-    HOLDS: "holds",
-    DEPENDS: "depends on how",
-    DOES_NOT_HOLD: "does not hold",
-    NOT_DISTINGUISHABLE: "is unclear",
+    Status.HOLDS: "holds",
+    Status.DEPENDS: "depends on how",
+    Status.FAILS: "does not hold",
+    Status.UNKNOWN: "is unclear",
 }

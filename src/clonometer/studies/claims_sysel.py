@@ -12,9 +12,10 @@ from clonometer.studies.judge import CALL, IMAGE, RUNS, Judge, MissingEvidenceEr
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
 from clonometer.studies.shares import mean_share
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH, TWICE
-from clonometer.studies.types import DOES_NOT_HOLD, HOLDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE, Verdict
+from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, tally, verdict
 from clonometer.units import approximate_bytes, format_duration, format_share, parse_bytes
+from clonometer.verdicts import Status
 
 _THREAD_OVER_FORK = "thread over fork"
 _TEMPERATURES = ("cold", "warm")
@@ -78,7 +79,9 @@ def _untouched(judge: Judge, bare: Mapping[str, str], written: Mapping[str, str]
         return "", ()
     ratios = "; ".join(part.text for part in parts)
     size = approximate_bytes(parse_bytes(FOUR_GB))
-    counts = "memory just written counts, not the address space" if over_demands(dearer) == HOLDS else "the control"
+    counts = (
+        "memory just written counts, not the address space" if over_demands(dearer) == Status.HOLDS else "the control"
+    )
     return f" With {size} allocated and untouched ({counts}): {ratios}.", tuple(untouched.values())
 
 
@@ -133,7 +136,7 @@ def s15(judge: Judge) -> Verdict:
     Where the task itself first runs is placement and no migration; it is said beside it.
     """
     if judge.measured.cpus < 2:
-        return Verdict(NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
+        return Verdict(Status.NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
     cells = [text for text in judge.measured.cells if _as_sysel(text) and judge.measured.find(text, MIGRATED)]
     if not cells:
         raise MissingEvidenceError("no launch says on which CPU its parent was")
@@ -147,8 +150,8 @@ def s15(judge: Judge) -> Verdict:
         and moved.processes.values.size >= FEWEST_PROCESSES
     ]
     status = over_demands([*rare, *effects])
-    if not effects and status != DOES_NOT_HOLD:
-        status = NOT_DISTINGUISHABLE
+    if not effects and status != Status.FAILS:
+        status = Status.UNKNOWN
     slower = (
         f"the call of those that migrated over that of those that did not: {'; '.join(part.text for part in effects)}"
         if effects
@@ -220,4 +223,4 @@ def s23(judge: Judge) -> Verdict:
     if abs(apart_ns) > step_ns:
         return judged
     within = f" They differ by no more than one step of the clock ({format_duration(step_ns)})."
-    return replace(judged, status=NOT_DISTINGUISHABLE, reason=judged.reason + within)
+    return replace(judged, status=Status.UNKNOWN, reason=judged.reason + within)

@@ -11,9 +11,10 @@ from clonometer.studies.cells import parent_bytes
 from clonometer.studies.judge import Judge, MissingEvidenceError
 from clonometer.studies.measured import Measurements
 from clonometer.studies.published import UNITS, Item, PublishedValue
-from clonometer.studies.types import MEASURED, NOT_MEASURABLE, FigureRow, Verdict
+from clonometer.studies.types import FigureRow, Verdict
 from clonometer.studies.workers import computed
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.verdicts import Status
 from clonometer.words import PLACEMENT_NAMES
 
 
@@ -47,12 +48,12 @@ def figure_verdict(rows: Iterable[FigureRow]) -> Verdict:
     cells = tuple(dict.fromkeys(cell for row in rows for cell in row.cells))
     if not measured:
         why = rows[0].note.removeprefix("not measured here: ")
-        return Verdict(NOT_MEASURABLE, f"Not measured here: {why}.", evidence=cells)
+        return Verdict(Status.NOT_MEASURABLE, f"Not measured here: {why}.", evidence=cells)
     first = measured[0]
     interval = None if first.low is None or first.high is None else (first.low, first.high)
     notes = "; ".join(dict.fromkeys(row.note for row in rows if row.note))
     reason = f"{first.published.what}, in {first.published.unit}" + (f" ({notes})" if notes else "") + "."
-    return Verdict(MEASURED, reason, first.value, interval, f"{first.published.unit}", cells)
+    return Verdict(Status.MEASURED, reason, first.value, interval, f"{first.published.unit}", cells)
 
 
 def _row(id_: str, value: PublishedValue, measured: Measurements) -> FigureRow:

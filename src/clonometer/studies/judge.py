@@ -12,8 +12,9 @@ from clonometer.stats.interval import Interval
 from clonometer.studies.cells import quantity_words
 from clonometer.studies.measured import Measurements
 from clonometer.studies.thresholds import DIFFERS, Threshold
-from clonometer.studies.types import NOT_MEASURABLE, Pair, Verdict
+from clonometer.studies.types import Pair, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_ratio
+from clonometer.verdicts import Status
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
 
@@ -119,5 +120,5 @@ def judge_all(claims: Mapping[str, Claim], judge: Judge) -> dict[str, Verdict]:
         try:
             verdicts[id_] = claim.test(judge)
         except MissingEvidenceError as error:
-            verdicts[id_] = Verdict(NOT_MEASURABLE, f"Not measured here: {error}.")
+            verdicts[id_] = Verdict(Status.NOT_MEASURABLE, f"Not measured here: {error}.")
     return verdicts

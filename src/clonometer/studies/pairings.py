@@ -142,8 +142,8 @@ def pairs_of(pairing: Pairing, judge: Judge) -> Sequence[Pair]:
 
 
 def _pairs(pairing: Pairing, judge: Judge) -> Sequence[Pair]:
-    told_apart = {axis for side in (pairing.a, pairing.b) for axis in axes_of(side)[1]}
-    sides = [_side(workload, told_apart, judge) for workload in (pairing.a, pairing.b)]
+    separating = {axis for side in (pairing.a, pairing.b) for axis in axes_of(side)[1]}
+    sides = [_side(workload, separating, judge) for workload in (pairing.a, pairing.b)]
     pairs: dict[tuple[str, ...], Pair] = {}
     for first, second in ((0, 1), (1, 0)):
         for text, condition in sides[first].items():
@@ -162,12 +162,12 @@ def _pairs(pairing: Pairing, judge: Judge) -> Sequence[Pair]:
     return list(pairs.values())
 
 
-def _side(name: str, told_apart: set[str], judge: Judge) -> dict[str, dict[str, str]]:
+def _side(name: str, separating: set[str], judge: Judge) -> dict[str, dict[str, str]]:
     """Cells of one side with their conditions; what tells the sides apart is no condition."""
     workload, fixed = axes_of(name)
     side = {}
     for text in judge.measured.cells:
         workload_of_cell, axes = axes_of(text)
-        if workload_of_cell == workload and {axis: axes[axis] for axis in told_apart if axis in axes} == fixed:
+        if workload_of_cell == workload and {axis: axes[axis] for axis in separating if axis in axes} == fixed:
             side[text] = {axis: value for axis, value in axes.items() if axis not in fixed}
     return side

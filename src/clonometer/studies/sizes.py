@@ -12,9 +12,10 @@ from clonometer.studies.judge import Judge
 from clonometer.studies.pairings import LAUNCH, pairs_of
 from clonometer.studies.published import load_published
 from clonometer.studies.thresholds import QUARTER
-from clonometer.studies.types import HOLDS, HOLDS_IN_DIRECTION, Pair, Size, Verdict
+from clonometer.studies.types import Pair, Size, Verdict
 from clonometer.studies.verdicts import JudgedPart, judged_ratio
 from clonometer.units import approximate_bytes, format_ratio, parse_bytes
+from clonometer.verdicts import Status
 
 _HEAP = ("parent_bytes", "pages")
 
@@ -31,10 +32,11 @@ def sized(
     published = load_published().item(id_).size
     assert published is not None
     size, agrees = part.value.over(published), _agrees(part.value, published)
-    given, cells = (None, ()) if agrees == "yes" or not thread else _given(judge, published, thread, quantity)
-    status = HOLDS_IN_DIRECTION if direction.status == HOLDS and agrees != "yes" else direction.status
+    given, cells = (None, ()) if agrees == Status.HOLDS or not thread else _given(judge, published, thread, quantity)
+    in_direction = direction.status == Status.HOLDS and agrees != Status.HOLDS
+    status = Status.HOLDS_IN_DIRECTION if in_direction else direction.status
     reason = f"{_sentence(status, part.value, published, agrees)} {direction.reason}"
-    if thread and agrees != "yes":
+    if thread and agrees != Status.HOLDS:
         reason += f" {_where(given, judge, published, quantity)}"
     return replace(
         direction,
@@ -45,13 +47,13 @@ def sized(
     )
 
 
-def _agrees(ours: Interval, published: float) -> str:
+def _agrees(ours: Interval, published: float) -> Status:
     return judged_ratio("", ours.over(published), "alike", QUARTER, ()).outcome()
 
 
-def _sentence(status: str, ours: Interval, published: float, agrees: str) -> str:
-    lead = "Holds in direction: " if status == HOLDS_IN_DIRECTION else ""
-    tail = {"yes": f", as in the study ({published:g})", "no": f", not {published:g}"}.get(
+def _sentence(status: Status, ours: Interval, published: float, agrees: Status) -> str:
+    lead = "Holds in direction: " if status == Status.HOLDS_IN_DIRECTION else ""
+    tail = {Status.HOLDS: f", as in the study ({published:g})", Status.FAILS: f", not {published:g}"}.get(
         agrees, f"; cannot tell whether that is the study's {published:g}"
     )
     return f"{lead}{format_ratio(*ours.ends)}{tail}."
@@ -68,7 +70,9 @@ def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[
             heap = less + (more - less) * (published - ends[0]) / (ends[1] - ends[0]) if ends[0] != ends[1] else less
             sides = ", ".join(f"{_inverse(pair)} with {_heap(size)}" for size, pair in ((less, below), (more, above)))
             return f"with some {_about(heap)} of heap ({sides})", (*below.cells, *above.cells)
-    others = [pair for pair in _pairs(judge, quantity) if _agrees(_process_over_thread(pair), published) == "yes"]
+    others = [
+        pair for pair in _pairs(judge, quantity) if _agrees(_process_over_thread(pair), published) == Status.HOLDS
+    ]
     if not others:
         return None, ()
 

@@ -12,19 +12,9 @@ from clonometer.plan.types import Catalogue
 from clonometer.studies.cells import axes_of
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item
-from clonometer.studies.types import (
-    DECIDES,
-    DEPENDS,
-    NOT_DISTINGUISHABLE,
-    REVERSES,
-    SEARCHES,
-    SHOWS,
-    Pairing,
-    Reconciliation,
-    Suggestion,
-    Verdict,
-)
+from clonometer.studies.types import DECIDES, REVERSES, SEARCHES, SHOWS, Pairing, Reconciliation, Suggestion, Verdict
 from clonometer.units import format_bytes
+from clonometer.verdicts import Status
 
 # Beyond so many cells nobody waits for what a line shows.
 _MOST_CELLS = 32
@@ -61,9 +51,9 @@ def item_step(
 
     ``longer`` are the options with which `reproduce` decides more of a single item.
     """
-    if verdict.status == NOT_DISTINGUISHABLE:
+    if verdict.status == Status.UNKNOWN:
         return Suggestion(DECIDES, " ".join(["clonometer reproduce", item.id, *longer.split()]))
-    if verdict.status == DEPENDS:
+    if verdict.status == Status.DEPENDS:
         step = _shows(verdict.evidence, catalogue, REVERSES)
         if step is not None:
             return step

@@ -8,18 +8,11 @@ from typing import Annotated, Any
 
 from clonometer.records import After, Key, Known, Mark, Only, version, written
 from clonometer.studies.published import Item, PublishedValue, Study
+from clonometer.verdicts import Status
 
-SCHEMA = 2
-HOLDS = "holds"
-#: Of a claim that gives a size: its direction holds here, its size does not or cannot be told.
-HOLDS_IN_DIRECTION = "holds_in_direction"
-DOES_NOT_HOLD = "does_not_hold"
-DEPENDS = "depends"
-NOT_DISTINGUISHABLE = "not_distinguishable"
-NOT_MEASURABLE = "not_measurable"
-MEASURED = "measured"
-DIRECTIONS = (HOLDS, DOES_NOT_HOLD, DEPENDS, NOT_DISTINGUISHABLE, NOT_MEASURABLE)
-STATUSES = (*DIRECTIONS, HOLDS_IN_DIRECTION, MEASURED)
+SCHEMA = 3
+_OF_PARTS = (Status.HOLDS, Status.FAILS, Status.UNKNOWN)
+_DIRECTIONS = (*_OF_PARTS, Status.DEPENDS, Status.NOT_MEASURABLE)
 _PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "wording"))
 _ASKED = Only("asked", ("id", "title", "sides"))
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
@@ -54,7 +47,7 @@ class Size(OfInterval):
     value: Annotated[float, "Ours over it."]
     low: Annotated[float, Mark.UNWRITTEN]
     high: Annotated[float, Mark.UNWRITTEN]
-    agrees: Annotated[str, Known(("yes", "no", "unclear")), "Whether ours is the study's, give or take a quarter."]
+    agrees: Annotated[Status, Known(_OF_PARTS), "Whether ours is the study's, give or take a quarter."]
     given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
 
 
@@ -75,7 +68,7 @@ class Suggestion:
 class Verdict:
     """What is said of one claim, question or figure on this machine."""
 
-    status: Annotated[str, Known(STATUSES)]
+    status: Status
     reason: Annotated[str, "A sentence with the numbers."]
     effect: Annotated[float | None, "The number that decided; its unit or kind is effect_is."] = None
     interval: Annotated[tuple[float, float] | None, "Its 95% interval."] = None
@@ -84,9 +77,9 @@ class Verdict:
     size: Annotated[Size | None, "Of a claim that gives a number; None of the others."] = None
 
     @written("What holds of the claim where its size is left out.", after="status")
-    def direction(self) -> Annotated[str, Known(DIRECTIONS)]:
+    def direction(self) -> Annotated[Status, Known(_DIRECTIONS)]:
         """What holds of the claim where its size is left out."""
-        return HOLDS if self.status == HOLDS_IN_DIRECTION else self.status
+        return Status.HOLDS if self.status == Status.HOLDS_IN_DIRECTION else self.status
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,9 @@ from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.multiplicity import simultaneous
 from clonometer.studies.thresholds import DIFFERS, TENTH, Threshold
-from clonometer.studies.types import (
-    DEPENDS,
-    DOES_NOT_HOLD,
-    HOLDS,
-    NOT_DISTINGUISHABLE,
-    NOT_MEASURABLE,
-    Pair,
-    Verdict,
-)
+from clonometer.studies.types import Pair, Verdict
 from clonometer.units import format_ratio, format_share
+from clonometer.verdicts import Status
 
 
 @dataclass(frozen=True)
@@ -36,13 +29,13 @@ class JudgedPart:
     cells: tuple[str, ...]
     write: Callable[[float, float, float], str] = format_ratio
 
-    def outcome(self, among: int = 1) -> str:
-        """``yes`` where the whole interval meets the threshold, ``no`` where all of it misses it, else ``unclear``.
+    def outcome(self, among: int = 1) -> Status:
+        """Holds where the whole interval meets the threshold, fails where all of it misses it, else unknown.
 
         ``among`` so many parts one is enough to decide: the interval is then as wide as it must be for all of them.
         """
         if self.value.n < FEWEST_PROCESSES:
-            return "unclear"
+            return Status.UNKNOWN
         interval = simultaneous(self.value, among)
         low, high, threshold = interval.low, interval.high, self.threshold
         if self.expected == "above":
@@ -52,7 +45,7 @@ class JudgedPart:
         else:
             met = 1 / threshold <= low and high <= threshold
             missed = low > threshold or high < 1 / threshold
-        return "yes" if met else "no" if missed else "unclear"
+        return Status.HOLDS if met else Status.FAILS if missed else Status.UNKNOWN
 
     @property
     def margin(self) -> float:
@@ -89,7 +82,7 @@ def sign_of(pair: Pair, among: int = 1) -> int:
     return sum(
         sign
         for expected, sign in longer.items()
-        if judged_ratio("", ratio, expected, DIFFERS, ()).outcome(among) == "yes"
+        if judged_ratio("", ratio, expected, DIFFERS, ()).outcome(among) == Status.HOLDS
     )
 
 
@@ -97,16 +90,16 @@ def _share_text(value: float, low: float, high: float) -> str:
     return f"{format_share(value)} ({format_share(low)} to {format_share(high)})"
 
 
-Rule = Callable[[Sequence[JudgedPart]], str]
+Rule = Callable[[Sequence[JudgedPart]], Status]
 
 
-def certain(*, met: bool, missed: bool) -> str:
+def certain(*, met: bool, missed: bool) -> Status:
     """Status of what is certainly so, or certainly not; of both or neither that nobody can tell."""
-    return HOLDS if met else DOES_NOT_HOLD if missed else NOT_DISTINGUISHABLE
+    return Status.HOLDS if met else Status.FAILS if missed else Status.UNKNOWN
 
 
-def over_conditions(parts: Sequence[JudgedPart]) -> str:
-    """Status of a claim that is made of all conditions it is tested under: `DEPENDS` where they disagree.
+def over_conditions(parts: Sequence[JudgedPart]) -> Status:
+    """Status of a claim that is made of all conditions it is tested under: `Status.DEPENDS` where they disagree.
 
     It holds where each part is a yes alone (an intersection-union test [1]_: that no condition was chosen needs no
     correction). One part that is a no among all of them is enough against it.
@@ -118,24 +111,28 @@ def over_conditions(parts: Sequence[JudgedPart]) -> str:
     Examples
     --------
     >>> over_conditions([])
-    'not_measurable'
+    <Status.NOT_MEASURABLE: 'not_measurable'>
     """
     among = {part.outcome(len(parts)) for part in parts}
-    return DEPENDS if {"yes", "no"} <= among else over_demands(parts)
+    return Status.DEPENDS if {Status.HOLDS, Status.FAILS} <= among else over_demands(parts)
 
 
-def over_demands(parts: Sequence[JudgedPart]) -> str:
+def over_demands(parts: Sequence[JudgedPart]) -> Status:
     """Status of a claim that makes several demands, all of which must be met."""
     alone = {part.outcome() for part in parts}
     among = {part.outcome(len(parts)) for part in parts}
-    return certain(met=alone == {"yes"}, missed=alone == {"no"} or "no" in among) if alone else NOT_MEASURABLE
+    return (
+        certain(met=alone == {Status.HOLDS}, missed=alone == {Status.FAILS} or Status.FAILS in among)
+        if alone
+        else Status.NOT_MEASURABLE
+    )
 
 
-def over_some(parts: Sequence[JudgedPart]) -> str:
+def over_some(parts: Sequence[JudgedPart]) -> Status:
     """Status of a claim that something can be so: one part that is so among all is enough."""
     alone = {part.outcome() for part in parts}
     among = {part.outcome(len(parts)) for part in parts}
-    return certain(met="yes" in among, missed=alone == {"no"}) if alone else NOT_MEASURABLE
+    return certain(met=Status.HOLDS in among, missed=alone == {Status.FAILS}) if alone else Status.NOT_MEASURABLE
 
 
 def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str) -> Verdict:
@@ -155,12 +152,12 @@ def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str)
     )
 
 
-def _lead(status: str, parts: Sequence[JudgedPart]) -> JudgedPart:
+def _lead(status: Status, parts: Sequence[JudgedPart]) -> JudgedPart:
     """The part whose number stands for all: of those that decided the one that came nearest to not deciding."""
-    if status == HOLDS:
-        chosen = [part for part in parts if part.outcome() == "yes"]
+    if status == Status.HOLDS:
+        chosen = [part for part in parts if part.outcome() == Status.HOLDS]
         return min(chosen, key=lambda part: part.margin)
-    wanted = {DEPENDS: "no", DOES_NOT_HOLD: "no"}.get(status, "unclear")
+    wanted = Status.FAILS if status in (Status.DEPENDS, Status.FAILS) else Status.UNKNOWN
     chosen = [part for part in parts if part.outcome(len(parts)) == wanted]
     return next(iter(chosen or [part for part in parts if part.outcome() == wanted] or parts))
 
@@ -170,5 +167,5 @@ def tally(parts: Sequence[JudgedPart]) -> str:
     alone = [part.outcome() for part in parts]
     among = [part.outcome(len(parts)) for part in parts]
     if len(set(alone)) == 1:
-        return "" if len(parts) == 1 or alone[0] != "unclear" else f" (unclear in all {len(parts)})"
-    return f" (yes in {alone.count('yes')} of {len(parts)}, surely no in {among.count('no')})"
+        return "" if len(parts) == 1 or alone[0] != Status.UNKNOWN else f" (unclear in all {len(parts)})"
+    return f" (yes in {alone.count(Status.HOLDS)} of {len(parts)}, surely no in {among.count(Status.FAILS)})"

@@ -20,17 +20,18 @@ from clonometer.studies.types import (
     Verdict,
 )
 from clonometer.units import format_number, format_ratio, format_share
+from clonometer.verdicts import Status
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
-    "holds": "holds",
-    "holds_in_direction": "holds in direction",
-    "does_not_hold": "does not hold",
-    "depends": "depends",
-    "not_distinguishable": "cannot tell",
-    "not_measurable": "not measured",
-    "measured": "measured",
+    Status.HOLDS: "holds",
+    Status.HOLDS_IN_DIRECTION: "holds in direction",
+    Status.FAILS: "does not hold",
+    Status.DEPENDS: "depends",
+    Status.UNKNOWN: "cannot tell",
+    Status.NOT_MEASURABLE: "not measured",
+    Status.MEASURED: "measured",
 }
 STEP_WORDS = {
     "decides": "To decide it",
@@ -39,10 +40,10 @@ STEP_WORDS = {
     "shows": "To see its numbers",
 }
 _OF_SEVERAL = {
-    "holds": "hold",
-    "holds_in_direction": "hold in direction",
-    "does_not_hold": "do not hold",
-    "depends": "depend",
+    Status.HOLDS: "hold",
+    Status.HOLDS_IN_DIRECTION: "hold in direction",
+    Status.FAILS: "do not hold",
+    Status.DEPENDS: "depend",
 }
 _LEAST_LABEL = 16
 _WHOLE = 80
@@ -126,21 +127,20 @@ def counts_text(reproduction: Reproduction) -> str:
     )
     counted = {status: claims.count(status) for status in STATUS_WORDS}
     counts = ", ".join(f"{count} {_words(status, count)}" for status, count in counted.items() if count)
-    return (
-        f"{len(claims)} claims and questions: {counts}. {figures.count('measured')} of {len(figures)} figures measured."
-    )
+    measured = f"{figures.count(Status.MEASURED)} of {len(figures)} figures measured"
+    return f"{len(claims)} claims and questions: {counts}. {measured}."
 
 
-def _words(status: str, count: int) -> str:
+def _words(status: Status, count: int) -> str:
     return STATUS_WORDS[status] if count == 1 else _OF_SEVERAL.get(status, STATUS_WORDS[status])
 
 
 _DECIDED = {
-    "holds": "All that the claim needs was seen",
-    "holds_in_direction": "The direction is the study's, the size is not",
-    "does_not_hold": "What was measured is surely not what the claim needs",
-    "depends": "The claim is right under some conditions and wrong under others",
-    "not_distinguishable": "What was measured has room for both answers",
+    Status.HOLDS: "All that the claim needs was seen",
+    Status.HOLDS_IN_DIRECTION: "The direction is the study's, the size is not",
+    Status.FAILS: "What was measured is surely not what the claim needs",
+    Status.DEPENDS: "The claim is right under some conditions and wrong under others",
+    Status.UNKNOWN: "What was measured has room for both answers",
 }
 _TALLY = re.compile(r"\(yes in (\d+) of (\d+), surely no in (\d+)\)")
 
@@ -161,7 +161,7 @@ def outcome_text(verdict: Verdict) -> str:
     words, size = STATUS_WORDS[verdict.status], verdict.size
     if verdict.effect is None or verdict.interval is None:
         return words
-    if size is not None and size.agrees == "no" and verdict.direction == "holds":
+    if size is not None and size.agrees == Status.FAILS and verdict.direction == Status.HOLDS:
         # Its interval stands in the reason: here a reader looks for the two numbers.
         ours = format_number(*(end * size.published for end in size.ends))
         return f"{words}: {ours}, not {size.published:g}"

@@ -62,7 +62,7 @@ def main_reasons(reasons: tuple[GapPart, ...]) -> list[GapPart]:
 
 def conclusion(explanation: WorkExplanation) -> str:
     """Who is slower, by how much, and where that time goes, in one or two sentences."""
-    if not explanation.told_apart:
+    if not explanation.distinguishable:
         gap = explanation.gap
         return (
             "Could not tell a difference between threads and processes here: threads took "

@@ -11,7 +11,7 @@ from clonometer.explain.types import Bounded, Explanation, NotNegative, OfPart, 
 from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, version, written
 from clonometer.results.series_types import AblationSeries
 
-WORK_SCHEMA = 1
+WORK_SCHEMA = 2
 TIERS = ("tracepoints", "proc")
 #: Where a futex lies (`clonometer.explain.work.read.futex_place`), and what that means.
 FUTEX_PLACES = {
@@ -169,7 +169,7 @@ class WorkExplanation:
     notes: Annotated[tuple[str, ...], "What a reader must know."] = ()
 
     @written("Whether the interval of gap_ns leaves out 0.", after="untraced_gap")
-    def told_apart(self) -> bool:
+    def distinguishable(self) -> bool:
         """Whether the gap's interval leaves out 0."""
         return self.gap_ns.excludes_zero
 

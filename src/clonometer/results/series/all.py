@@ -17,7 +17,7 @@ def all_series(book: Book, seed: int) -> Mapping[str, Sequence[Any]]:
     return {name: make(book, seed) for group in groups for name, make in group.items()}
 
 
-def scans_told_apart(book: Book) -> frozenset[int]:
+def distinguishable_scans(book: Book) -> frozenset[int]:
     """The ids of those scans of a run that are drawn in a way of their own, so that no general figure has them.
 
     The modules of this room offer functions that find them as ``TOLD_APART``.

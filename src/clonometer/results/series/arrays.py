@@ -9,7 +9,7 @@ from clonometer.families import axis as axis_of
 from clonometer.families import is_launch
 from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.rows.evidence import STAGES, Book
-from clonometer.results.series.all import scans_told_apart
+from clonometer.results.series.all import distinguishable_scans
 from clonometer.results.series.scans import Scan, scans_of, series_of
 from clonometer.results.series_types import EcdfSeries, ScanSeries
 from clonometer.stats.ecdf import thin_ecdf
@@ -59,10 +59,10 @@ def scan_series(book: Book) -> tuple[ScanSeries, ...]:
     phases. A series has at least two values of its axis.
     """
     memory, others = [], []
-    told_apart = scans_told_apart(book)
+    distinguishable = distinguishable_scans(book)
     for scan in scans_of(book):
         first = scan.points[0].estimate
-        if id(scan) in told_apart:
+        if id(scan) in distinguishable:
             continue
         if book.about(first.workload).phases:
             others += [] if first.detail else [replace(series_of(book, scan), phase=True)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from clonometer.grouping import gathered
 from clonometer.studies.published import Study
 from clonometer.studies.types import DECIDES, ClaimEntry, FigureEntry, FigureRow, Reproduction, Suggestion
+from clonometer.verdicts import Status
 from clonometer.views.studies import (
     STATUS_WORDS,
     STEP_WORDS,
@@ -26,7 +27,12 @@ from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, paint, rendered, wrap, wrap_each
 
 _STATUS_WIDE = max(map(len, STATUS_WORDS.values()))
-_STYLES = {"does_not_hold": "bad", "depends": "warn", "holds": "bold", "holds_in_direction": "bold"}
+_STYLES = {
+    Status.FAILS: "bad",
+    Status.DEPENDS: "warn",
+    Status.HOLDS: "bold",
+    Status.HOLDS_IN_DIRECTION: "bold",
+}
 
 
 @rendered(least_width=40)
