@@ -68,6 +68,19 @@ def test_the_librarys_start_is_before_main_however_a_program_is_linked() -> None
         assert min(phases[1:]) > 0
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="CPUID is an instruction of x86")
+def test_each_variable_that_fills_up_the_environment_makes_the_start_longer() -> None:
+    counted = []
+    for size in (6_000, 9_000):
+        (block,) = probe.ask("workload=program.steps", f"env_bytes={size}", "blocks=1").blocks
+        counted.append({name: int(values[0]) for name, values in block.columns.items()})
+    few, many = counted
+    assert (few["ended"], many["ended"]) == (1, 1)
+    # 20 variables of 150 bytes; the C library looks at the name of each.
+    assert many["start_instructions"] - few["start_instructions"] > 20 * 50
+    assert abs(many["main_instructions"] - few["main_instructions"]) < 100
+
+
 @pytest.mark.parametrize("workload", EXECS)
 def test_a_command_gets_its_arguments(workload: str, tmp_path: Path) -> None:
     output = tmp_path / "said"

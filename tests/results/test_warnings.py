@@ -76,6 +76,12 @@ def test_an_interval_narrower_than_a_clock_reading_is_not_wide(builder: Any) -> 
     assert "interval.wide" not in _ids(summarize(builder.run))
 
 
+@pytest.mark.parametrize("ended", [0, 1])
+def test_counts_of_a_program_that_was_ended_at_a_limit(builder: Any, ended: int) -> None:
+    builder.cell("program.steps", {"instructions": 167_000, "cpuid": 0, "ended": ended}, None, samples=1, spread=0.0)
+    assert ("counts.cut_short" in _ids(summarize(builder.run))) is not bool(ended)
+
+
 def test_clock_skew(builder: Any) -> None:
     text = builder.cell("launch.fork", FORK)
     builder.run.data[text]["task_runs_ns"][:3] = 10**9

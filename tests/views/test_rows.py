@@ -154,6 +154,8 @@ def test_what_is_no_time_is_a_number_with_its_own_unit(results):
     row = make_rows([counted])[0]
     assert (median_text(counted, "µs").median, median_text(counted, "µs").interval) == ("0", "0 – 0")
     assert quantity_label(row) == "backward steps"
+    (nothing,) = make_rows([replace(row.any_estimate, value=None, n_samples=0)])
+    assert quantity_label(nothing) == "backward steps"
     assert quantity_text(counted) == "0"
     sized = replace(counted, unit="bytes", value=123_456.0, value_low=120_000.0, value_high=130_000.0)
     assert quantity_label(make_rows([sized])[0]) == "backward steps, KiB"

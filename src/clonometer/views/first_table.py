@@ -50,7 +50,7 @@ class ScreenLine:
         """The unit that suits what it takes."""
         main = self.main or self.first
         assert main is not None
-        if main.value is not None:
+        if main.value is not None or main.unit == "count":
             return value_unit(main)
         return table_unit([None if main.median_ns is None else abs(main.median_ns)])
 

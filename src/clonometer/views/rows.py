@@ -198,7 +198,8 @@ def quantity_label(row: EstimateRow) -> str:
     estimate = row.any_estimate
     if estimate.stage:
         return row.stage
-    unit = rows_unit([row]) if estimate.value is None or estimate.unit == "bytes" else value_unit(estimate)
+    timed = estimate.value is None and estimate.unit != "count"
+    unit = rows_unit([row]) if timed or estimate.unit == "bytes" else value_unit(estimate)
     return f"{row.stage}, {unit}" if unit else row.stage
 
 

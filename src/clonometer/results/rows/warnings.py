@@ -17,6 +17,8 @@ from clonometer.results.types import Estimate, RunWarning
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument
 from clonometer.stats.quantiles import quantile_interval, quantile_of_ordered
 
+#: The column that says whether a program was counted to its end.
+ENDED = "ended"
 FEW_PROCESSES = 12
 FEW_EFFECTIVE_SAMPLES = 20
 WIDE_HALF_WIDTH = 0.10
@@ -38,6 +40,7 @@ def estimate_warnings(
     """
     warnings = [_failed_launches(estimate), _clock_skew(estimate)]
     if estimate.n_samples:
+        warnings.append(_cut_short(estimate, group))
         rare = _rare_placement(estimate, all_samples)
         warnings.append(rare)
         if rare is None and not estimate.detail:
@@ -99,6 +102,16 @@ def _failed_launches(estimate: Estimate) -> RunWarning | None:
         "launches.failed",
         f"{estimate.cell}: {sum(failed.values())} of {total} launches failed: {text}",
         "check `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, but not timed",
+    )
+
+
+def _cut_short(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
+    if estimate.quantity != ENDED or group.values.all():
+        return None
+    return RunWarning(
+        "counts.cut_short",
+        f"{estimate.cell}: the program was ended at a limit of time or steps: counts say what came before",
+        "choose a shorter program; each variable of env_bytes makes its start longer",
     )
 
 
