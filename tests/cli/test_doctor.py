@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from tests.cli.conftest import CommandLine, make_command_line
 
-from clonometer.cli import doctor
+from clonometer.app import doctor
 from clonometer.cli.ending import run_to_the_end
 from clonometer.views.terminal.doctor import render_doctor
 

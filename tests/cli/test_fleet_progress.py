@@ -18,9 +18,9 @@ def test_a_terminal_shows_a_row_a_host_those_that_measure_first() -> None:
         for number in range(12):
             table.changed(HostAccount(f"web{number}"), "is there")
         whole = {1: "complete", 2: "complete", 3: "complete"}
-        table.changed(HostAccount("web1", "done", rounds=whole), "round 3 is in")
-        table.changed(HostAccount("web5", "gone", MARKED), MARKED)
-        table.changed(HostAccount("web3", "measures", rounds={1: "complete"}), "measures round 2")
+        table.changed(HostAccount("web1", state="done", rounds=whole), "round 3 is in")
+        table.changed(HostAccount("web5", state="gone", reason=MARKED), MARKED)
+        table.changed(HostAccount("web3", state="measures", rounds={1: "complete"}), "measures round 2")
         drawn = Console(file=io.StringIO(), width=80)
         drawn.print(live.renderable)
     assert isinstance(drawn.file, io.StringIO)
