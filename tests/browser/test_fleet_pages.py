@@ -19,9 +19,10 @@ from clonometer.dataset.publish import scrub
 from clonometer.dataset.published import PUBLISHED_SUFFIX
 from clonometer.dataset.show import show_fleet
 from clonometer.records import to_json
+from clonometer.views.documents.history import history_document
+from clonometer.views.html.document import render_document_page
 from clonometer.views.html.fleet import render_fleet_page
 from clonometer.views.html.gallery import gallery_site
-from clonometer.views.html.history import render_history_page
 
 pytestmark = pytest.mark.browser
 
@@ -79,7 +80,7 @@ def test_pages_of_a_fleet_and_of_a_history_draw_their_charts(browser: Any, tmp_p
         write_run(tmp_path / "days" / f"{day}.parquet", make_run(day=day, seed=day, factor=factor))
     pages = {
         "fleet": (render_fleet_page(show_fleet(fleet, "class", with_hosts=True)), 7),
-        "history": (render_history_page(find_history(load(tmp_path / "days"))), 6),
+        "history": (render_document_page(history_document(find_history(load(tmp_path / "days")), wide=True)), 6),
     }
     for name, (text, charts) in pages.items():
         path = tmp_path / f"{name}.html"

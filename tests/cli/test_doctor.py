@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -16,7 +17,10 @@ from tests.cli.conftest import CommandLine, make_command_line
 
 from clonometer.app import doctor
 from clonometer.cli.ending import run_to_the_end
-from clonometer.views.terminal.doctor import render_doctor
+from clonometer.views.documents.doctor import doctor_document
+from clonometer.views.terminal.document import render_document
+
+render_doctor = partial(render_document, doctor_document)
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/doctor.schema.json").read_text(encoding="utf-8"))
 

@@ -243,14 +243,17 @@ def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
     from clonometer.predict.judge import Machine, Question, judge
     from clonometer.predict.profile import Profile
     from clonometer.records import to_json
-    from clonometer.views.terminal.predict import render_predicted
+    from clonometer.views.documents.predict import predicted_document
+    from clonometer.views.terminal.document import render_document
 
     whole = Features(anon_areas=1, anon_pages=100, anon_tables=1, threads=1)
     profile = Profile("it", "smaps", None, 1 << 20, whole, None, None, 1, 1, [])
     machine = Machine(
         replace(calibration(), made_at=0, quick=True), is_rough=False, scales=Scales.alike(Scale(1.3, 0.05))
     )
-    text = " ".join(render_predicted(to_json(judge(profile, machine, Question())), width=200).split())
+    text = " ".join(
+        render_document(predicted_document, to_json(judge(profile, machine, Question())), width=200).split()
+    )
     assert re.search(r"quick calibration of [\d,]+ days ago, times 1\.30 by a scan just now", text)
 
 

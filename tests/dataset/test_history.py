@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,12 @@ from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.runfile.summaries import write_part
 from clonometer.verdicts import Gate
+from clonometer.views.documents.history import history_document
 from clonometer.views.exports.history import bencher_files, openmetrics_text
-from clonometer.views.html.history import render_history_page
-from clonometer.views.terminal.history import render_history
+from clonometer.views.html.document import render_document_page
+from clonometer.views.terminal.document import render_document
+
+render_history = partial(render_document, history_document)
 
 DAYS, STEP = 60, 45
 
@@ -96,7 +100,7 @@ def test_a_step_is_found_with_the_fact_that_changed_with_it(stepped: Dataset) ->
     Draft202012Validator(schema_of({"whole": History})).validate(json.loads(json.dumps(to_json(history))))
     words = render_history(history)
     assert "kernel: 6.12.3 → 6.12.4" in " ".join(words.split())
-    page = render_history_page(history)
+    page = render_document_page(history_document(history, wide=True))
     assert "6.12.4" in page
     assert "http" not in page.partition("</style>")[2].partition('<script type="module">')[0]
 

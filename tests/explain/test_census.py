@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from clonometer.explain import census as census_module
 from clonometer.explain.census import Census, mechanism
 from clonometer.explain.census_json import census_to_json
 from clonometer.explain.savings import savings
-from clonometer.views.terminal.census import render_census
+from clonometer.views.documents.census import census_document
+from clonometer.views.terminal.document import render_document
 
 VFORK = ["CLONE_VM", "CLONE_VFORK"]
 FORK = ["CLONE_CHILD_SETTID", "CLONE_CHILD_CLEARTID"]
@@ -293,6 +295,9 @@ def test_other_ways_of_forks_are_advised_where_they_surely_save_a_tenth(
         for way in saving.instead:
             assert way.saved_ns == saving.created * (saving.making_ns - COSTS[way.mechanism])
     assert savings(taken(*tasks, ended()), {}) == [], "what costs nobody knows saves nothing"
+
+
+render_census = partial(render_document, census_document)
 
 
 def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:

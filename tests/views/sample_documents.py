@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
-from tests.views.test_noise import noise
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
+from tests.dataset.made import make_run, write_run
+from tests.explain.test_census import COSTS, ended, forked, taken
+from tests.explain.test_work import with_ablation
+from tests.model.synthetic import calibration
+from tests.views.test_noise import noise
+from tests.views.test_peers import rows
+from tests.views.test_workers import of
+
+from clonometer.dataset.history import find_history
+from clonometer.dataset.load import load
+from clonometer.explain.savings import savings
+from clonometer.families import known_delays
+from clonometer.model.features import Features
+from clonometer.model.types import UNSCALED, CostRange
+from clonometer.model.validated import ValidatedFork
+from clonometer.model.validation import summarize_validation
+from clonometer.predict.judge import Machine, Question, judge
+from clonometer.predict.profile import Profile
+from clonometer.records import to_json
+from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
+from clonometer.results.workers.types import WorkersOfRun
+from clonometer.runner.peers import PROGRAMS
 from clonometer.views.document import (
     BulletList,
     Commands,
@@ -17,7 +44,17 @@ from clonometer.views.document import (
     Paragraph,
     TableBlock,
 )
+from clonometer.views.documents.calibration import calibration_document
+from clonometer.views.documents.census import census_document
+from clonometer.views.documents.doctor import doctor_document
+from clonometer.views.documents.history import history_document
 from clonometer.views.documents.noise import noise_document
+from clonometer.views.documents.peers import peers_document
+from clonometer.views.documents.predict import JsonObject, predicted_document, ranking_document
+from clonometer.views.documents.self_test import self_test_document
+from clonometer.views.documents.validation import validation_document
+from clonometer.views.documents.work import work_document
+from clonometer.views.documents.workers import workers_document
 from clonometer.views.table import Column, Table
 
 #: What would run as a script, be a link or an image, or end a table's cell, if it were not escaped; and what no file
@@ -35,8 +72,97 @@ def strange() -> Document:
     )
 
 
+def predicted() -> JsonObject:
+    """What ``predict --json`` prints of a process whose name is HTML."""
+    whole = Features(anon_areas=1, anon_pages=100_000, anon_tables=200, threads=9)
+    profile = Profile("<b>it</b>", "smaps", None, 400 << 20, whole, None, None, 1, 1, [])
+    made = replace(calibration(), made_at=0, quick=True)
+    document = to_json(judge(profile, Machine(made, is_rough=True, scales=UNSCALED), Question()))
+    part = {"rss_bytes": 1 << 20, "areas": 3, "first_ns": 1e5, "unwritten_ns": 1e4, "share": 0.2}
+    labels = ("[heap]", "/usr/lib/libwith_a_long_name.so.6", "<i>mapping</i>")
+    return {**document, "contributors": [{**part, "label": label} for label in labels]}
+
+
+def ranked() -> Document:
+    seen = [{**predicted(), "process": f"process {number}", "pid": number} for number in range(1, 6)]
+    return ranking_document({"seen": 120, "unread": 3, "model": "rough", "processes": seen})
+
+
+def audited() -> Document:
+    sentences = ("the value that was read, in a few words", "it moves times by up to 12% from one run to the next")
+    items = [
+        {"title": title, "judged": judged, "known": known, "value": value, "effect": effect, "command": command}
+        for (title, judged, known, command), (value, effect) in zip(
+            (
+                ("Frequency governor", "warn", True, "sudo cpupower frequency-set --governor performance"),
+                ("Hypervisor", "note", True, None),
+                ("Swap", "fine", True, None),
+                ("Stolen time", "fine", False, None),
+            ),
+            [sentences] * 4,
+            strict=True,
+        )
+    ]
+    drivers = [
+        {"name": "probe-x", "linkage": "static", "reason": None},
+        {"name": "cxx", "linkage": None, "reason": "x"},
+    ]
+    return doctor_document(
+        {
+            "process": predicted(),
+            "host": "AMD EPYC 9R14, Linux 6.12",
+            "items": items,
+            "clock": {"clock": "TSC", "clock_hz": 2.5e9, "cost_ns": 12.5, "reason": None},
+            "noise_reason": "too short",
+            "drivers": drivers,
+            "lacks": [{"what": "bpf", "reason": "CAP_BPF is missing"}],
+        }
+    )
+
+
+def self_tested() -> Document:
+    delay = next(iter(known_delays()))
+    move = MoveCheck("launch.fork", "pinned", delay, 20_000, "reaped", 18_000.0, 22_000.0, 20_100.0, True)
+    unseen = replace(move, moved_ns=None, passed=None, reason="launches scatter by more than the delay")
+    walls = (WallCheck("launch.fork", "pinned", 30, 0.0012, True),)
+    return self_test_document(SelfTest(False, 3, (move, unseen), walls, ()))
+
+
+def counted() -> Document:
+    census = taken(*[forked(creator_program=f"/bin/<b>{n}</b>") for n in range(1, 20)] * 6, ended())
+    return census_document(census, "make", savings(census, COSTS), ["redis (1 GiB): fork() would block."], wide=True)
+
+
+def validated() -> Document:
+    forks = [
+        ValidatedFork(state, CostRange(80, 100, 120), (100.0, 125.0), 125.0, "pages") for state in ("first", "later")
+    ]
+    return validation_document(summarize_validation(forks))
+
+
+def lived() -> Document:
+    """A history with a step, of runs of two weeks."""
+    random = np.random.default_rng(1)
+    with TemporaryDirectory() as name:
+        for day in range(14):
+            factor = float(np.exp(0.005 * random.normal())) * (1.2 if day >= 9 else 1.0)
+            write_run(Path(name, "runs", f"{day}.parquet"), make_run(day=day, seed=day, factor=factor))
+        return history_document(find_history(load(Path(name, "runs"))), wide=True)
+
+
 #: Makes the document of each answer.
-DOCUMENTS = {
+DOCUMENTS: dict[str, Callable[[], Document]] = {
     "strange": strange,
     "noise": lambda: noise_document(noise(), wide=True),
+    "predict": lambda: predicted_document(predicted()),
+    "ranking": ranked,
+    "doctor": audited,
+    "self_test": self_tested,
+    "census": counted,
+    "validation": validated,
+    "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
+    "peers": lambda: peers_document(rows(), [program.install for program in PROGRAMS], wide=True),
+    "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
+    "work": lambda: work_document(with_ablation()),
+    "history": cache(lived),
 }

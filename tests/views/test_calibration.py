@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from tests.model.synthetic import calibration, model
 
 from clonometer.model.calibration import Residual
 from clonometer.views.calibration_picture import calibration_spec
-from clonometer.views.terminal.calibration import render_calibration
+from clonometer.views.documents.calibration import calibration_document
+from clonometer.views.terminal.document import render_document
+
+render_calibration = partial(render_document, calibration_document)
 
 
 def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:

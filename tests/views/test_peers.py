@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from clonometer.results.peers.configurations import CONFIGURATIONS
 from clonometer.results.peers.rows import PeerRow
 from clonometer.runner.peers import PROGRAMS
-from clonometer.views.terminal.peers import render_peers
+from clonometer.views.documents.peers import peers_document
+from clonometer.views.terminal.document import render_document
+
+render_peers = partial(render_document, peers_document)
 
 FIGURES = {"ours_ns": 50_000.0, "ours_low_ns": 49_000.0, "ours_high_ns": 51_000.0}
 THEIRS = {"peer_ns": 150_000.0, "peer_low_ns": 148_000.0, "peer_high_ns": 152_000.0}

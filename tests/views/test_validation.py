@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from functools import partial
+
 from clonometer.model.types import CostRange
 from clonometer.model.validated import ValidatedFork
 from clonometer.model.validation import summarize_validation
-from clonometer.views.terminal.validation import render_validation
+from clonometer.views.documents.validation import validation_document
+from clonometer.views.terminal.document import render_document
+
+render_validation = partial(render_document, validation_document)
 
 
 def test_errors_of_all_of_each_state_and_of_each_term() -> None:

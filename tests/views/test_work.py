@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from tests.explain.test_work import with_ablation
@@ -11,12 +12,15 @@ from tests.fakes.fake_work import FakeWorkTracer, explained
 from clonometer.errors import UsageError
 from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED
 from clonometer.explain.work.types import WorkExplanation
+from clonometer.views.documents.work import work_document
 from clonometer.views.explain_panels import KIND_COLOURS
 from clonometer.views.explain_picture import explain_picture
 from clonometer.views.html.explained import render_explain_page
-from clonometer.views.terminal.work import render_work
+from clonometer.views.terminal.document import render_document
 from clonometer.views.trace_events import trace_events
 from clonometer.views.work_picture import _KINDS
+
+render_work = partial(render_document, work_document)
 
 
 def text(explanation: WorkExplanation, width: int = 80) -> str:

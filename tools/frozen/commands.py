@@ -43,7 +43,7 @@ _WRITING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("report.html", ("report", "families.parquet", "--out", "report.html")),
     ("fleet.html", ("fleet", "report", "fleet", "--out", "fleet.html")),
     ("pair.html", ("fleet", "report", "pair", "--out", "pair.html")),
-    ("history.html", ("history", "history", "--plot", "history.html")),
+    ("history.html", ("history", "history", "--html", "history.html")),
     ("history.svg", ("history", "history", "--plot", "history.svg")),
     ("compared.svg", ("compare", "before.parquet", "slower.parquet", "--plot", "compared.svg")),
     ("published.json", ("publish", "before.parquet", "--anonymous", "--yes", "--out", "published.json")),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
-from clonometer.cli.options import FILE, drawn_seed_option, examples, json_option, out_option, time_option
-from clonometer.cli.outputs import picture_format, write_and_say
+from clonometer.cli.console import print_document
+from clonometer.cli.options import FILE, drawn_seed_option, examples, json_option, out_option, page_options, time_option
+from clonometer.cli.outputs import Pages, picture_format, write_and_say
 from clonometer.errors import EXIT_INTERRUPTED
 
 _EXAMPLES = examples(
@@ -28,6 +28,7 @@ _EXAMPLES = examples(
 @out_option("The file to keep it in; by default your data folder.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
+@page_options
 def command(
     *,
     quick: bool,
@@ -36,6 +37,7 @@ def command(
     out: Path | None,
     seed: int,
     as_json: bool,
+    pages: Pages,
 ) -> int:
     """Measure what fork costs on this machine, for 'clonometer predict'.
 
@@ -45,7 +47,7 @@ def command(
     from clonometer.app.calibrating import calibrate
     from clonometer.cli.progress import make_progress
     from clonometer.model.store import default_path, save_calibration
-    from clonometer.views.terminal.calibration import render_calibration
+    from clonometer.views.documents.calibration import calibration_document
 
     if plot is not None:
         from clonometer.views.drawing import check_installed
@@ -66,5 +68,5 @@ def command(
         from clonometer.views.pictures import rendered
 
         write_and_say(plot, rendered(calibration_spec(made), picture_format(plot, "--plot")))
-    print_record(made, render_calibration, as_json=as_json)
+    print_document(calibration_document, made, pages=pages, as_json=as_json)
     return status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn
-from clonometer.cli.options import PROCESS_ID, SIZE, examples, force_option, out_option, time_option
+from clonometer.cli.console import json_text, print_document
+from clonometer.cli.options import PROCESS_ID, SIZE, examples, force_option, out_option, page_options, time_option
+from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ _EXAMPLES = examples(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
 @out_option("Write the JSON object to a file.")
+@page_options
 @force_option
 def command(
     *,
@@ -67,6 +68,7 @@ def command(
     advice: bool,
     as_json: bool,
     out: Path | None,
+    pages: Pages,
     force: bool,
     **watching: Any,
 ) -> int:
@@ -104,7 +106,7 @@ def command(
         return not_started(words[0], int(census.ended["not_started"]))
     worth = _savings(census) if advice else []
     predictions = foreseen.documents(pid)
-    _answer(census, words, pid, out, worth, predictions=predictions, as_json=as_json, wide=wide)
+    _answer(census, words, pid, out, worth, predictions=predictions, pages=pages, as_json=as_json, wide=wide)
     return _status(census, watched_command=bool(words))
 
 
@@ -174,6 +176,7 @@ def _answer(
     worth: list[Saving],
     *,
     predictions: Sequence[dict[str, Any]],
+    pages: Pages,
     as_json: bool,
     wide: bool,
 ) -> None:
@@ -183,23 +186,17 @@ def _answer(
     if predictions:
         keys = ("schema", "pid", "process", "rss_bytes", "fork", "waits")
         written["predictions"] = [{key: each[key] for key in keys} for each in predictions]
-    whole = json.dumps(written, indent=2, allow_nan=False)
     if out is not None:
         from clonometer.cli.outputs import write_text
 
-        write_text(out, whole + "\n")
-    if as_json:
-        click.echo(whole)
-        return
-    from clonometer.views.terminal.census import render_census
+        write_text(out, json_text(written))
+    from clonometer.views.documents.census import census_document
+    from clonometer.views.documents.predict import beside
 
     name = Path(words[0]).name if words else f"Process {pid}"
-    print_drawn(render_census, census, name, worth, wide=wide)
-    if predictions:
-        from clonometer.views.terminal.predict import render_beside
-
-        print_drawn(render_beside, predictions)
-    if out is not None:
+    answer = (census, name, worth, [beside(document) for document in predictions])
+    print_document(census_document, *answer, json=written, pages=pages, as_json=as_json, wide=wide)
+    if out is not None and not as_json:
         click.echo(f"\nWrote {out}.")
 
 

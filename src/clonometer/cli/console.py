@@ -76,17 +76,19 @@ def print_document(
     *answer: Any,
     pages: Pages,
     as_json: bool = False,
+    json: object = None,
     **options: Any,
 ) -> None:
     """Print an answer as the document that ``build`` makes of it, or its JSON, and write it wherever else is asked for.
 
-    Of several things the first one is the record for JSON. A page has what ``wide`` shows.
+    ``json``: the record or mapping for programs, where that is not the answer. A page has what ``wide`` shows.
     """
     from clonometer.records import to_json
     from clonometer.views.terminal.document import render_document
 
     if as_json:
-        print_json(answer[0] if isinstance(answer[0], Mapping) else to_json(answer[0]))
+        record = answer[0] if json is None else json
+        print_json(record if isinstance(record, Mapping) else to_json(record))
     else:
         print_drawn(render_document, build, *answer, **options)
     if pages:

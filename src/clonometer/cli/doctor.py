@@ -7,8 +7,9 @@ from dataclasses import asdict
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json, print_record
-from clonometer.cli.options import PROCESS_ID, examples, json_option
+from clonometer.cli.console import print_document
+from clonometer.cli.options import PROCESS_ID, examples, json_option, page_options
+from clonometer.cli.outputs import Pages
 from clonometer.runner.interfaces import SILENT
 
 SELF_TEST_SCHEMA = 1
@@ -37,7 +38,8 @@ _EXAMPLES = examples(
 )
 @click.option("--pid", metavar="PID", type=PROCESS_ID, help="Also say what a fork would cost this process.")
 @json_option
-def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) -> int:
+@page_options
+def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool, pages: Pages) -> int:
     """Show what on this machine will disturb the figures, how, and which command changes it.
 
     It reads settings, measures the noise for two seconds and the cost of CPUID. It changes nothing: the commands are
@@ -48,30 +50,27 @@ def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool) 
     delay. It is 3 if that happens while other tasks keep the CPUs busy.
     """
     if wants_self_test:
-        return _self_test(rounds, as_json=as_json)
+        return _self_test(rounds, as_json=as_json, pages=pages)
     from clonometer.app.doctor import doctor
-    from clonometer.views.terminal.doctor import render_doctor
+    from clonometer.views.documents.doctor import doctor_document
 
-    print_record(doctor(pid), render_doctor, as_json=as_json)
+    print_document(doctor_document, doctor(pid), pages=pages, as_json=as_json)
     return 0
 
 
-def _self_test(rounds: int, *, as_json: bool) -> int:
+def _self_test(rounds: int, *, as_json: bool, pages: Pages) -> int:
     from clonometer.app.self_test import self_test
     from clonometer.cli.progress import make_progress
     from clonometer.errors import EXIT_CANNOT_TELL, EXIT_FAILED_CELLS, EXIT_REGRESSION
-    from clonometer.views.terminal.self_test import render_self_test
+    from clonometer.views.documents.self_test import self_test_document
 
     # In a log the rounds would be noise.
     test = self_test(rounds, make_progress() if sys.stderr.isatty() else SILENT)
     for failure in test.failures:
         click.echo(f"clonometer: {failure}", err=True)
-    if as_json:
-        document = asdict(test)
-        del document["failures"]
-        print_json({"schema": SELF_TEST_SCHEMA, **document})
-    else:
-        print_drawn(render_self_test, test)
+    written = {"schema": SELF_TEST_SCHEMA, **asdict(test)}
+    del written["failures"]
+    print_document(self_test_document, test, json=written, pages=pages, as_json=as_json)
     if test.failures:
         return EXIT_FAILED_CELLS
     return 0 if test.passed else EXIT_CANNOT_TELL if test.other_running_tasks else EXIT_REGRESSION

@@ -16,7 +16,8 @@ from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
 from clonometer.explain.work.types import TIERS, WorkExplanation
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.tracing import ProbeTracer
-from clonometer.views.terminal.work import render_work
+from clonometer.views.documents.work import work_document
+from clonometer.views.terminal.document import render_document
 
 _PAIRS = 12
 
@@ -40,7 +41,7 @@ def explain_work_factor(asked: Asked) -> None:
         raise unknown("tier", asked.tier, TIERS)
     asked.check()
     explanation = _measure(asked)
-    asked.answer(explanation, lambda: print_drawn(render_work, explanation))
+    asked.answer(explanation, lambda: print_drawn(render_document, work_document, explanation))
 
 
 def _measure(asked: Asked) -> WorkExplanation:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.fleet_folder import PLACE, read_folder, where_option
 from clonometer.cli.options import (
     FILE,
@@ -18,23 +18,23 @@ from clonometer.cli.options import (
     max_regression_option,
     only_option,
     out_option,
+    page_options,
     share_option,
 )
-from clonometer.cli.outputs import write_and_say, write_text
+from clonometer.cli.outputs import Pages, picture_format, write_and_say, write_text
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
     from clonometer.dataset.history_types import History
     from clonometer.dataset.load import Dataset
 
-PLOT_FORMATS = ("png", "svg", "html")
 EXPORT_FORMATS = ("openmetrics", "bencher")
 
 _EXAMPLES = examples(
     "clonometer history runs/",
     "clonometer history runs/ --by class --only 'launch.*temperature=warm*'",
     "clonometer history runs/ --since 2026-11-01 --max-regression 3%",
-    "clonometer history runs/ --plot history.svg",
+    "clonometer history runs/ --html history.html",
     "clonometer history runs/ --export openmetrics --out history.om",
     "clonometer history history.om          the same from what was exported",
     "clonometer history runs/ --json | jq '.events[0].causes'",
@@ -59,11 +59,12 @@ _EXAMPLES = examples(
     help="How many of the last runs count: only steps among them are regressions.",
 )
 @click.option("--since", metavar="DATE", help="Only steps from this date on are regressions, instead of --recent.")
-@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png, FILE.svg or FILE.html.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
 @click.option(
     "--export", "export", metavar="FORMAT", help="Write all values: openmetrics (a file), bencher (a folder)."
 )
 @out_option("Where --export writes.")
+@page_options
 @force_option
 @json_option
 @click.option("--wide", is_flag=True, help="Show every row and event.")
@@ -83,6 +84,7 @@ def command(
     force: bool,
     as_json: bool,
     wide: bool,
+    pages: Pages,
 ) -> int:
     """Find when the level of each row changed over many runs, and what changed with it.
 
@@ -93,7 +95,7 @@ def command(
     FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
     """
     from clonometer.dataset.history import HistoryLimits, find_history
-    from clonometer.views.terminal.history import render_history
+    from clonometer.views.documents.history import history_document
 
     limits = HistoryLimits(max_regression, minimum_effect, recent, _moment(since))
     _check_outputs(plot, export, out, force)
@@ -103,16 +105,11 @@ def command(
         _draw(history, plot)
     if export is not None and out is not None:
         _export(export, dataset, out)
-    print_record(history, render_history, as_json=as_json, wide=wide)
+    print_document(history_document, history, pages=pages, as_json=as_json, wide=wide)
     return history.verdict.exit_status
 
 
 def _draw(history: History, plot: Path) -> None:
-    if plot.suffix == ".html":
-        from clonometer.views.html.history import render_history_page
-
-        write_and_say(plot, render_history_page(history))
-        return
     from clonometer.views.history_picture import history_spec
     from clonometer.views.pictures import rendered
 
@@ -140,8 +137,7 @@ def _check_outputs(plot: Path | None, export: str | None, out: Path | None, forc
     from clonometer.runfile import check_output
 
     if plot is not None:
-        if plot.suffix.removeprefix(".") not in PLOT_FORMATS:
-            raise UsageError(f"--plot {plot}: a picture is .png, .svg or .html", f"--plot {plot.with_suffix('.svg')}")
+        picture_format(plot, "--plot", f"--html {plot} writes a page" if plot.suffix == ".html" else None)
         check_output(plot, force)
     if export is not None and export not in EXPORT_FORMATS:
         raise unknown("export format", export, EXPORT_FORMATS)

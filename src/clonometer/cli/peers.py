@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.cli.console import print_drawn, print_json
-from clonometer.cli.options import budget_option, examples, json_option, out_option, seed_option
+from clonometer.cli.console import print_document
+from clonometer.cli.options import (
+    budget_option,
+    examples,
+    force_option,
+    json_option,
+    out_option,
+    page_options,
+    seed_option,
+)
+from clonometer.cli.outputs import Pages
 
 if TYPE_CHECKING:
     from clonometer.results.peers.rows import PeerRow
@@ -31,11 +40,14 @@ _EXAMPLES = examples(
 @click.command(name="peers", epilog=_EXAMPLES)
 @budget_option("How long to measure, at most: 30s or 2m. Default: as the plan says.")
 @out_option("Keep our samples as a run file.")
-@click.option("--force", is_flag=True, help="Replace an existing run file.")
+@page_options
+@force_option
 @seed_option
 @click.option("--wide", is_flag=True, help="Also show a row for each peer that is not run here.")
 @json_option
-def command(*, budget_s: float | None, out: Path | None, force: bool, seed: int, wide: bool, as_json: bool) -> int:
+def command(
+    *, budget_s: float | None, out: Path | None, force: bool, seed: int, wide: bool, as_json: bool, pages: Pages
+) -> int:
     """Run the other tools that are installed beside Clonometer configured like each of them.
 
     The same word means different things: one tool's fork ends when the call returns, another's when the child has
@@ -46,13 +58,11 @@ def command(*, budget_s: float | None, out: Path | None, force: bool, seed: int,
     """
     with _place(out) as path:
         peers, outcome, rows = _measure(path, budget_s, seed, force=force)
-    if as_json:
-        print_json(peers_to_json(rows, peers, outcome))
-    else:
-        from clonometer.views.terminal.peers import render_peers
+    from clonometer.views.documents.peers import peers_document
 
-        installs = [program.install for program in peers.missing.values()]
-        print_drawn(render_peers, rows, installs, wide=wide)
+    installs = [program.install for program in peers.missing.values()]
+    written = peers_to_json(rows, peers, outcome)
+    print_document(peers_document, rows, installs, json=written, pages=pages, as_json=as_json, wide=wide)
     return outcome.exit_status
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.options import (
     FILE,
     PROCESS_ID,
@@ -17,8 +17,10 @@ from clonometer.cli.options import (
     force_option,
     json_option,
     number_option,
+    page_options,
     time_option,
 )
+from clonometer.cli.outputs import Pages
 from clonometer.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -28,10 +30,8 @@ _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
 _EXAMPLES = examples(
     "clonometer predict --pid 4711",
     "clonometer predict --pid 4711 --write-rate 50MiB --fork-every 60s",
-    "clonometer predict --pid 4711 --watch",
     "clonometer predict --all               whose fork costs most?",
     "clonometer predict --pid 4711 --save-profile server.json",
-    "clonometer predict --profile server.json --json | jq .fork.first_ns",
     "clonometer predict --pid 4711 --openmetrics fork.prom --watch --every 60s",
 )
 
@@ -67,8 +67,9 @@ _EXAMPLES = examples(
 @click.option("--names", is_flag=True, help="With names of the program and its files.")
 @click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector.")
 @json_option
+@page_options
 @force_option
-def command(*, validated: int | None, **asked: object) -> None:
+def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
     """Say what fork would cost in a running process, why, and what would change it.
 
     It is only read, through /proc: no signal, no stop, nothing written. Times come from this machine's calibration
@@ -89,17 +90,20 @@ def command(*, validated: int | None, **asked: object) -> None:
     if validated is not None:
         from clonometer.app.validating import validate
         from clonometer.cli.progress import make_progress
-        from clonometer.views.terminal.validation import render_validation
+        from clonometer.views.documents.validation import validation_document
 
         if wish.pid is not None or wish.rank_all or wish.profile is not None:
             raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
-        print_record(validate(validated, progress=make_progress()), render_validation, as_json=wish.as_json)
+        checked = validate(validated, progress=make_progress())
+        print_document(validation_document, checked, pages=pages, as_json=wish.as_json)
         return
-    from clonometer.views.terminal.predict import render_predicted, render_ranking
+    from clonometer.views.documents.predict import predicted_document, ranking_document
 
     _check(wish)
     machine = partial(find_machine, rough=wish.rough, scan=not wish.no_scan)
     if wish.watch and wish.pid is not None:
+        if pages:
+            raise UsageError("--watch goes on, and a page is of one answer", "give --html without --watch")
         watch_process(wish.pid, machine, wish)
         return
     if wish.pid is not None:
@@ -108,7 +112,8 @@ def command(*, validated: int | None, **asked: object) -> None:
         document = predict_profile(wish.profile, machine(), wish)
     else:
         document = predict_all(machine(), wish)
-    print_record(document, render_ranking if wish.rank_all else render_predicted, as_json=wish.as_json)
+    build = ranking_document if wish.rank_all else predicted_document
+    print_document(build, document, pages=pages, as_json=wish.as_json)
 
 
 def _check(wish: PredictWish) -> None:

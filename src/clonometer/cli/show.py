@@ -8,8 +8,9 @@ import rich_click as click
 
 from clonometer.app.results import keep_cells, read_results
 from clonometer.cli.answers import print_answer
-from clonometer.cli.console import print_record
-from clonometer.cli.options import examples, json_option, run_argument
+from clonometer.cli.console import print_document
+from clonometer.cli.options import examples, json_option, page_options, run_argument
+from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
 from clonometer.plan.names import chosen_cells
 
@@ -25,23 +26,29 @@ _EXAMPLES = examples(
 @click.command(name="show", epilog=_EXAMPLES)
 @run_argument
 @json_option
+@page_options
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
 @click.option("--only", "globs", metavar="GLOB", multiple=True, help="Show only cells that match; repeatable.")
 @click.option("--workers", is_flag=True, help="Show what each worker did: times, switches, faults, waits.")
-def command(run_file: Path, as_json: bool, wide: bool, globs: tuple[str, ...], workers: bool) -> None:
+def command(*, run_file: Path, as_json: bool, pages: Pages, wide: bool, globs: tuple[str, ...], workers: bool) -> None:
     """Show the answer of a run file."""
     if workers:
-        _print_workers(run_file, globs, as_json=as_json)
+        _print_workers(run_file, globs, as_json=as_json, pages=pages)
         return
+    if pages:
+        raise UsageError(
+            "--html and --markdown go with --workers",
+            f"clonometer report {run_file} writes the page of a run, clonometer export --format markdown its Markdown",
+        )
     print_answer(keep_cells(read_results(run_file), globs), as_json=as_json, wide=wide)
 
 
-def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None:
+def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool, pages: Pages) -> None:
     """Print a line for each worker of the cells that match, or one JSON object."""
     from clonometer.results.workers.each_worker import each_worker
     from clonometer.results.workers.types import WorkersOfRun
     from clonometer.runfile import open_run
-    from clonometer.views.terminal.workers import render_workers
+    from clonometer.views.documents.workers import workers_document
 
     with open_run(path) as run:
         chosen = chosen_cells(globs, [entry.cell for entry in run.document.cells])
@@ -49,4 +56,4 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool) -> None
         tables = each_worker(run, [cell for cell in chosen if cell in sampled])
     if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
-    print_record(WorkersOfRun(str(path), tuple(tables)), render_workers, as_json=as_json)
+    print_document(workers_document, WorkersOfRun(str(path), tuple(tables)), pages=pages, as_json=as_json)

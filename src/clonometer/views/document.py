@@ -65,8 +65,11 @@ class NamedText:
 
     name: str
     text: str
-    effect: str = ""
-    command: str = ""
+    #: Empty: nothing is known to follow; None: nothing could.
+    effect: str | None = None
+    command: str | None = None
+    #: Whether a terminal says what follows only where that has room beside the text.
+    is_brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,11 @@ class CommentedTables:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A chart, which a terminal cannot draw and Markdown names."""
+    """Charts in a section of their own, which a terminal cannot draw and Markdown does not have."""
 
-    panel: Panel
+    heading: str
+    intro: str
+    panels: Sequence[Panel]
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ class Document:
     """An answer for people.
 
     A terminal shows the blocks, with an empty line between groups of them. A page and Markdown begin with title and
-    lead, and leave out the paragraph that says the lead again.
+    lead, and leave out paragraphs that say these again.
     """
 
     #: What gave the answer, such as "noise".
@@ -144,3 +149,7 @@ class Document:
     groups: Sequence[Sequence[DocumentBlock]]
     #: Columns that a terminal has at least.
     least_width: int = 40
+
+    def repeats(self, block: DocumentBlock) -> bool:
+        """Whether a block says the title or the lead again, which a page and Markdown begin with."""
+        return isinstance(block, Paragraph) and block.text in (self.title, self.lead)

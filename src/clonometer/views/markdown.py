@@ -11,7 +11,6 @@ from clonometer.views.document import (
     CommentedTables,
     Document,
     DocumentBlock,
-    FigureBlock,
     Fold,
     Heading,
     NamedTexts,
@@ -31,11 +30,7 @@ def render_markdown(document: Document) -> str:
     """Write a document as Markdown."""
     parts = [f"# {_text(document.title)}", f"**{_text(document.lead)}**" if document.lead else ""]
     parts += [
-        part
-        for group in document.groups
-        for block in group
-        if block != Paragraph(document.lead, getattr(block, "tone", ""))
-        for part in _parts(block)
+        part for group in document.groups for block in group if not document.repeats(block) for part in _parts(block)
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -68,7 +63,7 @@ def _parts(block: DocumentBlock) -> Iterator[str]:
                         None,
                         [
                             f"**{_text(each.name.strip())}:**" if each.name.strip() else "",
-                            *map(_text, (each.text, each.effect, each.command)),
+                            *map(_text, (each.text, each.effect or "", each.command or "")),
                         ],
                     )
                 )
@@ -80,8 +75,6 @@ def _parts(block: DocumentBlock) -> Iterator[str]:
         case CommentedTables():
             for table, below in zip(commented(block), block.below, strict=True):
                 yield from (*_table(table), _text(below))
-        case FigureBlock(panel):
-            yield f"Figure, on the page alone: {_text(panel.title)}. {_text(panel.alt)}"
         case Fold(summary, blocks):
             yield f"### {_text(summary)}"
             for inner in blocks:
@@ -101,5 +94,5 @@ def _table(table: Table) -> Iterator[str]:
 def commented(block: CommentedTables) -> Iterator[Table]:
     """The tables, with their rows' comments as a last column, where there is room for sentences."""
     for table, comments in zip(block.tables, block.comments, strict=True):
-        texts = [" ".join(sentences) for sentences in comments]
+        texts = ["; ".join(sentences) for sentences in comments]
         yield replace(table, columns=[*table.columns, Column("what it measures", texts, prose=True)])

@@ -14,7 +14,6 @@ from clonometer.views.document import (
     Fold,
     Heading,
     Hint,
-    Paragraph,
     TableBlock,
 )
 from clonometer.views.html.figures import chart_of
@@ -32,8 +31,13 @@ def render_document_page(document: Document) -> str:
         for block in group:
             if isinstance(block, Heading):
                 sections.append({"heading": block.text, "blocks": []})
-            elif block != Paragraph(document.lead, getattr(block, "tone", "")):
-                sections[-1]["blocks"] += _blocks(block, charts)
+            elif isinstance(block, FigureBlock):
+                drawn = [chart_of("figure", panel) for panel in block.panels]
+                charts += drawn
+                figures = {"is": "figures", "intro": block.intro, "charts": drawn}
+                sections.append({"heading": block.heading, "blocks": [figures] if drawn else []})
+            elif not document.repeats(block):
+                sections[-1]["blocks"] += _blocks(block)
     return render_page(
         "document.html.j2",
         *(("fit.js", "report.js") if charts else ()),
@@ -46,8 +50,8 @@ def render_document_page(document: Document) -> str:
     )
 
 
-def _blocks(block: DocumentBlock, charts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """A block as the template takes it, ``is`` its name; a chart is also kept in ``charts``."""
+def _blocks(block: DocumentBlock) -> Iterator[dict[str, Any]]:
+    """A block as the template takes it, ``is`` its name."""
     match block:
         case Hint():
             return
@@ -57,11 +61,8 @@ def _blocks(block: DocumentBlock, charts: list[dict[str, Any]]) -> Iterator[dict
             for table, below in zip(commented(block), block.below, strict=True):
                 if table.rows or below:
                     yield {"is": "table", "table": headed(table), "below": below}
-        case FigureBlock(panel):
-            charts.append(chart_of("figure", panel))
-            yield {"is": "figure", "chart": charts[-1]}
         case Fold(summary, blocks):
-            inner = [each for block in blocks for each in _blocks(block, charts)]
+            inner = [each for block in blocks for each in _blocks(block)]
             yield {"is": "fold", "summary": summary, "blocks": inner}
         case _:
             yield {"is": type(block).__name__.lower(), **asdict(block)}

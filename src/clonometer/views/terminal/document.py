@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -41,9 +41,14 @@ def render_document(
 
 def document_lines(document: Document, width: int, colour: bool) -> Iterator[str]:
     """The lines of a document, an empty one between groups."""
-    drawn = ([line for block in group for line in _lines(block, width, colour)] for group in document.groups)
+    drawn = (group_lines(group, width, colour) for group in document.groups)
     for number, lines in enumerate(filter(None, drawn)):
         yield from ["", *lines] if number else lines
+
+
+def group_lines(blocks: Iterable[DocumentBlock], width: int, colour: bool) -> list[str]:
+    """The lines of blocks that stand together."""
+    return [line for block in blocks for line in _lines(block, width, colour)]
 
 
 def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
@@ -76,15 +81,15 @@ def _painted(lines: list[str], tone: Tone, colour: bool) -> list[str]:
 
 def _entry(entry: NamedText, indent: int, width: int) -> Iterator[str]:
     name, blank = entry.name.ljust(indent), " " * indent
-    if entry.effect and width >= _BESIDE:
+    if entry.effect is not None and width >= _BESIDE:
         left = wrap(entry.text, _TEXT_WIDTH) or [""]
         right = wrap(entry.effect, width - indent - _TEXT_WIDTH - 2)
         for number, (first, second) in enumerate(zip_longest(left, right, fillvalue="")):
             yield f"{blank if number else name}{first.ljust(_TEXT_WIDTH + 2)}{second}"
     else:
         yield from wrap(entry.text, width, bullet=name)
-        yield from wrap(entry.effect, width, bullet=blank)
-    if entry.command:
+        yield from wrap("" if entry.is_brief else entry.effect or "", width, bullet=blank)
+    if entry.command is not None:
         # Not wrapped: it is there to be copied.
         yield f"{blank}$ {entry.command}"
 

@@ -1,4 +1,4 @@
-"""Each worker of a program of workers on a terminal: a line a worker, or a line a cell where there are many."""
+"""Each worker of a program of workers: a line a worker, or a line a cell where there are many."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from clonometer.families import families, worker_columns
 from clonometer.families.types import WorkerColumn
 from clonometer.results.workers.types import WorkersOfCell, WorkersOfRun
 from clonometer.units import format_figure, format_number, table_unit
+from clonometer.views.document import Document, DocumentBlock, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import rendered, wrap
 from clonometer.words import cell_parts
 
 #: More cells than these are summed up, a line each.
@@ -19,27 +18,22 @@ DETAILED_CELLS = 4
 _LEAST_LABEL = 12
 
 
-@rendered(least_width=1)
-def render_workers(run: WorkersOfRun, *, width: int, colour: bool) -> list[str]:
-    """Draw the workers of a run."""
-    return workers_table(run.cells, width, colour)
-
-
-def workers_table(cells: Sequence[WorkersOfCell], width: int, colour: bool) -> list[str]:
-    """Draw the workers of cells: each of them where the cells are few, else the median worker of each cell."""
-    lines: list[str] = []
+def workers_document(run: WorkersOfRun) -> Document:
+    """Make a document of the workers of a run: each of them where the cells are few, else each cell's median worker."""
+    groups: list[list[DocumentBlock]] = []
+    cells = run.cells
     if len(cells) <= DETAILED_CELLS:
         for cell in cells:
-            lines += [*wrap(f"{cell.cell}: {cell.executions:,} executions", width)]
             table = _table("worker", [str(row.worker) for row in cell.rows], [row.values for row in cell.rows])
-            lines += [*draw_table(table, width, colour), ""]
+            groups.append([Paragraph(f"{cell.cell}: {cell.executions:,} executions"), TableBlock(table)])
     else:
-        lines += wrap("The median worker of each cell; name a few with --only for each of their workers.", width)
+        about = "The median worker of each cell; name a few with --only for each of their workers."
         table = _table("cell", _apart([cell.cell for cell in cells]), [_typical(cell) for cell in cells])
-        lines += [*draw_table(table, width, colour), ""]
+        groups.append([Paragraph(about), TableBlock(table)])
     shown = {name for cell in cells for name in cell.units}
     notes = [known.worker_note for known in families() if shown & set(known.worker_columns)]
-    return [*lines, *wrap(" ".join(["Medians of all executions.", *notes]), width)]
+    lead = " ".join(["Medians of all executions.", *notes])
+    return Document("show --workers", "What each worker did", lead, [*groups, [Paragraph(lead)]], least_width=1)
 
 
 def _typical(cell: WorkersOfCell) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""Other tools beside ours on a terminal: a row a figure, why they differ. Returned as text."""
+"""Other tools beside ours: a row a figure, why they differ."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from clonometer.results.peers.rows import PeerRow, spread
 from clonometer.units import format_duration, format_ratio
+from clonometer.views.document import Commands, CommentedTables, Document, DocumentBlock, Paragraph
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_stack
-from clonometer.views.terminal.text import rendered, wrap
 
 _WORDS = {
     "fork": "Fork",
@@ -21,38 +20,33 @@ _WORDS = {
 }
 
 
-@rendered(least_width=40)
-def render_peers(
-    rows: Sequence[PeerRow], installs: Iterable[str], *, width: int, colour: bool, wide: bool = False
-) -> Iterator[str]:
-    """Write what one word is taken to mean, then rows by word, each with what it measures and its reason.
+def peers_document(rows: Sequence[PeerRow], installs: Iterable[str], *, wide: bool = False) -> Document:
+    """Make a document of rows by word, each with what it measures and its reason.
 
-    Unless ``wide`` those without a figure of the peer are one line a word. Only commands may be longer than a line.
+    Unless ``wide`` those without a figure of the peer are one line a word.
     """
-    yield from _spread(rows, width)
-    yield from wrap(
+    about = (
         "Clonometer is configured as each peer measures, and both run in turn. 'ratio' is the peer's figure over ours, "
-        "with its 95% interval.",
-        width,
+        "with its 95% interval."
     )
     by_word = {head: [row for row in rows if row.configuration.word == word] for word, head in _WORDS.items()}
     shown = {head: [row for row in of_word if wide or not _is_folded(row)] for head, of_word in by_word.items()}
-    drawn = draw_stack([_table(head, of_word) for head, of_word in shown.items()], width, colour)
-    for (head, of_word), (heading, *lines) in zip(shown.items(), drawn.tables, strict=True):
-        yield ""
-        yield heading
-        for row, line in zip(of_word, lines, strict=True):
-            yield line
-            yield from _reasons(row, width)
-        yield from _folded([row for row in by_word[head] if row not in of_word], width)
-    yield ""
-    yield from wrap(
+    tables = CommentedTables(
+        [_table(head, of_word) for head, of_word in shown.items()],
+        [[_reasons(row) for row in of_word] for of_word in shown.values()],
+        [_folded([row for row in by_word[head] if row not in of_word]) for head, of_word in shown.items()],
+    )
+    last = (
         "Peers without a figure are not run from here; ours is configured like them."
         if wide
-        else "Clonometer's figures alone stand where the peer is not installed or not run from here; --wide shows all.",
-        width,
+        else "Clonometer's figures alone stand where the peer is not installed or not run from here; --wide shows all."
     )
-    yield from _missing(installs)
+    commands = list(dict.fromkeys(installs))
+    missing = "Not installed; each of these commands adds rows:" if commands else ""
+    texts = [*_spread(rows), about]
+    groups: list[list[DocumentBlock]] = [[Paragraph(text)] for text in texts]
+    groups += [[tables], [Paragraph(last)], [Paragraph(missing), Commands(commands)]]
+    return Document("peers", "Other tools beside Clonometer", texts[0], groups)
 
 
 def _is_folded(row: PeerRow) -> bool:
@@ -60,10 +54,9 @@ def _is_folded(row: PeerRow) -> bool:
     return row.status in ("not run", "not installed") and not row.configuration.id.startswith("clonometer.")
 
 
-def _folded(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
+def _folded(rows: Sequence[PeerRow]) -> str:
     figures = [f"{row.configuration.peer} {_figure(*_ours(row))}" for row in rows]
-    if figures:
-        yield from wrap(f"ours, as others measure: {', '.join(figures)}", width, bullet="  ")
+    return f"ours, as others measure: {', '.join(figures)}" if figures else ""
 
 
 def _table(head: str, rows: Sequence[PeerRow]) -> Table:
@@ -84,13 +77,14 @@ def _ratio(row: PeerRow) -> str:
     return row.status if row.status in ("failed", "unavailable", "not installed") else ""
 
 
-def _reasons(row: PeerRow, width: int) -> Iterator[str]:
+def _reasons(row: PeerRow) -> list[str]:
     """What it measures, and why there is no figure or another one than ours."""
-    yield from wrap(row.configuration.measures, width, bullet="    ")
+    reasons = [row.configuration.measures]
     if row.status in ("failed", "unavailable") and row.reason:
-        yield from wrap(f"{row.status}: {row.reason}", width, bullet="    ")
+        reasons.append(f"{row.status}: {row.reason}")
     elif row.status == "measured" and row.ratio is not None:
-        yield from wrap(_verdict(row), width, bullet="    ")
+        reasons.append(_verdict(row))
+    return reasons
 
 
 def _verdict(row: PeerRow) -> str:
@@ -104,18 +98,16 @@ def _figure(value_ns: float | None, low_ns: float | None, high_ns: float | None)
     return MISSING if value_ns is None else format_duration(value_ns, low_ns, high_ns)
 
 
-def _spread(rows: Sequence[PeerRow], width: int) -> Iterator[str]:
+def _spread(rows: Sequence[PeerRow]) -> Iterator[str]:
     """Say for two words how far apart the figures are that they stand for."""
     for word in ("fork", "thread"):
         ends = spread(rows, word)
         if ends is not None:
             (least, low), (most, high) = ((row, _figure(*_ours(row))) for row in ends)
-            yield from wrap(
+            yield (
                 f"A {word} takes {low} or {high} on this machine, depending on who defines it: {_meaning(least)}, or "
-                f"{_meaning(most)}.",
-                width,
+                f"{_meaning(most)}."
             )
-            yield ""
 
 
 def _meaning(row: PeerRow) -> str:
@@ -124,12 +116,3 @@ def _meaning(row: PeerRow) -> str:
 
 def _ours(row: PeerRow) -> tuple[float | None, float | None, float | None]:
     return row.ours_ns, row.ours_low_ns, row.ours_high_ns
-
-
-def _missing(installs: Iterable[str]) -> Iterator[str]:
-    commands = list(dict.fromkeys(installs))
-    if commands:
-        yield ""
-        yield "Not installed; each of these commands adds rows:"
-        # Not wrapped: they are there to be copied.
-        yield from (f"  $ {command}" for command in commands)

@@ -1,4 +1,4 @@
-"""A calibration on a terminal: what each thing that a process has adds to a call, and how well that fits."""
+"""A calibration: what each thing that a process has adds to a call, and how well that fits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration, CostModel
 from clonometer.units import approximate_bytes, format_duration, format_share
+from clonometer.views.document import BulletList, Document, DocumentBlock, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import rendered, wrap, wrap_each
 
 _COLUMNS = (
     ("first fork", names.FORK_FIRST, 0),
@@ -31,40 +30,42 @@ _WRITES = {
 _MOST_LEFT = 3
 
 
-@rendered(least_width=50)
-def render_calibration(calibration: Calibration, *, width: int, colour: bool) -> list[str]:
-    """Write a calibration."""
-    drawn = ["Each adds to a call", "", *draw_table(_table(calibration), width, colour), ""]
-    drawn += wrap(
-        "first: pages written since the last fork; unwritten: pages not written since; hot: forks in a tight loop; "
-        "scattered: more for a page that does not lie near the one before, where a fork touches so much memory.",
-        width,
-    )
+def calibration_document(calibration: Calibration) -> Document:
+    """Make a document of a calibration."""
     first = calibration.models[names.FORK_FIRST]
-    drawn += wrap(
+    lead = (
         f"The fit of a first fork misses its {len(first.residuals)} conditions by {format_share(first.misfit)}; single "
-        f"forks scatter by {format_share(first.scatter)}.",
-        width,
+        f"forks scatter by {format_share(first.scatter)}."
     )
-    drawn += _worst(first, width)
+    about = (
+        "first: pages written since the last fork; unwritten: pages not written since; hot: forks in a tight loop; "
+        "scattered: more for a page that does not lie near the one before, where a fork touches so much memory."
+    )
     writes = [
         f"{words} {format_duration(calibration.first_writes[name].median_ns)}"
         for name, words in _WRITES.items()
         if name in calibration.first_writes
     ]
-    if writes:
-        drawn += wrap(f"The first write after a fork: {'; '.join(writes)}.", width)
-    for condition, reason in list(calibration.lacks.items())[:_MOST_LEFT]:
-        drawn += wrap(f"Not measured: {condition}: {reason}", width)
-    return drawn
+    lacks = [f"{condition}: {reason}" for condition, reason in list(calibration.lacks.items())[:_MOST_LEFT]]
+    groups: list[list[DocumentBlock]] = [
+        [Paragraph("Each adds to a call")],
+        [TableBlock(_table(calibration))],
+        [
+            Paragraph(about),
+            Paragraph(lead),
+            BulletList(_worst(first)),
+            Paragraph(f"The first write after a fork: {'; '.join(writes)}." if writes else ""),
+            *(Paragraph(f"Not measured: {text}") for text in lacks),
+        ],
+    ]
+    return Document("calibrate", "What each part of a process adds to a fork here", lead, groups, least_width=50)
 
 
-def _worst(model: CostModel, width: int) -> list[str]:
+def _worst(model: CostModel) -> list[str]:
     worst = sorted(model.residuals, key=lambda each: -abs(each.share))[:_MOST_LEFT]
-    lines = [
+    return [
         f"{format_share(abs(each.share))} {'over' if each.share > 0 else 'under'} {each.condition}" for each in worst
     ]
-    return wrap_each(lines, width, bullet="- ")
 
 
 def _table(calibration: Calibration) -> Table:

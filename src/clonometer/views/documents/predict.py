@@ -1,4 +1,4 @@
-"""What a fork would cost a process, on a terminal. Drawn from what ``predict --json`` prints; returned as text."""
+"""What a fork would cost a process. Made of what ``predict --json`` prints."""
 
 from __future__ import annotations
 
@@ -6,59 +6,46 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval, format_share
+from clonometer.views.document import BulletList, Document, DocumentBlock, Heading, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, painted, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import clean
 
 _PARTS = 8
 _LEAST_SHARE = 0.005
-_BARS = " ▁▂▃▄▅▆▇█"
-_PLAIN_BARS = " .:-=+*#@"
-_MOST_SCALE = 1.1
 _ROUGH = "These times are rough: this machine was not calibrated. 'clonometer calibrate' takes two minutes."
 
 JsonObject = Mapping[str, Any]
 
 
-@rendered(least_width=40)
-def render_predicted(document: JsonObject, *, width: int, colour: bool) -> Iterator[str]:
-    """Write an answer: who waits how long, what costs, what follows, what would change it, what it rests on."""
-    yield from answer_lines(document, width, colour)
-    yield ""
-    yield from _contributors(document, width, colour)
-    yield from wrap_each(_consequences(document), width, bullet="- ")
-    if document["what_ifs"]:
-        yield ""
-        yield from _what_ifs(document, width, colour)
-    yield ""
-    yield from wrap_each(_basis(document), width)
+def predicted_document(document: JsonObject) -> Document:
+    """Make a document of an answer: who waits how long, what costs, what follows, what would change it, its basis."""
+    changes = _what_ifs(document) if document["what_ifs"] else []
+    groups: list[Sequence[DocumentBlock]] = [answer_blocks(document), *_contributors(document)]
+    groups += [changes, [Paragraph(text) for text in _basis(document)]]
+    return Document("predict", f"What a fork costs {_name(document)}", _headline(document), groups)
 
 
-def answer_lines(document: JsonObject, width: int, colour: bool) -> list[str]:
+def answer_blocks(document: JsonObject) -> list[DocumentBlock]:
     """How long a caller waits, what a later fork takes, whether it would fail; a warning where the times are rough."""
     failing = _failing(document)
-    lines = painted(wrap(_headline(document), width), "bold", colour)
-    lines += wrap_each([*_longer_waits(document), _later(document)], width, bullet="- ")
-    lines += painted(wrap(failing or _allowed(document), width), "bad" if failing else "bold", colour)
-    doubts = []
-    if document["basis"]["model"] == "rough":
-        doubts.append(_ROUGH)
+    doubts = [_ROUGH] if document["basis"]["model"] == "rough" else []
     if document["basis"]["why"]:
         doubts.append(f"Not read by smaps: {document['basis']['why']}.")
-    return lines + painted(wrap_each(doubts, width, bullet="! "), "warn", colour)
+    return [
+        Paragraph(_headline(document), "bold"),
+        BulletList([*_longer_waits(document), _later(document)]),
+        Paragraph(failing or _allowed(document), "bad" if failing else "bold"),
+        *(Note(doubt, "warn") for doubt in doubts),
+    ]
 
 
-@rendered(least_width=40)
-def render_beside(documents: Sequence[JsonObject], *, width: int, colour: bool) -> Iterator[str]:
-    """Write a sentence for each process that a command saw beside other things."""
-    for document in documents:
-        waits = document["waits"]
-        yield from wrap(
-            f"{_name(document)}: fork() would block its caller for {span(waits['call_ns'])}, and until the child's "
-            f"exec for {span(waits['until_exec_ns'])} ('clonometer predict').",
-            width,
-            bullet="- ",
-        )
+def beside(document: JsonObject) -> str:
+    """A sentence for a process that a command saw beside other things."""
+    waits = document["waits"]
+    return (
+        f"{_name(document)}: fork() would block its caller for {span(waits['call_ns'])}, and until the child's "
+        f"exec for {span(waits['until_exec_ns'])} ('clonometer predict')."
+    )
 
 
 def _headline(document: JsonObject) -> str:
@@ -123,34 +110,31 @@ def _allowed(document: JsonObject) -> str:
     return f"The kernel would allow it; the child would need {tables} for page tables."
 
 
-def _contributors(document: JsonObject, width: int, colour: bool) -> list[str]:
+def _contributors(document: JsonObject) -> Iterator[list[DocumentBlock]]:
+    """The mappings that cost most, then what they are made of and what follows."""
     parts = document["contributors"]
     shown = [part for part in parts[:_PARTS] if part["share"] >= _LEAST_SHARE] or parts[:1]
-    terms = [term for term in document["terms"] if term["first_ns"]]
-    lines: list[str] = []
     if shown:
-        lines += draw_table(
-            Table(
-                [
-                    Column("mapping", [clean(part["label"]) for part in shown], least=12, most=40, cut_start=True),
-                    Column("memory", [approximate_bytes(part["rss_bytes"]) for part in shown], "right"),
-                    Column("areas", [f"{part['areas']:,}" for part in shown], "right", drop=2),
-                    Column("first fork", [format_duration(part["first_ns"]) for part in shown], "right"),
-                    Column("unwritten", [format_duration(part["unwritten_ns"]) for part in shown], "right", drop=1),
-                    Column("share", [format_share(part["share"]) for part in shown], "right"),
-                ]
-            ),
-            width,
-            colour,
-        )
-        lines.append("")
-    largest = sorted(terms, key=lambda term: -term["first_ns"])[:4]
-    if largest:
-        words = ", ".join(
-            f"{format_duration(term['first_ns'])} for {_counted(term)}" for term in largest if term["first_ns"] >= 100
-        )
-        lines += wrap(f"Of the first fork: {words}.", width, bullet="- ")
-    return lines
+        yield [
+            TableBlock(
+                Table(
+                    [
+                        Column("mapping", [clean(part["label"]) for part in shown], least=12, most=40, cut_start=True),
+                        Column("memory", [approximate_bytes(part["rss_bytes"]) for part in shown], "right"),
+                        Column("areas", [f"{part['areas']:,}" for part in shown], "right", drop=2),
+                        Column("first fork", [format_duration(part["first_ns"]) for part in shown], "right"),
+                        Column("unwritten", [format_duration(part["unwritten_ns"]) for part in shown], "right", drop=1),
+                        Column("share", [format_share(part["share"]) for part in shown], "right"),
+                    ]
+                )
+            )
+        ]
+    largest = sorted((term for term in document["terms"] if term["first_ns"]), key=lambda term: -term["first_ns"])[:4]
+    words = ", ".join(
+        f"{format_duration(term['first_ns'])} for {_counted(term)}" for term in largest if term["first_ns"] >= 100
+    )
+    terms = [f"Of the first fork: {words}."] if largest else []
+    yield [BulletList([*terms, *_consequences(document)])]
 
 
 def _counted(term: JsonObject) -> str:
@@ -190,14 +174,13 @@ def _copies(cow: JsonObject) -> Iterator[str]:
         )
 
 
-def _what_ifs(document: JsonObject, width: int, colour: bool) -> list[str]:
-    changes = document["what_ifs"]
-    lines = painted(wrap("What would change it (first fork; one with nothing rewritten)", width), "bold", colour)
-    for change in changes:
+def _what_ifs(document: JsonObject) -> list[DocumentBlock]:
+    lines = []
+    for change in document["what_ifs"]:
         first, unwritten = (format_duration(change[key]["median"]) for key in ("first_ns", "unwritten_ns"))
         times = first if first == unwritten else f"{first}; {unwritten}"
-        lines += wrap(f"{times} ({change['how']}): {change['sentence']}", width, bullet="- ")
-    return lines
+        lines.append(f"{times} ({change['how']}): {change['sentence']}")
+    return [Heading("What would change it (first fork; one with nothing rewritten)"), BulletList(lines)]
 
 
 def _basis(document: JsonObject) -> Iterator[str]:
@@ -230,27 +213,26 @@ def _scaled(basis: JsonObject) -> str:
     return f", times {cold['factor']:.2f} by a scan just now"
 
 
-@rendered(least_width=40)
-def render_ranking(ranking: JsonObject, *, width: int, colour: bool) -> Iterator[str]:
-    """Write the machine's processes by what their fork would cost."""
+def ranking_document(ranking: JsonObject) -> Document:
+    """Make a document of the machine's processes by what their fork would cost."""
     processes: Sequence[JsonObject] = ranking["processes"]
+    lead = "No process could be read."
+    groups: list[list[DocumentBlock]] = []
     if processes:
         first = processes[0]
-        yield from wrap(
+        lead = (
             f"Of {ranking['seen']:,} processes, fork() in {_name(first)} would block its caller longest: "
-            f"{span(first['waits']['call_ns'])}.",
-            width,
+            f"{span(first['waits']['call_ns'])}."
         )
-        yield ""
-        yield from draw_table(_ranked(processes), width, colour)
-    else:
-        yield "No process could be read."
+        groups = [[Paragraph(lead)]]
+    last: list[DocumentBlock] = [TableBlock(_ranked(processes)) if processes else Paragraph(lead)]
     if ranking["unread"]:
-        yield from wrap(f"{ranking['unread']:,} could not be read: they ended, or belong to others.", width)
+        last.append(Paragraph(f"{ranking['unread']:,} could not be read: they ended, or belong to others."))
     if any(process["basis"]["how"] == "counters" for process in processes):
-        yield from wrap("* seen by counters alone; the right CAP_SYS_PTRACE (sudo) is missing for more", width)
+        last.append(Paragraph("* seen by counters alone; the right CAP_SYS_PTRACE (sudo) is missing for more"))
     if ranking["model"] == "rough":
-        yield from wrap("! The times are rough: 'clonometer calibrate' takes two minutes.", width)
+        last.append(Note("The times are rough: 'clonometer calibrate' takes two minutes."))
+    return Document("predict", "Whose fork costs most on this machine", lead, [*groups, last])
 
 
 def _ranked(processes: Sequence[JsonObject]) -> Table:
@@ -281,52 +263,3 @@ def _ranked(processes: Sequence[JsonObject]) -> Table:
             Column("would fail", fails, drop=3),
         ]
     )
-
-
-def chart(values_ns: Sequence[float], width: int, *, ascii_only: bool = False) -> str:
-    """Draw values as bars of one line, from 0 to a little more than the highest; the last ones where room is short.
-
-    Examples
-    --------
-    >>> chart([1.0, 2.0, 4.0], 10, ascii_only=True)
-    ':=#'
-    """
-    bars = _PLAIN_BARS if ascii_only else _BARS
-    shown = list(values_ns)[-width:]
-    most = max(shown, default=0.0) * _MOST_SCALE or 1.0
-    steps = len(bars) - 1
-    return "".join(bars[min(steps, round(value / most * steps))] for value in shown)
-
-
-def watched_line(document: JsonObject) -> str:
-    """What `--watch` writes at each turn where the output is no terminal."""
-    fork = document["fork"]
-    return (
-        f"{document['watched_s']:.0f} s: {approximate_bytes(document['rss_bytes'])}, fork() "
-        f"{span(fork['first_ns'])}, until exec {span(document['waits']['until_exec_ns'])}"
-    )
-
-
-@rendered(least_width=40)
-def render_watched(
-    document: JsonObject, history_ns: Sequence[float], *, width: int, colour: bool, plain: bool = False
-) -> Iterator[str]:
-    """Write what `--watch` shows: the answer, and a chart of what a first fork would have cost so far."""
-    yield from answer_lines(document, width, colour)
-    yield ""
-    bars = chart(history_ns, width - 2, ascii_only=plain)
-    yield f"  {bars}"
-    yield from wrap(
-        f"First fork, from {format_duration(min(history_ns))} to {format_duration(max(history_ns))} in the last "
-        f"{document['watched_s']:.0f} s. Ctrl-C ends it.",
-        width,
-        bullet="  ",
-    )
-    if document["contributors"]:
-        largest = document["contributors"][0]
-        yield from wrap(
-            f"Most of it: {clean(largest['label'])}, {approximate_bytes(largest['rss_bytes'])}, "
-            f"{format_share(largest['share'])}.",
-            width,
-            bullet="  ",
-        )

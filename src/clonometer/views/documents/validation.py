@@ -1,12 +1,11 @@
-"""A validation on a terminal: errors and coverage of all, by state and by largest term."""
+"""A validation: errors and coverage of all, by state and by largest term."""
 
 from __future__ import annotations
 
 from clonometer.model.validated import COVERAGE, MEDIAN_ERROR, NINE_IN_TEN_ERROR, ErrorSummary, Validation
 from clonometer.units import format_share
+from clonometer.views.document import Document, DocumentBlock, Paragraph, TableBlock
 from clonometer.views.table import Column, Table
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import rendered, wrap
 
 _STATES = {
     "first": "first fork",
@@ -22,23 +21,21 @@ _STATES = {
 }
 
 
-@rendered(least_width=50)
-def render_validation(validation: Validation, *, width: int, colour: bool) -> list[str]:
-    """Write a validation."""
-    rows = [validation.whole, *validation.states, *validation.terms]
-    drawn = [*draw_table(_table(rows), width, colour), ""]
+def validation_document(validation: Validation) -> Document:
+    """Make a document of a validation."""
     whole = validation.whole
-    drawn += wrap(
+    lead = (
         f"Half of the predictions miss the median of a process's forks by at most {format_share(whole.median_error)} "
         f"(aim {format_share(MEDIAN_ERROR)}), nine in ten by at most {format_share(whole.nine_in_ten_error)} (aim "
-        f"{format_share(NINE_IN_TEN_ERROR)}).",
-        width,
+        f"{format_share(NINE_IN_TEN_ERROR)})."
     )
-    return drawn + wrap(
+    coverage = (
         f"{format_share(whole.coverage)} of single forks lie in the interval that is to hold 90% (aim "
-        f"{format_share(COVERAGE[0])} to {format_share(COVERAGE[1])}).",
-        width,
+        f"{format_share(COVERAGE[0])} to {format_share(COVERAGE[1])})."
     )
+    table = TableBlock(_table([whole, *validation.states, *validation.terms]))
+    groups: list[list[DocumentBlock]] = [[table], [Paragraph(lead), Paragraph(coverage)]]
+    return Document("predict --validate", "How far predictions miss on this machine", lead, groups, least_width=50)
 
 
 def _table(rows: list[ErrorSummary]) -> Table:

@@ -1,36 +1,35 @@
-"""A self-test on a terminal: how far known delays moved each stage, then whether times add up. Returned as text."""
+"""A self-test: how far known delays moved each stage, then whether times add up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from clonometer.families import known_delays
 from clonometer.results.self_test_types import MoveCheck, SelfTest
+from clonometer.views.document import Document, DocumentBlock, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import rendered, wrap, wrap_each
 
 _MOVED = {True: "ok", False: "WRONG", None: "?"}
 _ADDS_UP = {True: "ok", False: "WRONG", None: "? (single blocks only)"}
 
 
-@rendered(least_width=40)
-def render_self_test(test: SelfTest, *, width: int, colour: bool) -> Iterator[str]:
-    """Write a self-test."""
+def self_test_document(test: SelfTest) -> Document:
+    """Make a document of a self-test."""
     moves = test.moves
-    yield from wrap("Known delays: how far each stage moved, in us, and what was expected.", width)
-    yield ""
-    yield from draw_table(_table(moves), width, colour)
-    yield from wrap_each((f"?: {reason}" for reason in dict.fromkeys(check.reason for check in moves) if reason), width)
-    yield ""
-    for wall in test.walls:
-        yield from wrap(
-            f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
-            f"{wall.worst_share:.2%} {_ADDS_UP[wall.passed]}",
-            width,
-        )
-    yield ""
-    yield from wrap_each(_verdict(test), width)
+    reasons = [f"?: {reason}" for reason in dict.fromkeys(check.reason for check in moves) if reason]
+    walls = [
+        f"{wall.workload}, {wall.placement}: stages and gaps add up to the wall time within "
+        f"{wall.worst_share:.2%} {_ADDS_UP[wall.passed]}"
+        for wall in test.walls
+    ]
+    verdict = _verdict(test)
+    groups: list[list[DocumentBlock]] = [
+        [Paragraph("Known delays: how far each stage moved, in us, and what was expected.")],
+        [TableBlock(_table(moves)), *map(Paragraph, reasons)],
+        [*map(Paragraph, walls)],
+        [*map(Paragraph, verdict)],
+    ]
+    return Document("doctor --self-test", "Does the instrument tell the truth here?", verdict[0], groups)
 
 
 def _table(moves: Sequence[MoveCheck]) -> Table:

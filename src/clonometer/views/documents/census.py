@@ -1,4 +1,4 @@
-"""A census on a terminal: how many tasks, what they cost, and who made them how. Returned as text."""
+"""A census: how many tasks, what they cost, and who made them how."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from clonometer.explain.census import Census, Group
 from clonometer.explain.savings import Saving
 from clonometer.units import format_bytes, format_duration, format_share
+from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import clean, painted, rendered, wide_adds, wrap, wrap_each
+from clonometer.views.terminal.text import clean, wide_adds
 from clonometer.words import counted
 
 _LABEL_LEAST = 10
@@ -22,34 +22,37 @@ _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
 
-@rendered(least_width=40)
-def render_census(
-    census: Census, name: str, worth: Sequence[Saving] = (), *, width: int, colour: bool, wide: bool = False
-) -> list[str]:
-    """Write a census of what the user named, and last what would be ``worth`` a change.
+def census_document(
+    census: Census, name: str, worth: Sequence[Saving] = (), predicted: Sequence[str] = (), *, wide: bool = False
+) -> Document:
+    """Make a document of a census of what the user named.
 
-    ``wide``: every creator, not only the 15 that cost most.
+    ``worth``: what would be worth a change; ``predicted``: what a fork would cost processes that were seen. ``wide``:
+    every creator, not only the 15 that cost most.
     """
-    drawn = painted(wrap(_headline(census, clean(name)), width), "bold", colour)
-    if (seen := _seen_by_ptrace(census)) is not None:
-        drawn += painted(wrap(seen, width, bullet="! "), "warn", colour)
-    if census.created:
-        drawn += wrap(_cost(census), width)
+    lead = _headline(census, clean(name))
+    first: list[DocumentBlock] = [Paragraph(lead, "bold"), Note(_seen_by_ptrace(census), "warn")]
+    first.append(Paragraph(_cost(census) if census.created else ""))
     groups = census.by_cost()
     shown = groups if wide else groups[:_ROWS]
-    if shown:
-        drawn += ["", *draw_table(_table(shown, timed=census.how == "tracepoints"), width, colour)]
     executed = _executed(groups, by_creator=wide)
     listed = executed if wide else executed[:_PROGRAMS]
+    hints = wide_adds((len(groups) - len(shown), "row"), (len(executed) - len(listed), "program"))
+    last: list[DocumentBlock] = [
+        BulletList(_sentences(census, groups)),
+        *(Note(text, "warn") for text in _cautions(census)),
+    ]
+    parts: list[list[DocumentBlock]] = [first]
+    if shown:
+        parts.append([TableBlock(_table(shown, timed=census.how == "tracepoints"))])
     if listed:
-        drawn += ["", *draw_table(_programs(listed, by_creator=wide), width, colour)]
-    drawn += wide_adds((len(groups) - len(shown), "row"), (len(executed) - len(listed), "program"))
-    drawn += [""] if shown else []
-    drawn += wrap_each(_sentences(census, groups), width, bullet="- ")
-    drawn += painted(wrap_each(_cautions(census), width, bullet="! "), "warn", colour)
-    if worth:
-        drawn += ["", *wrap_each([_advice(saving) for saving in worth], width), *wrap(_MODEL, width)]
-    return drawn
+        parts.append([TableBlock(_programs(listed, by_creator=wide))])
+    parts[-1] += map(Hint, hints)
+    parts += [[]] if shown else []
+    parts[-1] += last
+    parts += [[*(Paragraph(_advice(saving)) for saving in worth), Paragraph(_MODEL)]] if worth else []
+    parts[-1].append(BulletList(predicted))
+    return Document("census", "The tasks that a program makes", lead, parts)
 
 
 #: How another way stands at the beginning of a phrase.
@@ -212,10 +215,10 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
     return sentences
 
 
-def _seen_by_ptrace(census: Census) -> str | None:
+def _seen_by_ptrace(census: Census) -> str:
     """Say before all figures that they are the lesser way's, why, and what to do about it."""
     if census.how != "ptrace":
-        return None
+        return ""
     because = f"Kernel tracepoints cannot be used: {clean(census.without)}. " if census.without else ""
     return (
         f"{because}Seen by ptrace, which stops every task that makes another: lives are inflated, and what the calls "
