@@ -87,7 +87,9 @@ def reproduced():
 AXE = "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'] })"
 
 PAGES = {"report": report, "explain": explained, "work": worked, "reproduce": reproduced}
-PAGES |= {name: partial(lambda make: render_document_page(make()), make) for name, make in DOCUMENTS.items()}
+PAGES |= {
+    f"document-{name}": partial(lambda make: render_document_page(make()), make) for name, make in DOCUMENTS.items()
+}
 
 
 def colours_in(spec, of, values=()):
