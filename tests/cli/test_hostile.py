@@ -22,8 +22,9 @@ from clonometer.results.workers.each_worker import each_worker
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.run_document import RunDocument
 from clonometer.runfile.document import parse_document
+from clonometer.views.documents.workers import workers_document
 from clonometer.views.html.explained import explained_sections
-from clonometer.views.terminal.workers import workers_table
+from clonometer.views.terminal.document import render_document
 
 WORKERS = "work.factor[workers=2]"
 COUNT = 400
@@ -67,7 +68,7 @@ def metadata_of_workers() -> dict[str, Any]:
 def show_workers(document: Any) -> None:
     read = parse_document(json.dumps(document).encode())
     tables = each_worker(Tampered(read), [WORKERS])
-    workers_table(tables, 80, False)
+    render_document(workers_document, WorkersOfRun("run.parquet", tuple(tables)))
     json.dumps(to_json(WorkersOfRun("run.parquet", tuple(tables))), allow_nan=False)
 
 
