@@ -29,7 +29,7 @@ from clonometer.predict.judge import Machine, Question
 from clonometer.predict.profile import profile_of, without_names
 from clonometer.records import to_json
 from clonometer.views.exports.predicted import encode_predicted
-from clonometer.views.terminal.watched import render_watched, watched_line
+from clonometer.views.watched import render_watched, watched_line
 
 _HISTORY = 500
 _CLEAR = "\x1b[H\x1b[J"
