@@ -179,18 +179,18 @@ class Conductor:
         line, _, content = event.answer.partition(b"\n")
         try:
             header = json.loads(line)
-            verdict, reason = self._verdict(event, header, content)
+            outcome, reason = self._outcome(event, header, content)
         except RunFileError as error:
-            verdict, reason = FAILED, f"what it sent is no run file: {error.message}"
+            outcome, reason = FAILED, f"what it sent is no run file: {error.message}"
         except OutputError:
             # That is this machine's disk, and no fault of the host's.
             raise
         except Exception as error:
             # Whatever a host may send: the others go on.
-            verdict, reason = FAILED, f"its answer cannot be understood: {error}"
-        self._judge(event.host, event.round, verdict, reason)
+            outcome, reason = FAILED, f"its answer cannot be understood: {error}"
+        self._judge(event.host, event.round, outcome, reason)
 
-    def _verdict(self, event: Answered, header: Mapping[str, Any], content: bytes) -> tuple[str, str | None]:
+    def _outcome(self, event: Answered, header: Mapping[str, Any], content: bytes) -> tuple[str, str | None]:
         """Judge an answer, and keep its run file unless the rest of it is to be measured again."""
         reason = header["reason"]
         if header["status"] != "ok":
@@ -206,14 +206,14 @@ class Conductor:
             self._duplicates += 1
         return (ARRIVED, None) if status == "complete" else (PARTIAL, reason)
 
-    def _judge(self, host: str, round_: int, verdict: str, reason: str | None) -> None:
+    def _judge(self, host: str, round_: int, outcome: str, reason: str | None) -> None:
         reason = None if reason is None else cut(reason)
-        self.dispatch.ended(host, round_, verdict, reason, self.clock())
+        self.dispatch.ended(host, round_, outcome, reason, self.clock())
         account = self.dispatch.hosts[host]
         why = f": {reason}" if reason else ""
         after = {"given up": f"given up{why}", "busy": f"waits{why}"}.get(account.state)
-        if verdict in (ARRIVED, PARTIAL):
-            after = f"round {round_} is in ({verdict}{why})" if verdict == PARTIAL else f"round {round_} is in"
+        if outcome in (ARRIVED, PARTIAL):
+            after = f"round {round_} is in ({outcome}{why})" if outcome == PARTIAL else f"round {round_} is in"
         self.watcher.changed(account, after or f"round {round_} failed{why}")
 
     def _say_farewell(self) -> None:

@@ -136,24 +136,24 @@ class Dispatch:
             account.attempts[round_] = account.attempts.get(round_, 0) + 1
             yield account.name, round_, account.attempts[round_]
 
-    def ended(self, host: str, round_: int, verdict: str, reason: str | None, now_s: float) -> None:
+    def ended(self, host: str, round_: int, outcome: str, reason: str | None, now_s: float) -> None:
         """Learn how a shard ended."""
         account = self.hosts[host]
         is_current = account.state == "measures" and account.round == round_
-        if verdict in (ARRIVED, PARTIAL):
+        if outcome in (ARRIVED, PARTIAL):
             # Also what comes after all is there.
-            account.rounds.setdefault(round_, "complete" if verdict == ARRIVED else "partial")
+            account.rounds.setdefault(round_, "complete" if outcome == ARRIVED else "partial")
         if not is_current:
             return
         account.reason = reason
-        if verdict in (ARRIVED, PARTIAL):
+        if outcome in (ARRIVED, PARTIAL):
             account.state, account.round, account.busy_since_s = "ready", None, None
             if len(account.rounds) == self.rounds:
                 account.state = "done"
-        elif verdict == BUSY:
+        elif outcome == BUSY:
             self._wait_for_others(account, round_, now_s)
-        elif verdict == REFUSED or self._failed_often(account):
-            self._give_up(account, reason or verdict)
+        elif outcome == REFUSED or self._failed_often(account):
+            self._give_up(account, reason or outcome)
         else:
             account.retries += 1
             account.state, account.round, account.rest_until_s = "ready", None, now_s + self._patience.rest_s
