@@ -78,13 +78,13 @@ def test_no_figure_stands_under_the_heading_of_another_stage() -> None:
     builder.cell("launch.pthread", PTHREAD)
     results = summarize(builder.run)
     text = render_answer(results, width=120)
-    assert re.search(r"^Same program +ended +95% interval +call returns +task runs", text, re.MULTILINE)
+    assert re.search(r"^Same program +reaped +95% interval +call returns +task runs", text, re.MULTILINE)
     assert re.search(r"^pthread, detached +µs +- +[\d.]+ +[12]\d\.", text, re.MULTILINE)
     assert re.search(r"^pthread +µs +[23]\d\.", text, re.MULTILINE)
     # A driver may not name the stage at all.
     cells = [each for each in results.cells if each.condition["detached"] == "no" or each.stage != "reaped"]
     text = render_answer(replace(results, cells=cells), width=120)
-    assert re.search(r"^Same program +ended +95% interval", text, re.MULTILINE)
+    assert re.search(r"^Same program +reaped +95% interval", text, re.MULTILINE)
     assert re.search(r"^pthread, detached: task runs +µs +[12]\d\.", text, re.MULTILINE)
 
 

@@ -15,8 +15,8 @@ from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.words import STAGE_ORDER, stage_name, stage_place
 
 _END = STAGE_ORDER[-1]
-#: What columns are called that are explained below the table.
-_ENDED, _FIRST = "ended", "first"
+#: What the column of first launches is called, as in JSON.
+_COLD = "cold"
 #: Stages shown beside the end of a launch, the one nearest to it counted last.
 _MOST_STAGES = 2
 _LEAST_LABEL = 12
@@ -99,7 +99,7 @@ def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
         figures = [_figure(line, next((each for each in line.stages if each.stage == name), None)) for line in lines]
         columns.append(Column(stage_name(name) if name else "", figures, "point", drop=1 + place, optional=True))
     firsts = ["" if only_first else _figure(line, line.first) for line in lines]
-    columns.append(Column(_FIRST if any(firsts) else "", firsts, "point", drop=4, optional=True))
+    columns.append(Column(_COLD if any(firsts) else "", firsts, "point", drop=4, optional=True))
     return Table(columns, family_of(family).plain_title or family_of(family).title)
 
 
@@ -110,9 +110,7 @@ def _label(line: ScreenLine, end: str | None) -> str:
 
 
 def _heading(end: str | None) -> str:
-    if end is None:
-        return "median"
-    return _ENDED if end == _END else stage_name(end)
+    return "median" if end is None else stage_name(end)
 
 
 def _stages(lines: Sequence[ScreenLine]) -> list[str]:
@@ -131,11 +129,11 @@ def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
     launches = [line for line in lines if line.row.any_estimate.stage]
     texts = []
     if any(line.row.any_estimate.stage == _END for line in launches):
-        texts.append("ended: the child exited and was reaped")
+        texts.append("reaped: the child has ended and was waited for")
     if launches and all(line.main is None for line in launches):
         texts.append("all are first launches in a new process")
-    elif any(line.first is not None for line in launches) and _FIRST not in dropped:
-        texts.append("first: the first launch in a new process")
+    elif any(line.first is not None for line in launches) and _COLD not in dropped:
+        texts.append("cold: the first launch in a new process")
     if is_pinned([line.row for line in launches]):
         texts.append("pinned to one CPU")
     elif {line.row.any_estimate.condition.get("placement") for line in launches} == {"pinned", "free"}:

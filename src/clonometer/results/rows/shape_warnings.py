@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clonometer.results.types import Estimate, RunWarning
 from clonometer.units import format_duration
+from clonometer.words import stage_name
 
 WARM_UP_OF_PROCESS = 0.10
 OUTLIER_SHARE = 0.01
@@ -23,7 +24,7 @@ def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
 
     None for each that does not fire.
     """
-    what = f"{name}, {estimate.quantity}"
+    what = f"{name}, {stage_name(estimate.stage, estimate.quantity)}"
     return [_modes(estimate, what), _drift(estimate, what), _warm_up(estimate, what), _outliers(estimate, what)]
 
 

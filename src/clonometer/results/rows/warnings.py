@@ -16,6 +16,7 @@ from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate, RunWarning
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument
 from clonometer.stats.quantiles import quantile_interval, quantile_of_ordered
+from clonometer.words import stage_name
 
 #: The column that says whether a program was counted to its end.
 ENDED = "ended"
@@ -167,7 +168,7 @@ def _few_samples(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
         worth = f"only {count} sample{'' if count == 1 else 's'}"
     return RunWarning(
         "samples.few",
-        f"{_name(estimate)}, {estimate.quantity}: {worth}",
+        f"{_name(estimate)}, {stage_name(estimate.stage, estimate.quantity)}: {worth}",
         "measure longer with a larger --budget, or fewer cells with --only",
     )
 
@@ -183,7 +184,8 @@ def _wide_interval(estimate: Estimate, clock: ClockEntry) -> RunWarning | None:
         return None
     return RunWarning(
         "interval.wide",
-        f"{_name(estimate)}, {estimate.quantity}: the interval is wide: {half / median:.0%} of the median to each side",
+        f"{_name(estimate)}, {stage_name(estimate.stage, estimate.quantity)}: the interval is wide: "
+        f"{half / median:.0%} of the median to each side",
         "repeat on a quieter machine, or measure longer with a larger --budget",
     )
 
