@@ -92,16 +92,17 @@ def test_intervals_hold_the_share_that_is_true(make_builder: Build, layout: floa
 def test_few_pairs_say_nothing_and_half_a_pair_is_none(make_builder: Build) -> None:
     row = only(measured(make_builder, scatter(normal, 3, 1.0, 1)))
     assert (row.drawn_pairs, row.same_pairs, row.share, row.is_shown) == (3, 3, None, False)
+    assert row.reason == "too few pairs"
     row = only(measured(make_builder, scatter(normal, 2, 1.0, 1)[:7], pairs=[None, 0, 0, None, None, 1, None]))
     assert (row.drawn_pairs, row.same_pairs) == (2, 1)
     assert measured(make_builder, scatter(normal, 1, 1.0, 1), pairs=[None] * 4).rows == ()
 
 
-def test_distances_below_a_step_of_the_clock_are_no_layout(make_builder: Build) -> None:
+def test_distances_below_a_step_of_the_clock_say_nothing_of_layouts(make_builder: Build) -> None:
     values = np.zeros(160)
-    values[::8] = 1e-9
+    values[::16] = 0.01
     row = only(measured(make_builder, values))
-    assert (row.share, row.share_low, row.share_high) == (0.0, 0.0, 0.0)
+    assert (row.share, row.share_low, row.share_high, row.reason) == (None, None, None, "below the clock")
 
 
 def test_pairs_beyond_a_limit_are_left_out(make_builder: Build) -> None:

@@ -37,7 +37,9 @@ def noise(**fields: Any) -> Noise:
 
 def layouts(*ends: tuple[float | None, float | None, float | None], draws: bool | None = True) -> Layouts:
     times = [cell for cell in sample_results().cells if cell.median_ns][: len(ends)]
-    rows = [LayoutRow(row, 75, 74, 0.021, 0.0125, *each) for row, each in zip(times, ends, strict=True)]
+    why = ["few pairs" if each[0] is None else None for each in ends]
+    every = zip(times, ends, why, strict=True)
+    rows = [LayoutRow(row, 75, 74, 0.021, 0.0125, *each, reason) for row, each, reason in every]
     return Layouts(None, draws, rows)
 
 
@@ -81,7 +83,7 @@ def test_what_layouts_add_is_a_share_with_its_interval_or_said_not_to_be_shown()
     text = " ".join(render_noise(made, wide=True, width=100).split())
     assert "74 2.1% 1.2% 65% (31% to 82%)" in text
     assert "74 2.1% 1.2% not shown: below 41%" in text
-    assert "74 2.1% 1.2% too few pairs" in text
+    assert "74 2.1% 1.2% few pairs" in text
     assert "shown to add to the scatter in 1 of 3 rows; by chance alone in 2.5% of rows." in text
     assert "randomize_va_space" not in text
     assert "randomize_va_space" in render_noise(noise(layouts=layouts((0.1, 0.0, 0.41), draws=False)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -50,10 +50,16 @@ def _row(row: Evidence, pairs: Mapping[int, int | None]) -> LayoutRow:
     step = math.log1p(row.estimate.resolution_ns / median(row.processes.values))
     drawn, same = np.maximum(drawn, step), np.maximum(same, step)
     shift = shift_interval(np.log(drawn), np.log(same)) if drawn.size and same.size else None
-    ends: Sequence[float | None] = (
-        (None, None, None) if shift is None else [max(0.0, -math.expm1(-2 * ratio)) for ratio in shift.ends]
-    )
-    return LayoutRow(row.estimate, drawn.size, same.size, _spread(drawn), _spread(same), *ends)
+    reason = None
+    if shift is None:
+        reason = "too few pairs"
+    elif max(median(drawn), median(same)) <= step:
+        # Most pairs are alike as far as can be seen, whatever the layout does.
+        shift, reason = None, "below the clock"
+    share = low = high = None
+    if shift is not None:
+        share, low, high = (max(0.0, -math.expm1(-2 * ratio)) for ratio in shift.ends)
+    return LayoutRow(row.estimate, drawn.size, same.size, _spread(drawn), _spread(same), share, low, high, reason)
 
 
 def _spread(distances: Floats) -> float:

@@ -61,10 +61,11 @@ class LayoutRow:
     ]
     same_spread: Annotated[float, Least(0), "The same of processes with one layout."]
     share: Annotated[
-        ShareOrNone, Most(1), "Of the scatter (a variance), what the layout adds; None where pairs are too few."
+        ShareOrNone, Most(1), "Of the scatter (a variance), what the layout adds; None where that is not known."
     ]
     share_low: Annotated[ShareOrNone, Most(1), "Ends of its 95% interval: where it begins with 0, none is shown."]
     share_high: Annotated[ShareOrNone, Most(1)]
+    reason: Annotated[str | None, "Why it is not known."] = None
 
     @property
     def is_shown(self) -> bool:

@@ -73,7 +73,7 @@ def _layout_table(rows: Sequence[LayoutRow]) -> Table:
 
 def _layout_share(row: LayoutRow) -> str:
     if row.share is None or row.share_low is None or row.share_high is None:
-        return "too few pairs"
+        return row.reason or "not known"
     if not row.is_shown:
         return f"not shown: below {format_share(row.share_high)}"
     return f"{format_share(row.share)} ({format_share(row.share_low)} to {format_share(row.share_high)})"
