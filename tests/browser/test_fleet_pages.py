@@ -19,9 +19,9 @@ from clonometer.dataset.publish import scrub
 from clonometer.dataset.published import PUBLISHED_SUFFIX
 from clonometer.dataset.show import show_fleet
 from clonometer.records import to_json
+from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.documents.history import history_document
 from clonometer.views.html.document import render_document_page
-from clonometer.views.html.fleet import render_fleet_page
 from clonometer.views.html.gallery import gallery_site
 
 pytestmark = pytest.mark.browser
@@ -79,7 +79,7 @@ def test_pages_of_a_fleet_and_of_a_history_draw_their_charts(browser: Any, tmp_p
         factor = float(np.exp(0.005 * random.normal())) * (1.2 if day >= 9 else 1.0)
         write_run(tmp_path / "days" / f"{day}.parquet", make_run(day=day, seed=day, factor=factor))
     pages = {
-        "fleet": (render_fleet_page(show_fleet(fleet, "class", with_hosts=True)), 7),
+        "fleet": (render_document_page(fleet_document(show_fleet(fleet, "class", with_hosts=True), wide=True)), 7),
         "history": (render_document_page(history_document(find_history(load(tmp_path / "days")), wide=True)), 6),
     }
     for name, (text, charts) in pages.items():

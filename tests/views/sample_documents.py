@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from tests.dataset.made import make_run, write_run
+from tests.dataset.made import make_run, write_fleet, write_run
 from tests.explain.test_census import COSTS, ended, forked, taken
 from tests.explain.test_work import with_ablation
 from tests.model.synthetic import calibration
@@ -19,6 +19,7 @@ from tests.views.test_workers import of
 
 from clonometer.dataset.history import find_history
 from clonometer.dataset.load import load
+from clonometer.dataset.show import show_fleet
 from clonometer.explain.savings import savings
 from clonometer.families import known_delays
 from clonometer.model.features import Features
@@ -47,6 +48,7 @@ from clonometer.views.document import (
 from clonometer.views.documents.calibration import calibration_document
 from clonometer.views.documents.census import census_document
 from clonometer.views.documents.doctor import doctor_document
+from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.documents.history import history_document
 from clonometer.views.documents.noise import noise_document
 from clonometer.views.documents.peers import peers_document
@@ -150,6 +152,13 @@ def lived() -> Document:
         return history_document(find_history(load(Path(name, "runs"))), wide=True)
 
 
+def many() -> Document:
+    """A fleet with an odd host."""
+    with TemporaryDirectory() as name:
+        fleet = load(write_fleet(Path(name, "runs"), hosts=8, runs=2, odd=2.0))
+        return fleet_document(show_fleet(fleet, "class", with_hosts=True), wide=True)
+
+
 #: Makes the document of each answer.
 DOCUMENTS: dict[str, Callable[[], Document]] = {
     "strange": strange,
@@ -165,4 +174,5 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
     "work": lambda: work_document(with_ablation()),
     "history": cache(lived),
+    "fleet": cache(many),
 }

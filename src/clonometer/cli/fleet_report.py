@@ -32,8 +32,9 @@ def command(
     """
     from clonometer.dataset.show import show_fleet
     from clonometer.runfile import check_output
-    from clonometer.views.html.fleet import render_fleet_page
+    from clonometer.views.documents.fleet import fleet_document
+    from clonometer.views.html.document import render_document_page
 
     check_output(out, force)
     shown = show_fleet(read_folder(folder, globs, conditions), by, with_hosts=True)
-    write_and_say(out, render_fleet_page(shown))
+    write_and_say(out, render_document_page(fleet_document(shown, wide=True)))

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
-from clonometer.cli.options import examples, json_option, only_option
+from clonometer.cli.options import examples, json_option, only_option, page_options
+from clonometer.cli.outputs import Pages
 
 _EXAMPLES = examples(
     "clonometer fleet show runs/",
@@ -24,9 +25,17 @@ _EXAMPLES = examples(
 @only_option
 @where_option
 @json_option
+@page_options
 @click.option("--wide", is_flag=True, help="Show every group, row and odd host.")
 def command(
-    *, folder: Path | str, by: str, globs: tuple[str, ...], conditions: tuple[str, ...], as_json: bool, wide: bool
+    *,
+    folder: Path | str,
+    by: str,
+    globs: tuple[str, ...],
+    conditions: tuple[str, ...],
+    as_json: bool,
+    pages: Pages,
+    wide: bool,
 ) -> None:
     """Sum up a folder of run files: medians over hosts, how hosts and runs differ, odd hosts.
 
@@ -36,7 +45,7 @@ def command(
     Summaries of the runs are kept in the folder, so that only new files are read.
     """
     from clonometer.dataset.show import show_fleet
-    from clonometer.views.terminal.fleet import render_fleet
+    from clonometer.views.documents.fleet import fleet_document
 
-    shown = show_fleet(read_folder(folder, globs, conditions), by)
-    print_record(shown, render_fleet, as_json=as_json, wide=wide)
+    shown = show_fleet(read_folder(folder, globs, conditions), by, with_hosts=bool(pages))
+    print_document(fleet_document, shown, pages=pages, as_json=as_json, wide=wide)

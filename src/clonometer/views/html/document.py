@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from clonometer.views.document import (
@@ -18,9 +18,9 @@ from clonometer.views.document import (
 )
 from clonometer.views.html.figures import chart_of
 from clonometer.views.html.page import render_page
-from clonometer.views.html.plain import headed
 from clonometer.views.markdown import commented
 from clonometer.views.specs import PAGE, theme
+from clonometer.views.table import Table
 
 
 def render_document_page(document: Document) -> str:
@@ -56,13 +56,18 @@ def _blocks(block: DocumentBlock) -> Iterator[dict[str, Any]]:
         case Hint():
             return
         case TableBlock(table):
-            yield {"is": "table", "table": headed(table), "below": ""}
+            yield {"is": "table", "table": _headed(table), "below": ""}
         case CommentedTables():
             for table, below in zip(commented(block), block.below, strict=True):
                 if table.rows or below:
-                    yield {"is": "table", "table": headed(table), "below": below}
+                    yield {"is": "table", "table": _headed(table), "below": below}
         case Fold(summary, blocks):
             inner = [each for block in blocks for each in _blocks(block)]
             yield {"is": "fold", "summary": summary, "blocks": inner}
         case _:
             yield {"is": type(block).__name__.lower(), **asdict(block)}
+
+
+def _headed(table: Table) -> Table:
+    """Give the column that says what its rows are a heading: who cannot see the table needs it."""
+    return replace(table, columns=[replace(column, head=column.head or "row") for column in table.columns])

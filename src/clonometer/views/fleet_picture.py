@@ -1,36 +1,28 @@
-"""The page of a fleet: small multiples of hosts' values by group, a map of cells by host, and tables."""
+"""The charts of a fleet: small multiples of hosts' values by group, and a map of cells by host."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from clonometer.dataset.types import FleetShown, HostValue, Label
 from clonometer.views.axes import COUNT_LABEL, number_axis
 from clonometer.views.colours import SLOWER
-from clonometer.views.figures.types import Panel, Section
-from clonometer.views.fleet import (
-    fleet_table,
-    group_text,
-    odd_heading,
-    odd_text,
-    reading_notes,
-    reading_text,
-)
-from clonometer.views.html.plain import page_section, render_plain_page
+from clonometer.views.document import FigureBlock
+from clonometer.views.figures.types import Panel
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.specs import TIP, Datum, Spec, frame, nominal, quantitative
-from clonometer.views.table import Table
-from clonometer.words import counted
 
 FEWEST_DRAWN = 3
-MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS, MOST_TABLE_ROWS = 12, 40, 60, 400
+MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS = 12, 40, 60
 
 
-def render_fleet_page(shown: FleetShown) -> str:
-    """Write the page of a fleet; ``shown`` has its hosts' values."""
+def fleet_charts(shown: FleetShown) -> list[FigureBlock]:
+    """Small multiples of hosts' values by group and a map of rows by hosts; none of fewer than three hosts."""
+    if not shown.hosts or shown.reading.n_hosts < FEWEST_DRAWN:
+        # A chart of one point, or a map in which nothing varies, shows less than the table's row.
+        return []
     multiples = [
         Panel(
             f"multiple-{place}",
@@ -41,52 +33,21 @@ def render_fleet_page(shown: FleetShown) -> str:
         )
         for place, label in _chosen(shown, MOST_MULTIPLES).items()
     ]
-    sections = [
-        page_section(
-            "hosts",
-            Section("Hosts by group", "Hosts", "One point per host: the geometric mean of its run medians."),
-            charts=multiples,
-        ),
-        page_section(
-            "map",
-            Section(
-                "Map of cells by host",
-                "Map",
-                "How many times as long as the median host of its group each host takes. Odd hosts come first, then "
-                "those that are farthest from the others.",
-            ),
-            charts=[_map_panel(shown)] if shown.hosts else [],
-        ),
-        page_section(
-            "groups",
-            Section("All rows", "All rows", "Medians over hosts, and what hosts and runs differ by."),
-            tables=[_group_table(shown, group.name) for group in shown.groups],
-        ),
-    ]
-    if shown.reading.n_hosts < FEWEST_DRAWN:
-        # A chart of one point, or a map in which nothing varies, shows less than the table's row.
-        sections = sections[-1:]
-    several = len(shown.groups) > 1
-    odd = [f"Odd host: {odd_text(host, several)}" for host in shown.odd_hosts] or [odd_heading(shown)]
-    return render_plain_page(
-        f"What tasks cost on {counted(shown.reading.n_hosts, 'host')}",
-        "Clonometer: fleet",
-        reading_text(shown.reading),
-        [*map(group_text, shown.groups), *odd, *reading_notes(shown.reading)],
-        sections,
+    about = (
+        "How many times as long as the median host of its group each host takes. Odd hosts come first, then those that "
+        "are farthest from the others."
     )
+    one_point = "One point per host: the geometric mean of its run medians."
+    return [
+        FigureBlock("Hosts by group", one_point, multiples),
+        FigureBlock("Map of cells by host", about, [_map_panel(shown)]),
+    ]
 
 
 def _chosen(shown: FleetShown, most: int) -> dict[int, Label]:
     """The labels to draw, by their places, in the order of the hosts' values."""
     labels = {value.label_place: value.label for value in shown.hosts}
     return dict(first_ranked(list(labels.items()), lambda item: is_part(item[1].stage), most))
-
-
-def _group_table(shown: FleetShown, name: str) -> Table:
-    rows = [row for row in shown.rows if row.group == name][:MOST_TABLE_ROWS]
-    table = fleet_table(rows)
-    return replace(table, title=f"{name}. {table.title}")
 
 
 def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
