@@ -1,11 +1,11 @@
 """Hundreds of simulated reports: how many state a difference where nothing differs, how many state the one there is.
 
 Each report has 15 cells of three stages: fork, vfork and pthread, with memory of four sizes, pages of three states,
-VMAs and another linkage. Their processes ran in turn; stages of one process rise and fall together. Five kinds of
+VMAs and another linkage. Their processes ran in turn; stages of one process rise and fall together. Six kinds of
 machine on which nothing differs: processes scatter independently; they have one of two levels; all cells wander
-together by 8% (AR(1) of 0.9 from one turn to the next); each cell wanders so by itself; a cell keeps an effect of its
-layout of 3%, drawn for each report. Findings and advice are those of `show`, read by the verdicts in their numbers.
-About five minutes; `BENCH_REPORTS=50` tries it.
+together by 8% (AR(1) of 0.9 from one turn to the next); each cell wanders so by itself; one cell, drawn for each
+report, wanders among still ones; a cell keeps an effect of its layout of 3%, drawn for each report. Findings and
+advice are those of `show`, read by the verdicts in their numbers. About five minutes; `BENCH_REPORTS=50` tries it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Machine:
     """How processes scatter, as a logarithm, and whether with heavy tails; what else moves them.
 
     ``peaks``: the distance of two levels, of which each process has one. ``drift``: by how much all cells wander
-    together, ``alone``: each by itself. ``layout``: the effect that a cell keeps, as a standard deviation. ``change``:
+    together, ``alone``: each by itself, ``single``: one of them. ``layout``: the effect that a cell keeps, as a standard deviation. ``change``:
     how much longer the first cell takes, as a share.
     """
 
@@ -85,6 +85,7 @@ class Machine:
     peaks: float = 0.0
     drift: float = 0.0
     alone: float = 0.0
+    single: float = 0.0
     layout: float = 0.0
     change: float = 0.0
 
@@ -92,10 +93,12 @@ class Machine:
 def report(random: Generator, machine: Machine) -> tuple[Finding, ...]:
     """The findings of one simulated run, and the advice of its first screen."""
     together = machine.drift * _wandering(random, machine.processes)
+    wanderer = random.integers(len(_CELLS))
     rows = []
     for place, (workload, changes) in enumerate(_CELLS):
         level = LEVEL_NS * (1 + (machine.change if place == 0 else 0.0))
-        shared = together + machine.alone * _wandering(random, machine.processes)
+        alone = machine.alone + (machine.single if place == wanderer else 0.0)
+        shared = together + alone * _wandering(random, machine.processes)
         shared += machine.layout * random.normal() + machine.peaks * random.integers(0, 2, machine.processes)
         shared += 0.8 * _scattered(random, machine)
         starts = np.arange(machine.processes, dtype=np.float64) + place / len(_CELLS)
@@ -185,12 +188,14 @@ NULLS: Mapping[str, Machine] = {
     "peaks": Machine(peaks=0.2),
     "together": Machine(drift=0.08),
     "alone": Machine(alone=0.08),
+    "single": Machine(single=0.08),
     "layout": Machine(layout=0.03),
     "few": Machine(processes=6),
     "many": Machine(processes=30),
     "heavy": Machine(heavy=True),
     "layout_many": Machine(processes=30, layout=0.03),
     "alone_many": Machine(processes=30, alone=0.08),
+    "single_many": Machine(processes=30, single=0.08),
 }
 
 
