@@ -75,8 +75,8 @@ class Machine:
     """How processes scatter, as a logarithm, and whether with heavy tails; what else moves them.
 
     ``peaks``: the distance of two levels, of which each process has one. ``drift``: by how much all cells wander
-    together, ``alone``: each by itself, ``single``: one of them. ``layout``: the effect that a cell keeps, as a standard deviation. ``change``:
-    how much longer the first cell takes, as a share.
+    together, ``alone``: each by itself, ``single``: one of them. ``layout``: the effect that a cell keeps, as a
+    standard deviation. ``change``: how much longer the first cell takes, as a share.
     """
 
     processes: int = 12

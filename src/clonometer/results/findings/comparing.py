@@ -14,12 +14,12 @@ from clonometer.results.findings.ends import confidence_of, interval_ends, missi
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
-from clonometer.stats.bootstrap import difference_of_medians, pair_neighbours
+from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.stats.multiplicity import false_discovery_limit, student_p
 from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import least_p, two_sided_p
-from clonometer.stats.wander import added_by_wandering, freedom_of_differences
+from clonometer.stats.wander import added_by_wandering
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.verdicts import Direction
 
@@ -185,18 +185,15 @@ class _Test:
     """One test of two rows, as it is before all are known.
 
     ``p_value`` is that of the processes' ranks; ``value`` and ``error`` are of the ratio's logarithm, or of the
-    difference as a share of the larger side. ``along`` is the same of each pair of neighbours in time, ``layout`` what
-    layout adds to the variance, ``cells`` are those of its sides.
+    difference as a share of the larger side. ``layout`` is what layout adds to the variance.
     """
 
     p_value: float
     value: float
     error: float
-    along: Floats
     layout: float
-    cells: tuple[str, str]
 
-    def corrected(self, wandering: float, known: float) -> float:
+    def corrected(self, wandering: float, known: int) -> float:
         """The larger p-value of ranks and of an estimate whose error has what the processes share.
 
         What ``wandering`` adds is ``known`` with so many degrees of freedom; those of the whole are Satterthwaite's.
@@ -214,9 +211,9 @@ class Comparer:
 
     The processes of a cell share what its layout does, and what its level wanders by during the run: neither shrinks
     with their number. So the error of a ratio has, besides what its interval says, 3% of each cell for layout, and what
-    wandering adds: as much as in all comparisons of the run on average, since one hardly tells it. Pairs of neighbours
-    in time leave out what all cells wander by together. Of a difference (one rung of a ladder more) layout is left out:
-    both sides run the same code.
+    wandering adds: as much as in all rows that are compared, since one hardly tells it. What rows of one stage wander
+    by together is left out. Of a difference (one rung of a ladder more) layout is left out: both sides run the same
+    code.
     """
 
     def __init__(self, book: Book, seed: int) -> None:
@@ -225,7 +222,8 @@ class Comparer:
         self._kept: dict[Hashable, Any] = {}
         self._p_values: dict[Hashable, float] = {}
         self._tests: dict[Hashable, _Test] = {}
-        self._wandering, self._known = 0.0, 1.0
+        self._compared: dict[int, Evidence] = {}
+        self._wandering, self._known = 0.0, 1
         self._limit = ERROR_RATE
         self._claims: set[tuple[object, ...]] = set()
 
@@ -241,8 +239,13 @@ class Comparer:
 
     def _correct(self) -> None:
         """Correct all comparisons made so far together, and forget what findings said on the way."""
-        self._wandering = added_by_wandering(test.along for test in self._tests.values())
-        self._known = freedom_of_differences([test.cells for test in self._tests.values()])
+        groups: dict[Hashable, list[Floats]] = {}
+        for row in self._compared.values():
+            if (level := abs(median(row.processes.values))) > 0:
+                alike = row.estimate.stage, row.estimate.temperature
+                groups.setdefault(alike, []).append(_in_order_of_time(row) / level)
+        self._wandering = 2 * added_by_wandering(groups.values())
+        self._known = max(len({row.cell for row in self._compared.values()}) - 1, 1)
         self._p_values |= {key: test.corrected(self._wandering, self._known) for key, test in self._tests.items()}
         family = max(len(self._p_values), 1)
         self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
@@ -331,18 +334,18 @@ class Comparer:
             ratio = self._ratio(a, b)
             p_value = 1.0 if abs(ratio.value - 1) < LEAST_EFFECT else _two_sided(a, b)
             error = math.log(ratio.high / ratio.low) / 2 / NORMAL_ENDS
-            along = _along(a, b, np.log)
-            self._tests[key] = _Test(p_value, math.log(ratio.value), error, along, 2 * LAYOUT**2, (a.cell, b.cell))
+            self._compared |= {id(a): a, id(b): b}
+            self._tests[key] = _Test(p_value, math.log(ratio.value), error, 2 * LAYOUT**2)
         return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
     def _p_value_of_difference(self, a: Evidence, b: Evidence, interval: Interval) -> float:
         key = ("difference", frozenset((id(a), id(b))))
         if key not in self._tests:
-            # As a share of the larger side, so that what moved is of the same kind as that of ratios.
+            # As a share of the larger side, so that what wandering adds is of the same kind as to ratios.
             scale = max(abs(median(side.processes.values)) for side in (a, b)) or 1.0
             error = (interval.high - interval.low) / 2 / NORMAL_ENDS / scale
-            along = _along(a, b, lambda values: values / scale)
-            self._tests[key] = _Test(_two_sided(a, b), interval.value / scale, error, along, 0.0, (a.cell, b.cell))
+            self._compared |= {id(a): a, id(b): b}
+            self._tests[key] = _Test(_two_sided(a, b), interval.value / scale, error, 0.0)
         return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
 
@@ -352,12 +355,9 @@ def _two_sided(a: Evidence, b: Evidence) -> float:
     return 1.0 if min(side.size for side in sides) < FEWEST_PROCESSES else two_sided_p(*sides)
 
 
-def _along(a: Evidence, b: Evidence, scaled: Callable[[Floats], Floats]) -> Floats:
-    """The sides' distance along the run, by pairs of neighbours in time."""
-    sides = [each.processes for each in (a, b)]
-    starts = [np.arange(side.values.size) if side.starts is None else side.starts for side in sides]
-    first, second = pair_neighbours(*starts)
-    return scaled(sides[0].values[first]) - scaled(sides[1].values[second])
+def _in_order_of_time(row: Evidence) -> Floats:
+    values, starts = row.processes.values, row.processes.starts
+    return values if starts is None else values[np.argsort(starts, kind="stable")]
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:
