@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -197,3 +198,32 @@ def test_a_field_without_a_form_in_json_is_a_defect() -> None:
 @pytest.mark.parametrize("name", sorted(schema_texts()))
 def test_the_schemas_of_the_docs_are_current(name: str) -> None:
     assert (SCHEMAS / name).read_text(encoding="utf-8") == schema_texts()[name], "make docs writes it anew"
+
+
+class Light(StrEnum):
+    """Of a crossing."""
+
+    RED = "red"
+    GREEN = "green"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What its lights show."""
+
+    cars: Light
+    walkers: Annotated[Light | None, Known((Light.RED, Light.GREEN))] = None
+
+
+def test_an_enumeration_is_written_as_its_words_and_read_as_itself() -> None:
+    crossing = Crossing(Light.BROKEN, Light.GREEN)
+    assert json.dumps(to_json(crossing)) == '{"cars": "broken", "walkers": "green"}'
+    again = from_json(Crossing, {"cars": "broken", "walkers": "green"})
+    assert (again, type(again.cars)) == (crossing, Light)
+    for wrong in ({"cars": "blue", "walkers": None}, {"cars": "red", "walkers": "broken"}):
+        with pytest.raises(InputError, match="this version does not know"):
+            from_json(Crossing, wrong)
+    properties = schema_of({"crossing": Crossing})["properties"]
+    assert properties["cars"]["enum"] == ["red", "green", "broken"]
+    assert properties["walkers"]["enum"] == ["red", "green", None]
