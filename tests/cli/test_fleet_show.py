@@ -61,3 +61,23 @@ def test_the_page_of_few_hosts_is_a_table_and_that_of_three_has_charts(
         assert ("2 hosts" in text, "<table" in text) == (runs is folder, True)
         charts.append(text.count('class="chart'))
     assert charts[0] == 0 < charts[1]
+
+
+def test_an_answer_is_also_written_as_a_page_and_as_markdown_and_replaces_nothing_unasked(
+    clonometer: Any, folder: Path, tmp_path: Path
+) -> None:
+    page, markdown = tmp_path / "fleet.html", tmp_path / "fleet.md"
+    words = ("fleet", "show", str(folder), "--html", str(page), "--markdown", str(markdown))
+    first = clonometer(*words)
+    assert first.returncode == 0
+    assert "6 runs of 2 hosts" in first.stdout
+    assert "<!DOCTYPE html>" in page.read_text()
+    assert markdown.read_text().startswith("# What tasks cost on 2 hosts\n")
+    page.write_text("precious")
+    again = clonometer(*words)
+    assert again.returncode == 2
+    assert f"{page} exists" in again.stderr
+    assert page.read_text() == "precious"
+    assert clonometer(*words, "--force").returncode == 0
+    assert page.read_text() != "precious"
+    assert clonometer(*words[:4], str(page), "--markdown", str(page)).returncode == 2
