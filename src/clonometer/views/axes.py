@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from clonometer.views.specs import Spec
+from clonometer.views.types import Spec
 
 
 def _label(steps: Sequence[tuple[str, str]], least: str, size: str = "datum.value") -> str:

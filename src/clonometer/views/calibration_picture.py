@@ -7,7 +7,8 @@ from clonometer.units import format_duration
 from clonometer.views.axes import number_axis
 from clonometer.views.colours import GREY
 from clonometer.views.pictures import titled
-from clonometer.views.specs import TIP, Spec
+from clonometer.views.specs import TIP
+from clonometer.views.types import Spec
 
 _SIZE = 220
 

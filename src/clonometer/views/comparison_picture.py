@@ -12,7 +12,8 @@ from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.colours import GREY, HUES
 from clonometer.views.comparison import change_text, row_parts, stage_text, verdict_word
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import LABEL_LIMIT, TIP, Spec, choice, dots, frame, names_axis, rule, where
+from clonometer.views.specs import LABEL_LIMIT, TIP, choice, dots, frame, names_axis, rule, where
+from clonometer.views.types import Spec
 
 #: Of a time, then of what is no time.
 _COLOURS = {

@@ -10,8 +10,9 @@ from clonometer.explain.types import Segment
 from clonometer.units import format_duration, format_share
 from clonometer.views.axes import TIME_LABEL
 from clonometer.views.colours import GREY, HUES
-from clonometer.views.specs import Spec, choice, nominal
+from clonometer.views.specs import choice, nominal
 from clonometer.views.thinning import thinned
+from clonometer.views.types import Spec
 
 WIDTH = 720
 #: One colour for each kind of time, of launches and of workers.

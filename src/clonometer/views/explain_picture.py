@@ -22,8 +22,9 @@ from clonometer.views.explain_panels import (
 )
 from clonometer.views.explain_texts import TIMELINES, cell_title, versus_sentence
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import Spec, rule
+from clonometer.views.specs import rule
 from clonometer.views.thinning import marked
+from clonometer.views.types import Spec
 from clonometer.views.work_picture import work_panels
 
 _LANE = 46

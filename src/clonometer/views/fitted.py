@@ -14,7 +14,8 @@ from clonometer.views.colours import GREY
 from clonometer.views.gaps import coefficient_text, rung_labels
 from clonometer.views.multiples import joined
 from clonometer.views.scans import ScanPanel, but_for_kind, drawn_lines, placed_points, quantity_axis, series_words
-from clonometer.views.specs import TIP, Spec, dots, frame, names_axis, rule
+from clonometer.views.specs import TIP, dots, frame, names_axis, rule
+from clonometer.views.types import Spec
 from clonometer.words import axis_thing, axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.

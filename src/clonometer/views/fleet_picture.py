@@ -12,7 +12,8 @@ from clonometer.views.document import FigureBlock
 from clonometer.views.figures.types import Panel
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.rows import first_ranked, is_part
-from clonometer.views.specs import TIP, Datum, Spec, frame, nominal, quantitative
+from clonometer.views.specs import TIP, frame, nominal, quantitative
+from clonometer.views.types import Datum, Spec
 
 FEWEST_DRAWN = 3
 MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS = 12, 40, 60

@@ -19,7 +19,8 @@ from clonometer.views.history import causes_label, drawn_rows, event_text, step_
 from clonometer.views.labels import drawn_unit, label_text
 from clonometer.views.pictures import titled
 from clonometer.views.rows import median_text
-from clonometer.views.specs import TIP, Spec, dots, frame, headed, nominal, quantitative
+from clonometer.views.specs import TIP, dots, frame, headed, nominal, quantitative
+from clonometer.views.types import Spec
 
 MOST_PANELS = 12
 _PER_ROW = 2

@@ -14,7 +14,8 @@ from clonometer.views.figures import figures
 from clonometer.views.figures.scanned import drawn_kind
 from clonometer.views.figures.types import Figure, Row
 from clonometer.views.labels import cpu_name
-from clonometer.views.specs import DARK, LIGHT, Spec, headed, theme
+from clonometer.views.specs import DARK, LIGHT, headed, theme
+from clonometer.views.types import Spec
 
 _BY_KIND = {figure.kind: figure for figure in figures()}
 KINDS = tuple(sorted(_BY_KIND))

@@ -16,7 +16,8 @@ from clonometer.views.colours import Drawn, of_lines
 from clonometer.views.labels import family_name
 from clonometer.views.multiples import LineWords, joined, multiples
 from clonometer.views.plots import stage_title
-from clonometer.views.specs import TIP, Spec, coloured, dots, frame, interval_marks, rule
+from clonometer.views.specs import TIP, coloured, dots, frame, interval_marks, rule
+from clonometer.views.types import Spec
 from clonometer.words import PLACEMENT_NAMES, axis_title, axis_words, mechanism_name, stage_name, stage_place
 
 # A log axis is worth its strangeness from so many times the least number on.

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from clonometer.views.axes import NumberAxis
 from clonometer.views.colours import PALETTE, Drawn
-
-if TYPE_CHECKING:
-    from clonometer.views.axes import NumberAxis
-
-Spec = dict[str, Any]
-Datum = Mapping[str, Any]
+from clonometer.views.types import Datum, Spec
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Liberation Sans', Helvetica, Arial, sans-serif"
 

@@ -10,8 +10,9 @@ from clonometer.units import format_number
 from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
 from clonometer.views.colours import GREY, kinds_of_task
 from clonometer.views.pictures import FORMATS, provenance, rendered, titled
-from clonometer.views.specs import Spec, choice, dots, frame, nominal, quantitative, rule, where
+from clonometer.views.specs import choice, dots, frame, nominal, quantitative, rule, where
 from clonometer.views.studies import ours_text, published_text
+from clonometer.views.types import Spec
 
 _HERE, _THEN = "here", "published"
 _NS_PER_US = 1e3

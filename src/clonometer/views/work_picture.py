@@ -19,7 +19,8 @@ from clonometer.views.explain_panels import (
     whole_axis,
 )
 from clonometer.views.explain_texts import signed_duration
-from clonometer.views.specs import Spec, quantitative
+from clonometer.views.specs import quantitative
+from clonometer.views.types import Spec
 from clonometer.views.work_texts import named_sides
 
 _BAR = 34

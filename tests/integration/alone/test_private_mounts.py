@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.integration import container
 from tests.integration.test_surroundings import HERE, Installed
-from tests.integration.test_tiers import TRACEFS, made, run, said
+from tests.integration.test_tiers import TRACEFS, answer_of, made, run
 from tests.integration.test_tiers import pytestmark as needed
 
 pytestmark = [*needed, pytest.mark.alone]
@@ -27,7 +27,7 @@ def test_what_is_watched_sees_nothing_of_a_private_mount(tmp_path: Path, refused
     look = "grep tracefs /proc/self/mounts; readlink /proc/self/ns/mnt /proc/$$/fd/*; ls /sys/kernel/tracing; true"
     installed = Installed(HERE.python, HERE.modules, before)
     ended = run(installed, tmp_path / "work", "census", "--json", "--", "sh", "-c", look)
-    assert (ended.returncode, said(ended)["how"]) == (0, "tracepoints")
+    assert (ended.returncode, answer_of(ended)["how"]) == (0, "tracepoints")
     seen = ended.stderr.splitlines()
     assert seen[0] == namespace.read_text()
     # Input, output and errors; and what readlink makes of the folder's own, which is closed by then.

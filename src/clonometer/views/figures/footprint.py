@@ -12,7 +12,8 @@ from clonometer.units import approximate_bytes
 from clonometer.views.axes import BYTES_LABEL
 from clonometer.views.colours import OTHERS
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import LINE_HEIGHT, TIP, Datum, Spec, choice, frame, names_axis, places, quantitative
+from clonometer.views.specs import LINE_HEIGHT, TIP, choice, frame, names_axis, places, quantitative
+from clonometer.views.types import Datum, Spec
 
 _LABEL_LIMIT = 420
 _LEAST_TICKS = 4

@@ -14,8 +14,9 @@ from clonometer.views.axes import NumberAxis, number_axis
 from clonometer.views.colours import Drawn, of_mechanism
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
 from clonometer.views.multiples import joined, multiples
-from clonometer.views.specs import Datum, Spec, frame, interval_marks, quantitative
+from clonometer.views.specs import frame, interval_marks, quantitative
 from clonometer.views.table import Table, table_of_rows
+from clonometer.views.types import Datum, Spec
 from clonometer.words import axis_words, mechanism_name
 
 LONGEST = 0

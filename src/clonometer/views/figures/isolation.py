@@ -14,20 +14,8 @@ from clonometer.units import format_duration_interval
 from clonometer.views.axes import number_axis
 from clonometer.views.colours import HUES, kinds_of_task, of_mechanism
 from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
-from clonometer.views.specs import (
-    SHAPES,
-    TIP,
-    Datum,
-    Spec,
-    choice,
-    dots,
-    frame,
-    names_axis,
-    nominal,
-    places,
-    rule,
-    where,
-)
+from clonometer.views.specs import SHAPES, TIP, choice, dots, frame, names_axis, nominal, places, rule, where
+from clonometer.views.types import Datum, Spec
 from clonometer.words import axis_words
 
 _LINE = 26

@@ -8,8 +8,8 @@ from typing import Literal
 
 from clonometer.results.types import Finding, Results
 from clonometer.views.scans import Scanned
-from clonometer.views.specs import Datum, Spec
 from clonometer.views.table import Table
+from clonometer.views.types import Datum, Spec
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ from clonometer.views.explain_texts import (
     versus_title,
     why_no_closer,
 )
-from clonometer.views.specs import Spec
 from clonometer.views.table import Column, Table
 from clonometer.views.thinning import MOST_DRAWN, ends
+from clonometer.views.types import Spec
 
 _Row = TypeVar("_Row")
 
