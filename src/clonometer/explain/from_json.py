@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.errors import InputError
 from clonometer.explain.types import EXPLAIN_SCHEMA, Explanation, Versus
-from clonometer.explain.work.types import AnyExplanation, WorkExplanation
+from clonometer.explain.work.types import WORK_SCHEMA, AnyExplanation, WorkExplanation
 from clonometer.records import from_json
 
 _AGAIN = "write one with clonometer explain MECHANISM --out FILE"
@@ -66,8 +66,9 @@ def _check_schema(document: Any) -> None:
     schema = document["schema"]
     if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
         raise InputError(f"this JSON is no explanation: its schema is {schema!r}", _AGAIN)
-    if schema > EXPLAIN_SCHEMA:
+    known = WORK_SCHEMA if document.get("sides") is not None else EXPLAIN_SCHEMA
+    if schema > known:
         raise InputError(
-            f"the explanation is of schema {schema}; this version reads schema {EXPLAIN_SCHEMA}",
+            f"the explanation is of schema {schema}; this version reads schema {known}",
             "a newer clonometer has written it: update, or explain again",
         )

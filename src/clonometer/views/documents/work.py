@@ -12,10 +12,14 @@ from clonometer.views.work_texts import about, count_table, cpu_table, footnotes
 
 def work_document(explanation: WorkExplanation) -> Document:
     """Make a document of why threads and processes take different times."""
-    title = f"Threads against processes at work: {clean(explanation.condition)}"
+    title = "Threads against processes at work"
     ablation = explanation.ablation
     groups: list[list[DocumentBlock]] = [
-        [Paragraph(title, "bold"), Note(why_no_closer(explanation.tier) or ""), Paragraph(about(explanation))],
+        [
+            Paragraph(f"{title}: {clean(explanation.condition)}", "bold"),
+            Note(why_no_closer(explanation.tier) or ""),
+            Paragraph(about(explanation)),
+        ],
         [Paragraph(explanation.conclusion, "bold")],
         [TableBlock(life_table(explanation))],
         [Paragraph(sums(explanation))],
