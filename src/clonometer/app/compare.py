@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clonometer.app.defaults import LEAST_EFFECT
 from clonometer.app.moments import read_moments
 from clonometer.app.sides import open_side
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
 from clonometer.results.compare.types import Compared
-
-if TYPE_CHECKING:
-    from clonometer.results.compare.moments import Moments
-    from clonometer.results.rows.evidence import Book
 
 
 def compare(
@@ -49,9 +44,9 @@ def compare(
     sides = [[open_side(Path(run)) for run in group] for group in (runs, others)]
     bases, changed = sides
     if not changed:
-        return compare_runs(bases, minimum_effect=minimum_effect, moments=given or moments_of(bases))
+        return compare_runs(bases, minimum_effect=minimum_effect, moments=given or read_moments(None, bases))
     alone = bases + changed if len(bases) == len(changed) == 1 else ()
-    return compare_groups(bases, changed, minimum_effect=minimum_effect, moments=given or moments_of(alone))
+    return compare_groups(bases, changed, minimum_effect=minimum_effect, moments=given or read_moments(None, alone))
 
 
 def compare_within(
@@ -67,8 +62,3 @@ def compare_within(
         If a glob matches nothing.
     """
     return compare_cells(open_side(Path(run)), cells, others, minimum_effect=minimum_effect)
-
-
-def moments_of(sides: Sequence[Book]) -> Moments:
-    """What runs stored beside these say of how much two runs differ."""
-    return read_moments(None, sides)

@@ -54,15 +54,23 @@ def predict(
         If the calibration is damaged, or of another machine.
     """
     reading = read(pid)
-    machine = None if rough else calibrated_machine()
-    if machine is None:
-        machine = rough_machine()
-    elif scan:
-        machine = scaled(machine, progress)
-    return answer(reading, machine, question or Question())
+    machine = None if rough else machine_now(scan=scan, progress=progress)
+    return answer(reading, machine or rough_machine(), question or Question())
 
 
-def scaled(machine: Machine, progress: Progress = SILENT) -> Machine:
+def machine_now(*, scan: bool, progress: Progress = SILENT) -> Machine | None:
+    """Take this machine's calibration, with ``scan`` scaled by how fast the machine is now; None where it has none.
+
+    Raises
+    ------
+    InputError
+        If the calibration is damaged, or of another machine.
+    """
+    machine = calibrated_machine()
+    return _scaled(machine, progress) if machine is not None and scan else machine
+
+
+def _scaled(machine: Machine, progress: Progress) -> Machine:
     """Measure for 3 s how fast the machine is now; where that fails, it is said and the machine stays as it was."""
     try:
         return replace(machine, scales=measure_scales(machine.calibration))

@@ -15,8 +15,8 @@ import rich_click as click
 
 from clonometer.app.calibrating import calibrate
 from clonometer.app.live import read
-from clonometer.app.predict import measured_rate, predict_saved, ranked, scaled
-from clonometer.app.predicting import answer, calibrated_machine, rough_machine
+from clonometer.app.predict import machine_now, measured_rate, predict_saved, ranked
+from clonometer.app.predicting import answer, rough_machine
 from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.outputs import write_text
 from clonometer.cli.progress import make_progress
@@ -174,10 +174,7 @@ def find_machine(*, rough: bool, scan: bool) -> Machine:
     """
     if rough:
         return rough_machine()
-    machine = calibrated_machine()
-    if machine is None:
-        return _made_if_wanted() or rough_machine()
-    return scaled(machine, make_progress()) if scan else machine
+    return machine_now(scan=scan, progress=make_progress()) or _made_if_wanted() or rough_machine()
 
 
 def _made_if_wanted() -> Machine | None:
