@@ -28,7 +28,8 @@ def code() -> list[str]:
 
 def commands() -> list[list[str]]:
     # A reader puts in a number for PID.
-    lines = (line.replace(" PID", " 4711") for line in code() if line.startswith("clonometer "))
+    typed = (line.removeprefix(".venv/bin/").replace(" PID", " 4711") for line in code())
+    lines = (line for line in typed if line.startswith("clonometer "))
     return [shlex.split(line, comments=True) for line in lines]
 
 
