@@ -27,9 +27,9 @@ from clonometer.app.validating import validate
 from clonometer.model.reference import scales_by
 from clonometer.model.turns import STATES, ask
 from clonometer.model.validated import COVERAGE, MEDIAN_ERROR, NINE_IN_TEN_ERROR, ValidatedFork
-from clonometer.predict.answer import Predicted
-from clonometer.predict.judge import Machine, Question
-from clonometer.predict.spans import PredictedTime
+from clonometer.prediction.answer import Predicted
+from clonometer.prediction.judge import Machine, Question
+from clonometer.prediction.spans import PredictedTime
 
 #: Each is started so often at least, and at most; in between until so many seconds are over.
 LEAST_STARTS, MOST_STARTS, STARTS_S = 3, 9, 25.0

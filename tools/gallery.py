@@ -94,8 +94,8 @@ def timeline() -> str:
     if not kept.exists() or not picture.exists():
         clonometer(*_TIMELINE.split(), "--out", kept, "--picture", picture, "--force")
         _shorten_release(picture)
-    from clonometer.explain.from_json import read_explanation
-    from clonometer.explain.types import Versus
+    from clonometer.tracing.from_json import read_explanation
+    from clonometer.tracing.types import Versus
     from clonometer.views.explain_texts import versus_sentence
 
     versus = read_explanation(kept.read_text(encoding="utf-8"))

@@ -65,9 +65,9 @@ MUTATIONS = (
     ("runfile/writer.py", "                _read_back(new.temporary)\n", "", "runfile/test_writer.py"),
     ("model/fitting.py", "_knots(observations)[: None if caches_are_hot else 1]", "_knots(observations)", "model"),
     ("model/predictor.py", "model.scatter, scale.spread, unseen)", "scale.spread, unseen)", "model"),
-    ("model/terms.py", "features.anon_pages + features.swapped_pages", "features.anon_pages", "model predict"),
+    ("model/terms.py", "features.anon_pages + features.swapped_pages", "features.anon_pages", "model prediction"),
     ("model/turns.py", "turns[name, state] += 1", "pass", "model"),
-    ("predict/judge.py", "if machine.is_rough or not is_old(machine.calibration):", "if True:", "predict"),
+    ("prediction/judge.py", "if machine.is_rough or not is_old(machine.calibration):", "if True:", "prediction"),
     ("fleet/unpickling.py", "if kind is None:", "if False:", "fleet"),
     (
         "fleet/arriving.py",

@@ -13,14 +13,12 @@ from tools.json_schema import schema_of
 from clonometer.dataset.history_types import History
 from clonometer.dataset.published import PublishedSummary
 from clonometer.dataset.types import FleetCompared, FleetShown
-from clonometer.explain.types import Versus
-from clonometer.explain.work.types import WorkExplanation
 from clonometer.fleet.types import FleetRun
 from clonometer.model.calibration import Calibration
 from clonometer.model.validated import Validation
-from clonometer.predict.answer import Predicted
-from clonometer.predict.profile import Profile
-from clonometer.predict.ranking import Ranking
+from clonometer.prediction.answer import Predicted
+from clonometer.prediction.profile import Profile
+from clonometer.prediction.ranking import Ranking
 from clonometer.results.ab.command_types import CommandsResult
 from clonometer.results.ab.types import AbResult
 from clonometer.results.check.types import Checked
@@ -30,6 +28,8 @@ from clonometer.results.types import Results
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.run_document import RunDocument
 from clonometer.studies.types import Reproduction
+from clonometer.tracing.types import Versus
+from clonometer.tracing.work.types import WorkExplanation
 
 _MOST_COLUMNS = 120
 _WITHIN = (

@@ -35,7 +35,7 @@ def explain_page(show):
 def work_page(show):
     from clonometer.views.html.explained import render_explain_page
 
-    return show(render_explain_page(load("explain/test_work.py").with_ablation()))
+    return show(render_explain_page(load("tracing/test_work.py").with_ablation()))
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def report_page(show):
     from clonometer.views.html import render_report
 
     samples = load("views/test_explain.py")
-    explanations = [samples.counted(), samples.versus(), load("explain/test_work.py").with_ablation()]
+    explanations = [samples.counted(), samples.versus(), load("tracing/test_work.py").with_ablation()]
     return show(render_report(load("views/sample_results.py").sample_results(), explanations))
 
 

@@ -56,7 +56,7 @@ def report():
     from clonometer.views.html import render_report
 
     samples = load("views/test_explain.py")
-    explanations = [samples.counted(), samples.versus(), load("explain/test_work.py").with_ablation()]
+    explanations = [samples.counted(), samples.versus(), load("tracing/test_work.py").with_ablation()]
     results = load("views/sample_results.py")
     return render_report(
         load("views/sample_tails.py").with_tails(results.with_switches(results.sample_results())), explanations
@@ -72,7 +72,7 @@ def explained():
 def worked():
     from clonometer.views.html.explained import render_explain_page
 
-    return render_explain_page(load("explain/test_work.py").with_ablation())
+    return render_explain_page(load("tracing/test_work.py").with_ablation())
 
 
 def reproduced():

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.explain.test_from_json import SAMPLES, written
 from tests.fakes import sample_run
 from tests.fakes.mutations import mutated, mutated_bytes
 from tests.protocol.test_trace import HEAD, answer
+from tests.tracing.test_from_json import SAMPLES, written
 
 from clonometer.errors import InputError, ProtocolError, RunFileError
-from clonometer.explain.from_json import read_explanation
 from clonometer.protocol.trace import parse_trace
 from clonometer.records import to_json
 from clonometer.results.workers.each_worker import each_worker
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.run_document import RunDocument
 from clonometer.runfile.document import parse_document
+from clonometer.tracing.from_json import read_explanation
 from clonometer.views.documents.workers import workers_document
 from clonometer.views.html.explained import explained_sections
 from clonometer.views.terminal.document import render_document

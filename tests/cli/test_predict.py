@@ -240,8 +240,8 @@ def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
     # The drawing alone: what is said of the basis.
     from clonometer.model.features import Features
     from clonometer.model.types import Scale, Scales
-    from clonometer.predict.judge import Machine, Question, judge
-    from clonometer.predict.profile import Profile
+    from clonometer.prediction.judge import Machine, Question, judge
+    from clonometer.prediction.profile import Profile
     from clonometer.records import to_json
     from clonometer.views.documents.predict import predicted_document
     from clonometer.views.terminal.document import render_document

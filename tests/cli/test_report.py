@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import CommandLine
-from tests.explain.test_work import with_ablation
+from tests.tracing.test_work import with_ablation
 from tests.views.test_explain import counted, versus
 
 from clonometer.cli import report

@@ -15,10 +15,10 @@ from tests.integration.started import happens
 from clonometer.cli import reproducing
 from clonometer.cli.ending import run_to_the_end
 from clonometer.errors import OutputError
-from clonometer.explain import rounds
 from clonometer.files import refuse_if_claimed
 from clonometer.studies import explained, parts
 from clonometer.studies.explained import Refused
+from clonometer.tracing import rounds
 
 
 def run(capsys, *words):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
-from clonometer.explain.work.types import WorkExplanation
+from clonometer.tracing.work.measure import WorkWish, explain_work, work_sides
+from clonometer.tracing.work.types import WorkExplanation
 from tests.catalogue import CATALOGUE
 from tests.fakes.fake_trace import ASLEEP, CALLS, PARENT, ZOMBIE, FakeTrace, events_array
 

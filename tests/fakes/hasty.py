@@ -14,10 +14,10 @@ from typing import Any
 from clonometer.app import doctor, self_test
 from clonometer.cli import explain_launch, explain_work
 from clonometer.cli.start import main
-from clonometer.explain import overhead, rounds, steps
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner import run as running
 from clonometer.studies import explained
+from clonometer.tracing import overhead, rounds, steps
 
 MOST_TARGETS = 2
 LIMITS = {"processes": 1, "samples": 5, "blocks": 1, "warmup": 1, "block_limit_ns": 20_000_000}

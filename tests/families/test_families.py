@@ -9,11 +9,11 @@ from tests.catalogue import CATALOGUE
 
 import clonometer.families as families_module
 from clonometer.discovery import offers
-from clonometer.explain.parts import PARTS
 from clonometer.families import axes, families, family, known_delays, stages
 from clonometer.families.common import STAGES
 from clonometer.families.types import EVENT, Family, Stage
 from clonometer.plan.limits import estimated_launch_ns
+from clonometer.tracing.parts import PARTS
 
 
 def test_every_family_of_the_drivers_has_its_module_and_its_own_place():

@@ -23,13 +23,6 @@ from tests import probe
 from tests.integration.started import happens
 
 from clonometer.answers import Trace
-from clonometer.explain.arguments import listing_of
-from clonometer.explain.counters import counters_of
-from clonometer.explain.launches import launches_of
-from clonometer.explain.overhead import listened as listened_launches
-from clonometer.explain.overhead import spans_of
-from clonometer.explain.partition import traced_launches
-from clonometer.explain.parts import EXECS, EXITS, FAULT_PARTS, MAKES_TASK, WAITS
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
@@ -37,6 +30,13 @@ from clonometer.protocol.trace import parse_trace
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.process import ANSWER_FD
 from clonometer.runner.tracing import ProbeTracer
+from clonometer.tracing.arguments import listing_of
+from clonometer.tracing.counters import counters_of
+from clonometer.tracing.launches import launches_of
+from clonometer.tracing.overhead import listened as listened_launches
+from clonometer.tracing.overhead import spans_of
+from clonometer.tracing.partition import traced_launches
+from clonometer.tracing.parts import EXECS, EXITS, FAULT_PARTS, MAKES_TASK, WAITS
 
 pytestmark = pytest.mark.real
 

@@ -12,13 +12,13 @@ import pytest
 from tests import probe
 
 from clonometer.answers import Trace
-from clonometer.explain.work.life import Lives
-from clonometer.explain.work.measure import _EVENTS, WorkWish, explain_work, work_sides
-from clonometer.explain.work.read import Execution, follow
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
 from clonometer.runner.drivers import Drivers, find_drivers
 from clonometer.runner.tracing import ProbeTracer
+from clonometer.tracing.work.life import Lives
+from clonometer.tracing.work.measure import _EVENTS, WorkWish, explain_work, work_sides
+from clonometer.tracing.work.read import Execution, follow
 
 pytestmark = pytest.mark.real
 SHARED = ("output=shared_stream", "workers=4", "numbers=400", "writing=each_number")

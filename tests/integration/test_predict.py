@@ -20,9 +20,9 @@ from clonometer.errors import ClonometerError
 from clonometer.host.source import Source
 from clonometer.host.target.reader import Reading, read_target
 from clonometer.host.target.writes import means_of_this_kernel, measure_writes
-from clonometer.predict.judge import Machine, Question, judge
-from clonometer.predict.profile import Profile, profile_of
-from clonometer.predict.rough import rough_calibration
+from clonometer.prediction.judge import Machine, Question, judge
+from clonometer.prediction.profile import Profile, profile_of
+from clonometer.prediction.rough import rough_calibration
 
 pytestmark = pytest.mark.real
 

@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from clonometer.explain.marks import marks_of
-from clonometer.explain.partition import traced_launches
-from clonometer.explain.steps import count_steps
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.tracing import ProbeTracer
+from clonometer.tracing.marks import marks_of
+from clonometer.tracing.partition import traced_launches
+from clonometer.tracing.steps import count_steps
 
 pytestmark = pytest.mark.real
 EVENTS = ("tasks", "sched", "main", "faults")

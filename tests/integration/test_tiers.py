@@ -34,7 +34,7 @@ MOUNTING = ("fsopen", "mount")
 # The command, which launches for a shorter time while somebody listens: that takes no other way.
 IN_A_HURRY = """
 from clonometer.cli.start import main
-from clonometer.explain import overhead
+from clonometer.tracing import overhead
 overhead._PROCESS_NS //= 4
 main()
 """

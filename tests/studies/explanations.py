@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.explain.budget import set_beside
-from clonometer.explain.types import Bounded, BudgetPart, CallUse, Explanation, LaunchCounts, Tier
+from clonometer.tracing.budget import set_beside
+from clonometer.tracing.types import Bounded, BudgetPart, CallUse, Explanation, LaunchCounts, Tier
 
 
 def side(parts, calls, *, tier="tracepoints", how="kernel tracepoints", refused=None, inflated=False, half=0.02):

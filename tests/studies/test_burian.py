@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from made import judged, measured, row_of, verdicts
 
-from clonometer.explain.work.types import WorkTier
 from clonometer.studies.answer import answer
 from clonometer.studies.cells import cell
 from clonometer.studies.explained import NamedDelay, Refused, WorkAnswer
@@ -15,6 +14,7 @@ from clonometer.studies.judge import Judge
 from clonometer.studies.measured import SCATTER, SINGLE, Measurements
 from clonometer.studies.published import load_published
 from clonometer.studies.workers import by_numbers, by_workers
+from clonometer.tracing.work.types import WorkTier
 
 WHOLE, EACH = "whole_ns", "whole_each_ns"
 DAY = 86400e9

@@ -10,7 +10,6 @@ from explanations import loop
 from made import measured
 
 from clonometer.errors import InputError
-from clonometer.explain.work.types import WorkTier
 from clonometer.records import to_json
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD
 from clonometer.studies.claims_loop import RAW_FORK, RAW_THREAD
@@ -28,6 +27,7 @@ from clonometer.studies.explained import (
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import CALL, REAPED, RUNS
 from clonometer.studies.published import load_published
+from clonometer.tracing.work.types import WorkTier
 
 
 def judged(document, **how):

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from tests.dataset.made import make_run, write_fleet, write_run
-from tests.explain.test_census import COSTS, ended, forked, taken
-from tests.explain.test_work import with_ablation
 from tests.model.synthetic import calibration
+from tests.tracing.test_census import COSTS, ended, forked, taken
+from tests.tracing.test_work import with_ablation
 from tests.views.test_noise import noise
 from tests.views.test_peers import rows
 from tests.views.test_workers import of
@@ -20,18 +20,18 @@ from tests.views.test_workers import of
 from clonometer.dataset.history import find_history
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
-from clonometer.explain.savings import savings
 from clonometer.families import known_delays
 from clonometer.model.features import Features
 from clonometer.model.types import UNSCALED, CostRange
 from clonometer.model.validated import ValidatedFork
 from clonometer.model.validation import summarize_validation
-from clonometer.predict.judge import Machine, Question, judge
-from clonometer.predict.profile import Profile
+from clonometer.prediction.judge import Machine, Question, judge
+from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.runner.peers import PROGRAMS
+from clonometer.tracing.census.savings import savings
 from clonometer.views.document import (
     BulletList,
     Commands,

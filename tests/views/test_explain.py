@@ -7,15 +7,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.explain.test_anatomy import explained, target
 from tests.fakes.fake_trace import FORK, FakeTracer, events_array, fork_trace, launches_block
+from tests.tracing.test_anatomy import explained, target
 
 from clonometer.errors import UsageError
-from clonometer.explain.anatomy import Wish, explain
-from clonometer.explain.budget import set_beside
-from clonometer.explain.counters import counters_of
-from clonometer.explain.types import CallText, Counters, Explanation, Versus
 from clonometer.records import to_json
+from clonometer.tracing.anatomy import Wish, explain
+from clonometer.tracing.budget import set_beside
+from clonometer.tracing.counters import counters_of
+from clonometer.tracing.types import CallText, Counters, Explanation, Versus
 from clonometer.views.explain_panels import KIND_COLOURS
 from clonometer.views.explain_picture import budget_panel, explain_picture, timeline_panel
 from clonometer.views.explain_texts import side_names
@@ -161,7 +161,7 @@ def test_the_picture_has_both_panels() -> None:
 
 
 def test_every_part_has_a_colour() -> None:
-    from clonometer.explain.parts import ORDER, UNEXPLAINED, part_of
+    from clonometer.tracing.parts import ORDER, UNEXPLAINED, part_of
 
     assert {part_of(part).kind for part in (*ORDER, UNEXPLAINED)} <= set(KIND_COLOURS)
 
@@ -191,7 +191,7 @@ def test_the_page_is_complete_and_fetches_nothing() -> None:
 
 
 def counted() -> Explanation:
-    from tests.explain.test_counters import counted_trace
+    from tests.tracing.test_counters import counted_trace
 
     explanation = explained()
     return replace(
@@ -251,7 +251,7 @@ def test_the_page_has_counters_and_arguments() -> None:
 
 
 def test_the_object_keeps_to_its_schema_with_counters_and_arguments() -> None:
-    from tests.explain.test_anatomy import SCHEMA
+    from tests.tracing.test_anatomy import SCHEMA
 
     document = json.loads(json.dumps(to_json(counted()), allow_nan=False))
     jsonschema.validate(document, SCHEMA)

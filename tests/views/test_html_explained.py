@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from tests.explain.test_work import with_ablation
+from tests.tracing.test_work import with_ablation
 from tests.views.test_explain import counted, versus
 
 from clonometer.views.html import render_report

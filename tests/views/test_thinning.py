@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.explain.test_anatomy import explained
+from tests.tracing.test_anatomy import explained
 
-from clonometer.explain.types import CallText, Explanation, Moment, Segment, Timeline
+from clonometer.tracing.types import CallText, Explanation, Moment, Segment, Timeline
 from clonometer.views.explain_picture import timeline_panel
 from clonometer.views.html.explained import render_explain_page
 from clonometer.views.thinning import MOST_DRAWN, ends, marked, thinned

@@ -6,12 +6,12 @@ import json
 from functools import partial
 
 import pytest
-from tests.explain.test_work import with_ablation
 from tests.fakes.fake_work import FakeWorkTracer, explained
+from tests.tracing.test_work import with_ablation
 
 from clonometer.errors import UsageError
-from clonometer.explain.parts import CPUS, LIFE, UNEXPLAINED
-from clonometer.explain.work.types import WorkExplanation
+from clonometer.tracing.parts import CPUS, LIFE, UNEXPLAINED
+from clonometer.tracing.work.types import WorkExplanation
 from clonometer.views.documents.work import work_document
 from clonometer.views.explain_panels import KIND_COLOURS
 from clonometer.views.explain_picture import explain_picture

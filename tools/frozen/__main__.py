@@ -16,7 +16,7 @@ from pathlib import Path
 
 _TREE = Path(__file__).parents[2]
 #: Tests whose views are recorded; none of them measures.
-_SHOWING = ("tests/views", "tests/explain", "tests/predict", "tests/studies", "tests/results/peers")
+_SHOWING = ("tests/views", "tests/tracing", "tests/prediction", "tests/studies", "tests/results/peers")
 
 
 def write(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from clonometer.host.source import Source
 from clonometer.host.target.reader import How, Reading, read_target
 from clonometer.model.features import Features
-from clonometer.predict.profile import profile_of
+from clonometer.prediction.profile import profile_of
 
 ROOT = Path("/")
 

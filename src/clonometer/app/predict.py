@@ -13,11 +13,11 @@ from clonometer.app.predicting import answer, calibrated_machine, rough_machine
 from clonometer.errors import ClonometerError, InputError, UsageError
 from clonometer.host.source import Source
 from clonometer.host.target.reader import How, Reading
-from clonometer.predict.answer import Predicted
-from clonometer.predict.copying import WriteRate, rate_of
-from clonometer.predict.judge import Machine, Question, judge
-from clonometer.predict.profile import profile_from_json
-from clonometer.predict.ranking import Ranking, rank
+from clonometer.prediction.answer import Predicted
+from clonometer.prediction.copying import WriteRate, rate_of
+from clonometer.prediction.judge import Machine, Question, judge
+from clonometer.prediction.profile import profile_from_json
+from clonometer.prediction.ranking import Ranking, rank
 from clonometer.runner.interfaces import SILENT, Progress
 
 _MOST_PROFILE_BYTES = 16 << 20

@@ -15,10 +15,10 @@ from clonometer.host.target.reader import Reading
 from clonometer.host.target.room import read_room
 from clonometer.model.calibration import Calibration
 from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
-from clonometer.predict.answer import Predicted
-from clonometer.predict.judge import Machine, Question, judge
-from clonometer.predict.profile import profile_of
-from clonometer.predict.rough import rough_calibration
+from clonometer.prediction.answer import Predicted
+from clonometer.prediction.judge import Machine, Question, judge
+from clonometer.prediction.profile import profile_of
+from clonometer.prediction.rough import rough_calibration
 from clonometer.records import to_json
 
 _GLANCE_EVERY_S = 1.0

@@ -17,8 +17,8 @@ from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.explain.census import Census
-    from clonometer.explain.savings import Saving
+    from clonometer.tracing.census.savings import Saving
+    from clonometer.tracing.census.tally import Census
 
 #: As env(1): our own failure, a command that cannot be executed, one that is not there.
 EXIT_FAILED = 125
@@ -84,8 +84,8 @@ def command(
     if words and (status := cannot_run(words[0])):
         return status
     from clonometer.app.predicting import Foreseen
-    from clonometer.explain.census import Census
     from clonometer.runner.census import take_census
+    from clonometer.tracing.census.tally import Census
 
     census, foreseen = Census(), Foreseen()
 
@@ -160,7 +160,7 @@ def _savings(census: Census) -> list[Saving]:
     """What other ways would save; nothing is measured for a census without times, or that was interrupted."""
     from clonometer.app.census_costs import making_costs_ns
     from clonometer.cli.progress import make_progress
-    from clonometer.explain.savings import savings
+    from clonometer.tracing.census.savings import savings
 
     timed = any(group.times["making_ns"] for group in census.groups.values())
     if not timed or census.ended["interrupted"]:
@@ -180,7 +180,7 @@ def _answer(
     as_json: bool,
     wide: bool,
 ) -> None:
-    from clonometer.explain.census_json import census_to_json
+    from clonometer.tracing.census.to_json import census_to_json
 
     written = census_to_json(census, words, pid, worth)
     if predictions:

@@ -17,7 +17,7 @@ from clonometer.cli.progress import span
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
-    from clonometer.explain.work.types import AnyExplanation
+    from clonometer.tracing.work.types import AnyExplanation
 
 
 @dataclass(frozen=True)

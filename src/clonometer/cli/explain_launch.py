@@ -13,11 +13,6 @@ from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Asked, watcher
 from clonometer.cli.progress import make_progress
 from clonometer.errors import UsageError, unknown
-from clonometer.explain.anatomy import Wish, admit, explain, launching
-from clonometer.explain.budget import set_beside
-from clonometer.explain.marks import marks_of, notes_on_parts
-from clonometer.explain.steps import count_steps
-from clonometer.explain.types import TIERS, Explanation, PredictedCall, Versus
 from clonometer.families.same_image import FORK
 from clonometer.host.symbols import kernel_symbols
 from clonometer.model.measured import base_of, features_of
@@ -26,6 +21,11 @@ from clonometer.plan.names import full_name
 from clonometer.plan.types import Catalogue, Target
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.tracing import ProbeTracer
+from clonometer.tracing.anatomy import Wish, admit, explain, launching
+from clonometer.tracing.budget import set_beside
+from clonometer.tracing.marks import marks_of, notes_on_parts
+from clonometer.tracing.steps import count_steps
+from clonometer.tracing.types import TIERS, Explanation, PredictedCall, Versus
 from clonometer.views.terminal.explain import render_explanation, render_versus
 
 WORK = "work.factor"

@@ -11,11 +11,11 @@ from clonometer.cli.console import print_drawn
 from clonometer.cli.explain_files import Asked, watcher
 from clonometer.cli.progress import make_progress
 from clonometer.errors import UsageError, unknown
-from clonometer.explain.work.ablation import ablate
-from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
-from clonometer.explain.work.types import TIERS, WorkExplanation
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.tracing import ProbeTracer
+from clonometer.tracing.work.ablation import ablate
+from clonometer.tracing.work.measure import WorkWish, explain_work, work_sides
+from clonometer.tracing.work.types import TIERS, WorkExplanation
 from clonometer.views.documents.work import work_document
 from clonometer.views.terminal.document import render_document
 

@@ -24,9 +24,9 @@ from clonometer.errors import UsageError, VanishedError
 from clonometer.host.target.reader import How, Reading
 from clonometer.model.store import default_path, save_calibration
 from clonometer.model.types import UNSCALED
-from clonometer.predict.copying import WriteRate
-from clonometer.predict.judge import Machine, Question
-from clonometer.predict.profile import profile_of, without_names
+from clonometer.prediction.copying import WriteRate
+from clonometer.prediction.judge import Machine, Question
+from clonometer.prediction.profile import profile_of, without_names
 from clonometer.records import to_json
 from clonometer.views.exports.predicted import encode_predicted
 from clonometer.views.watched import render_watched, watched_line

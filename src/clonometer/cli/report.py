@@ -14,8 +14,8 @@ from clonometer.errors import InputError, UsageError
 from clonometer.files import cannot_read
 
 if TYPE_CHECKING:
-    from clonometer.explain.types import Explanation, Versus
-    from clonometer.explain.work.types import WorkExplanation
+    from clonometer.tracing.types import Explanation, Versus
+    from clonometer.tracing.work.types import WorkExplanation
 
 #: More than any explanation has; a file that is larger is not read into memory.
 MOST_BYTES = 64 << 20
@@ -72,7 +72,7 @@ def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
     InputError
         If it cannot be read or is no explanation; the message names the file.
     """
-    from clonometer.explain.from_json import read_explanation
+    from clonometer.tracing.from_json import read_explanation
 
     try:
         with path.open("rb") as stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clonometer.explain.types import Versus
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
 from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
@@ -11,6 +10,7 @@ from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import certain, judged_ratio, over_conditions, over_demands, verdict
+from clonometer.tracing.types import Versus
 from clonometer.units import format_duration_interval, format_ratio
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")

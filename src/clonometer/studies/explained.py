@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clonometer.explain.anatomy import Wish, admit, explain
-from clonometer.explain.budget import set_beside
-from clonometer.explain.parts import MAKES_TASK, part_of
-from clonometer.explain.source import Tracer
-from clonometer.explain.types import Bounded, CallUse, Explanation, RatioPart, Tier, Versus
-from clonometer.explain.work.measure import WorkWish, explain_work, work_sides
-from clonometer.explain.work.types import WorkSide, WorkTier
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.types import Catalogue, Target
 from clonometer.records import from_json
+from clonometer.tracing.anatomy import Wish, admit, explain
+from clonometer.tracing.budget import set_beside
+from clonometer.tracing.parts import MAKES_TASK, part_of
+from clonometer.tracing.source import Tracer
+from clonometer.tracing.types import Bounded, CallUse, Explanation, RatioPart, Tier, Versus
+from clonometer.tracing.work.measure import WorkWish, explain_work, work_sides
+from clonometer.tracing.work.types import WorkSide, WorkTier
 from clonometer.units import format_duration
 
 #: Names under which explanations are handed in (`EXPLANATIONS`).

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import UNEXPLAINED, part_of
-from clonometer.explain.types import Segment
+from clonometer.tracing.parts import UNEXPLAINED, part_of
+from clonometer.tracing.types import Segment
 from clonometer.units import format_duration, format_share
 from clonometer.views.axes import TIME_LABEL
 from clonometer.views.colours import GREY, HUES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import UNEXPLAINED, part_of
-from clonometer.explain.types import Bounded, Explanation, Timeline, Versus
-from clonometer.explain.work.types import AnyExplanation, WorkExplanation
+from clonometer.tracing.parts import UNEXPLAINED, part_of
+from clonometer.tracing.types import Bounded, Explanation, Timeline, Versus
+from clonometer.tracing.work.types import AnyExplanation, WorkExplanation
 from clonometer.units import format_duration, format_share
 from clonometer.views.colours import GREY
 from clonometer.views.explain_panels import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clonometer.explain.parts import UNEXPLAINED, part_of
-from clonometer.explain.types import CallText, Counters, Counts, Explanation, Moment, Versus
+from clonometer.tracing.parts import UNEXPLAINED, part_of
+from clonometer.tracing.types import CallText, Counters, Counts, Explanation, Moment, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.views.explain_texts import side_names, signed_duration
 from clonometer.views.table import MISSING, Column, Table

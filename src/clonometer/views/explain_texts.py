@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.explain.parts import FOREIGN, Part, part_of
-from clonometer.explain.types import Bounded, Explanation, ProgramSteps, Tier, Versus
+from clonometer.tracing.parts import FOREIGN, Part, part_of
+from clonometer.tracing.types import Bounded, Explanation, ProgramSteps, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clonometer.explain.types import Moment
+from clonometer.tracing.types import Moment
 
 #: Pieces and marks of a lane that a picture of 720 pixels can show.
 MOST_DRAWN = 1500

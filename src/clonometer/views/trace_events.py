@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clonometer.explain.parts import part_of
-from clonometer.explain.types import Segment, Timeline
-from clonometer.explain.work.types import AnyExplanation, WorkExplanation, WorkTimeline
+from clonometer.tracing.parts import part_of
+from clonometer.tracing.types import Segment, Timeline
+from clonometer.tracing.work.types import AnyExplanation, WorkExplanation, WorkTimeline
 from clonometer.views.explain_texts import TIMELINES
 
 _THREADS = {"parent": 1, "child": 2, "both": 3}

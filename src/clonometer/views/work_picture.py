@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.parts import UNEXPLAINED, WORK_KINDS, part_of
-from clonometer.explain.work.types import GapPart, WorkExplanation, WorkTimeline
+from clonometer.tracing.parts import UNEXPLAINED, WORK_KINDS, part_of
+from clonometer.tracing.work.types import GapPart, WorkExplanation, WorkTimeline
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import TIME_LABEL
 from clonometer.views.explain_panels import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clonometer.explain.parts import COUNTS, part_of
-from clonometer.explain.types import Bounded
-from clonometer.explain.work.types import FUTEX_PLACES, GapPart, WorkExplanation, WorkSide
+from clonometer.tracing.parts import COUNTS, part_of
+from clonometer.tracing.types import Bounded
+from clonometer.tracing.work.types import FUTEX_PLACES, GapPart, WorkExplanation, WorkSide
 from clonometer.units import (
     format_duration,
     format_figure,

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clonometer.explain.census import Census, Group
-from clonometer.explain.savings import Saving
+from clonometer.tracing.census.savings import Saving
+from clonometer.tracing.census.tally import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table

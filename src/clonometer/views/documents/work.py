@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.explain.work.types import WorkExplanation
+from clonometer.tracing.work.types import WorkExplanation
 from clonometer.views.document import BulletList, Document, DocumentBlock, Note, Paragraph, TableBlock
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.gaps import ablation_table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.explain.work.types import AnyExplanation
 from clonometer.results.types import Results
+from clonometer.tracing.work.types import AnyExplanation
 from clonometer.views.html.content import page_content
 from clonometer.views.html.explained import explained_sections
 from clonometer.views.html.figures import figure_content, figure_readings, figure_sections

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from clonometer.explain.types import Counters, Explanation, Timeline, Versus
+from clonometer.tracing.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_duration_interval, format_share
 from clonometer.views.explain_panels import KIND_COLOURS
 from clonometer.views.explain_picture import budget_panel, kinds_of_time, timeline_panel

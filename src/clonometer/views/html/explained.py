@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.explain.types import Explanation, Versus
-from clonometer.explain.work.types import AnyExplanation, WorkExplanation
 from clonometer.families import END
 from clonometer.results.types import Estimate
+from clonometer.tracing.types import Explanation, Versus
+from clonometer.tracing.work.types import AnyExplanation, WorkExplanation
 from clonometer.views.html.explain import launch_section, versus_section
 from clonometer.views.html.page import render_page
 from clonometer.views.html.work import work_section

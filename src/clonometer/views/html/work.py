@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.explain.parts import part_of
-from clonometer.explain.work.types import WorkExplanation
+from clonometer.tracing.parts import part_of
+from clonometer.tracing.work.types import WorkExplanation
 from clonometer.units import format_duration_interval
 from clonometer.views.explain_texts import why_no_closer
 from clonometer.views.fitted import ablation_panel, ablation_title

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from clonometer.explain.types import Counters, Explanation, Timeline, Versus
+from clonometer.tracing.types import Counters, Explanation, Timeline, Versus
 from clonometer.units import format_duration, format_share
 from clonometer.views.explain_tables import (
     budget_table,

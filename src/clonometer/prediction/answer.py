@@ -1,0 +1,115 @@
+"""The answer: what ``clonometer predict --json`` prints (docs/schemas/predict.schema.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.host.target.locked import LockTime
+from clonometer.model.features import Features
+from clonometer.model.later import RewrittenShare
+from clonometer.model.types import Contributor, Ns, Scales
+from clonometer.prediction.copying import Copying
+from clonometer.prediction.refusals import Refusal
+from clonometer.prediction.spans import PredictedTime
+from clonometer.prediction.what_ifs import WhatIf
+from clonometer.records import Count, Known, Least, Mark, Positive, version
+
+PREDICT_SCHEMA = 2
+
+
+@dataclass(frozen=True)
+class ForkSpans:
+    """What fork's call takes, by what cannot be seen: whether pages were written to since the last fork."""
+
+    first_ns: Annotated[
+        PredictedTime, "All pages written to since the last fork, cold caches: a first fork, or a busy writer's."
+    ]
+    later_ns: Annotated[
+        PredictedTime,
+        "A later fork, cold caches: from no page written to since the last fork to all of them, narrowed by what is "
+        "known of it (rewritten). Nine in ten forks at least lie in it, wherever in that span the process is.",
+    ]
+    unwritten_ns: Annotated[PredictedTime, "No page written to since the last fork, cold caches."]
+    first_hot_ns: Annotated[PredictedTime, "As first_ns, with hot caches: forks in a tight loop."]
+    later_hot_ns: Annotated[PredictedTime, "As later_ns, with hot caches."]
+    unwritten_hot_ns: Annotated[PredictedTime, "As unwritten_ns, with hot caches."]
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Who waits, and how long, at a first fork."""
+
+    call_ns: Annotated[
+        PredictedTime,
+        "A caller that only forks, and any thread that maps memory or faults meanwhile: fork's whole call.",
+    ]
+    until_exit_ns: Annotated[PredictedTime, "A caller that waits until its child has ended: the call and exit_ns."]
+    until_exec_ns: Annotated[
+        PredictedTime, "A caller that waits until its child has executed a program: the call and exec_ns."
+    ]
+    threads: Annotated[Count, "Threads of the process."]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class MappingPart:
+    """What a group of areas adds to a fork."""
+
+    label: str
+    kind: str
+    areas: Count
+    size_bytes: Count
+    rss_bytes: Count
+    first_ns: Ns
+    unwritten_ns: Ns
+    share: Annotated[float, Least(0), "Of fork's first median."]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the answer rests on."""
+
+    how: Annotated[str, Known(("smaps", "pagemap", "counters")), "How the process's areas were seen."]
+    why: Annotated[str | None, "Why not by smaps; null where they were."]
+    lock: Annotated[LockTime | None, "Null for a saved profile."]
+    model: Annotated[str, Known(("calibration", "quick calibration", "rough")), "Where the times come from."]
+    age_days: Annotated[float | None, Least(0), "Age of the calibration."]
+    scales: Annotated[Scales, "Times of now over those of the calibration, by the reference scan."]
+    is_scaled: Annotated[bool, "Whether that scan was made; without it the scales are 1, and taken to be uncertain."]
+    beyond: Annotated[Sequence[str], "Terms of which the process has more than was calibrated, or that were not."]
+    wrote_to_it: Annotated[bool, "Whether its clear_refs was written to, as --measure-writes does."]
+    notes: Annotated[Sequence[str], "What to know about the process or the reading."]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What fork and its kin would cost a process."""
+
+    schema = version(PREDICT_SCHEMA)
+
+    pid: Annotated[Positive | None, "Null for a saved profile."]
+    process: Annotated[str | None, "Its name; null where the profile has none."]
+    rss_bytes: Count
+    fork: ForkSpans
+    waits: Waits
+    rewritten: Annotated[RewrittenShare, "The share of its pages that is written to between two forks."]
+    exit_ns: Annotated[
+        PredictedTime, "From the call's return until the parent has waited for a child that ends without an exec."
+    ]
+    exec_ns: Annotated[
+        PredictedTime,
+        "From the call's return until the child has executed a program, which first frees the memory that was copied.",
+    ]
+    posix_spawn_ns: Annotated[PredictedTime | None, "posix_spawn's call instead; null where not calibrated."]
+    vfork_ns: Annotated[PredictedTime | None, "vfork's call instead, with a child that ends at once."]
+    page_tables_bytes: Annotated[Count, "Memory for the page tables of the child."]
+    cow: Copying
+    would_fail: Annotated[Refusal | None, "Null for a saved profile."]
+    contributors: Annotated[Sequence[MappingPart], "Groups of areas, those that cost most first."]
+    terms: Annotated[Sequence[Contributor], "Terms of the model; they add up to fork's medians."]
+    what_ifs: Sequence[WhatIf]
+    features: Annotated[Features, "What was counted."]
+    basis: Basis
+    watched_s: Annotated[float | None, Least(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None

@@ -1,0 +1,199 @@
+"""Putting the answer together: from a profile, the machine's calibration and what is left of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from clonometer.host.target.reader import Reading
+from clonometer.host.target.room import Room
+from clonometer.model.calibration import Calibration
+from clonometer.model.features import Features
+from clonometer.model.later import RewrittenShare, later_cost
+from clonometer.model.predictor import predict, shares
+from clonometer.model.store import age_days, is_old
+from clonometer.model.types import UNSCALED, CostRange, ForkCost, Prediction, Scale, Scales
+from clonometer.prediction.answer import Basis, ForkSpans, MappingPart, Predicted, Waits
+from clonometer.prediction.copying import WriteRate, judge_copying, rewritten_share
+from clonometer.prediction.profile import Profile
+from clonometer.prediction.refusals import judge_room
+from clonometer.prediction.spans import PredictedTime
+from clonometer.prediction.what_ifs import what_ifs
+
+_MOST_PARTS = 50
+#: Moments of a shared machine differ by a factor of up to 1.7: nine in ten are taken to lie within 1.5.
+_UNSCANNED = Scales.alike(Scale(1.0, 0.25))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The calibration of the machine, or the rough one, and the scales of the moment.
+
+    ``scales`` are by the reference scan; None where that was not made: then every interval is wider.
+    """
+
+    calibration: Calibration
+    is_rough: bool
+    scales: Scales | None = None
+
+    @property
+    def scales_now(self) -> Scales:
+        """The scales to predict with."""
+        if self.scales is not None:
+            return self.scales
+        return UNSCALED if self.is_rough else _UNSCANNED
+
+    @property
+    def name(self) -> str:
+        """Where the times come from, as `Basis` names it."""
+        if self.is_rough:
+            return "rough"
+        return "quick calibration" if self.calibration.quick else "calibration"
+
+    def predict(self, features: Features) -> Prediction:
+        """Predict at the moment's scales."""
+        return predict(features, self.calibration, scales=self.scales_now)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked beside the cost of a fork."""
+
+    rate: WriteRate | None = None
+    child_lives_s: float = 10.0
+    forks_every_s: float | None = None
+
+
+def judge(
+    profile: Profile, machine: Machine, question: Question, *, reading: Reading | None = None, room: Room | None = None
+) -> Predicted:
+    """Answer for a profile; a saved one has no reading of a live process, and no room."""
+    now = machine.predict(profile.features)
+    # What the process may have at least and at most.
+    ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]
+    share = rewritten_share(profile.features, question.rate, question.forks_every_s)
+    cow = judge_copying(profile.features, now.cow, question.rate, question.child_lives_s)
+    return Predicted(
+        pid=None if reading is None else reading.standing.pid,
+        process=profile.process,
+        rss_bytes=profile.rss_bytes,
+        fork=_fork(now, ends, share),
+        waits=_waits(now, ends, profile.features.threads),
+        rewritten=share,
+        exit_ns=PredictedTime.of(now.exit, [each.exit for each in ends]),
+        exec_ns=PredictedTime.of(now.exec, [each.exec for each in ends]),
+        posix_spawn_ns=None if now.posix_spawn is None else PredictedTime.of(now.posix_spawn),
+        vfork_ns=None if now.vfork is None else PredictedTime.of(now.vfork),
+        page_tables_bytes=now.page_tables_bytes,
+        cow=cow,
+        would_fail=None
+        if room is None
+        else judge_room(profile, room, now.page_tables_bytes, cow.copied_at_worst_bytes),
+        contributors=_parts(profile, machine, now),
+        terms=now.contributors,
+        what_ifs=what_ifs(profile, machine.predict, is_measured=not machine.is_rough),
+        features=profile.features,
+        basis=Basis(
+            how=profile.how,
+            why=profile.why,
+            lock=None if reading is None else reading.lock,
+            model=machine.name,
+            age_days=None if machine.is_rough else age_days(machine.calibration),
+            scales=machine.scales_now,
+            is_scaled=machine.scales is not None,
+            beyond=[] if machine.is_rough else list(now.beyond),
+            wrote_to_it=question.rate is not None and question.rate.source != "given",
+            notes=[*_machine_notes(machine), *_notes(profile, reading)],
+        ),
+    )
+
+
+def _fork(now: Prediction, ends: Sequence[Prediction], share: RewrittenShare) -> ForkSpans:
+    def span(cost: Callable[[ForkCost], CostRange]) -> PredictedTime:
+        return PredictedTime.of(cost(now.fork), [cost(each.fork) for each in ends])
+
+    return ForkSpans(
+        first_ns=span(lambda fork: fork.first),
+        later_ns=span(lambda fork: later_cost(fork.first, fork.unwritten, share)),
+        unwritten_ns=span(lambda fork: fork.unwritten),
+        first_hot_ns=span(lambda fork: fork.first_hot),
+        later_hot_ns=span(lambda fork: later_cost(fork.first_hot, fork.unwritten_hot, share)),
+        unwritten_hot_ns=span(lambda fork: fork.unwritten_hot),
+    )
+
+
+def _waits(now: Prediction, ends: Sequence[Prediction], threads: int) -> Waits:
+    def span(cost: Callable[[Prediction], CostRange]) -> PredictedTime:
+        return PredictedTime.of(cost(now), [cost(each) for each in ends])
+
+    if threads <= 1:
+        sentence = "Single-threaded: it is blocked for the whole fork() call."
+    else:
+        others = "the other thread" if threads == 2 else f"any of the other {threads - 1:,} threads"
+        sentence = (
+            f"The thread that forks is blocked for the whole fork() call. So is {others} that maps memory or touches a "
+            "new page."
+        )
+    return Waits(
+        call_ns=span(lambda each: each.fork.first),
+        until_exit_ns=span(lambda each: each.fork.first.plus(each.exit)),
+        until_exec_ns=span(lambda each: each.fork.first.plus(each.exec)),
+        threads=threads,
+        sentence=sentence,
+    )
+
+
+def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingPart]:
+    features = [group.features for group in profile.groups]
+    divided = shares(features, profile.features, machine.calibration, scale=machine.scales_now.cold)
+    whole = now.fork.first.median_ns
+    parts = [
+        MappingPart(
+            group.label,
+            group.kind,
+            group.areas,
+            group.size_bytes,
+            group.rss_bytes,
+            first_ns,
+            unwritten_ns,
+            first_ns / whole if whole else 0.0,
+        )
+        for group, (first_ns, unwritten_ns) in zip(profile.groups, divided, strict=True)
+    ]
+    return sorted(parts, key=lambda part: -part.first_ns)[:_MOST_PARTS]
+
+
+def _machine_notes(machine: Machine) -> Sequence[str]:
+    if machine.is_rough or not is_old(machine.calibration):
+        return []
+    return ["The calibration is old: 'clonometer calibrate' measures how this machine is now."]
+
+
+def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
+    notes = []
+    if profile.how == "pagemap":
+        notes.append("In this way areas that are kept from children (MADV_DONTFORK) look like others.")
+    if profile.features.hugetlb_pages and not profile.features.anon_pages:
+        notes.append("Nearly all its memory is in pages of hugetlbfs, which have few page tables.")
+    if profile.features.anon_pages and not profile.features.placed_pages:
+        notes.append(
+            "Whether its pages lie side by side in memory was not seen, which needs CAP_SYS_ADMIN: wider intervals."
+        )
+    if reading is None:
+        return notes
+    standing = reading.standing
+    if standing.state == "T":
+        notes.append("It is stopped: it forks nothing until it is continued.")
+    if standing.tracer_pid:
+        notes.append(f"Process {standing.tracer_pid} traces it: each fork then takes longer than predicted.")
+    if standing.inner_pids:
+        notes.append(
+            f"It is process {standing.inner_pids[-1]} in its own PID namespace, whose limits of tasks may be lower."
+        )
+    if reading.areas and max(area.end for area in reading.areas if area.is_of_user) <= 1 << 32:
+        notes.append(
+            "It is a program of 32 bits; its page tables are those of 64 bits, so that its forks cost the same."
+        )
+    if reading.open_files is None:
+        notes.append("Its open files cannot be counted.")
+    return notes

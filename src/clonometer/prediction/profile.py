@@ -1,0 +1,133 @@
+"""What is known of a process, apart from the machine that it runs on: enough to predict, and to keep in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from clonometer.errors import InputError
+from clonometer.host.target.reader import Reading
+from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features, add_features
+from clonometer.prediction.mappings import MappingGroup, group_areas
+from clonometer.records import Count, Known, Least, from_json, version
+
+PROFILE_SCHEMA = 1
+#: Kinds of groups whose labels tell of programs and paths.
+_NAMED_BY_PROGRAM = ("file", "shared")
+#: How many areas a process has of which none could be seen: between these, and as a rule.
+_FEWEST_AREAS, _USUAL_AREAS, _MOST_AREAS = 20, 200, 2000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a process has that its fork depends on."""
+
+    schema = version(PROFILE_SCHEMA)
+
+    process: Annotated[str | None, "The program's name; null where the profile was saved without names."]
+    how: Annotated[str, Known(("smaps", "pagemap", "counters")), "How its areas were seen."]
+    why: Annotated[str | None, "Why not by smaps."]
+    rss_bytes: Annotated[Count, "Memory that is present."]
+    features: Annotated[Features, "What it most likely has."]
+    least: Annotated[Features | None, "The least that it may have; null where all was seen."]
+    most: Annotated[Features | None, "The most that it may have."]
+    promised_bytes: Annotated[
+        Count | None, "Memory that a child must be promised (areas with the flag ac); null where not seen."
+    ]
+    largest_promised_bytes: Annotated[Count | None, "Of it in the largest area."]
+    groups: Annotated[Sequence[MappingGroup], "Its areas by name, those with most memory first."]
+    arenas: Annotated[int, Least(0), "Arenas of glibc's malloc beside its first."] = 0
+
+
+def profile_of(reading: Reading, *, huge_pages_used: bool) -> Profile:
+    """Count what a reading saw; where only counters were read it matters whether huge pages may be in use."""
+    standing = reading.standing
+    tables = standing.counters.get("VmPTE", 0)
+    groups = [] if reading.areas is None else group_areas(reading.areas, tables, pages_known=reading.how != "counters")
+    whole = replace(
+        add_features(group.features for group in groups),
+        page_table_bytes=tables,
+        open_files=reading.open_files or 0,
+        threads=standing.threads,
+    )
+    least = most = None
+    if reading.how == "counters":
+        whole, least, most = _by_counters(reading, whole, huge_pages_used=huge_pages_used)
+    promised = [area.size_bytes for area in reading.areas or () if area.has("ac") and not area.has("dc")]
+    is_promise_known = reading.how == "smaps"
+    return Profile(
+        process=standing.name,
+        how=reading.how,
+        why=reading.why,
+        rss_bytes=standing.rss_bytes + standing.counters.get("HugetlbPages", 0),
+        features=whole,
+        least=least,
+        most=most,
+        promised_bytes=sum(promised) if is_promise_known else None,
+        largest_promised_bytes=max(promised, default=0) if is_promise_known else None,
+        groups=groups,
+        arenas=sum(group.areas for group in groups if group.kind == "arena"),
+    )
+
+
+def _by_counters(reading: Reading, whole: Features, *, huge_pages_used: bool) -> tuple[Features, Features, Features]:
+    """What a process likely has, at least and at most, where only sums of its memory are known.
+
+    Its pages are in small pages or in huge ones, its page tables between as many as the pages fill and all that it has
+    (VmPTE). Where not even maps may be read, 20 to 2,000 areas are taken, 200 as a rule.
+    """
+    counters = reading.standing.counters
+    pages = counters.get("RssAnon", counters.get("VmRSS", 0)) // SMALL_PAGE_BYTES
+    swapped = counters.get("VmSwap", 0) // SMALL_PAGE_BYTES
+    fewest = -(-pages // PAGES_OF_HUGE)
+    all_tables = max(fewest, whole.page_table_bytes // SMALL_PAGE_BYTES)
+    usual = replace(whole, anon_pages=pages, anon_tables=min(pages, all_tables), swapped_pages=swapped)
+    if reading.areas is None:
+        few, likely, many = (
+            replace(usual, anon_areas=count // 4, file_areas=count - count // 4)
+            for count in (_FEWEST_AREAS, _USUAL_AREAS, _MOST_AREAS)
+        )
+    else:
+        # Which areas are kept from children is not known: at least none of them is copied.
+        few, likely, many = replace(usual, anon_areas=0, empty_areas=usual.empty_areas + usual.anon_areas), usual, usual
+    huge = pages // PAGES_OF_HUGE if huge_pages_used else 0
+    small = pages - huge * PAGES_OF_HUGE
+    return (
+        likely,
+        replace(few, anon_pages=small, huge_pages=huge, anon_tables=-(-small // PAGES_OF_HUGE), open_files=0),
+        replace(many, open_files=max(many.open_files, reading.standing.fd_slots)),
+    )
+
+
+def without_names(profile: Profile) -> Profile:
+    """Take out what tells of the program: its name, and those of its files, which become ``file 1``, ``file 2``."""
+    groups = []
+    for number, group in enumerate(profile.groups, 1):
+        label = group.label
+        if group.kind in _NAMED_BY_PROGRAM:
+            label = f"{group.kind} {number}"
+        elif group.kind == "anon" and group.label != "[anon]":
+            # An address tells where to look, and a name of anonymous memory what the program is.
+            label = f"[anon] {number}"
+        groups.append(replace(group, label=label))
+    # The reason names the process and its user.
+    return replace(profile, process=None, why=None, groups=groups)
+
+
+def profile_from_json(content: object, where: str) -> Profile:
+    """Read a profile that anybody may have written.
+
+    Raises
+    ------
+    InputError
+        If it is none, or contradicts itself.
+    """
+    if isinstance(content, dict) and content.get("schema") not in (None, PROFILE_SCHEMA):
+        raise InputError(f"{where} has schema {content['schema']}, and this Clonometer reads {PROFILE_SCHEMA}")
+    try:
+        return from_json(Profile, content)
+    except InputError as error:
+        raise InputError(
+            f"{where} is no profile: {error.message}", "'clonometer predict --save-profile' writes one"
+        ) from error

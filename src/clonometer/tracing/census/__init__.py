@@ -1,0 +1,1 @@
+"""Which tasks a program makes, how, and what they cost it."""

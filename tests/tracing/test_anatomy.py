@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from tests.fakes.fake_catalogue import catalogue as fake_catalogue
+from tests.fakes.fake_trace import (
+    CHILD,
+    FORK,
+    FORK_PARTS,
+    PARENT,
+    FakeTrace,
+    FakeTracer,
+    events_array,
+    fork_trace,
+    launches_block,
+)
+
+from clonometer.errors import UnavailableError, UsageError
+from clonometer.plan.adhoc import plan_from_arguments
+from clonometer.plan.catalogue import read_catalogue
+from clonometer.plan.types import Target
+from clonometer.records import to_json
+from clonometer.tracing.anatomy import Wish, admit, explain
+from clonometer.tracing.budget import central, set_beside
+from clonometer.tracing.flags import flag_names
+from clonometer.tracing.partition import traced_launches
+from clonometer.tracing.stacks import fold
+from clonometer.tracing.types import Explanation, LaunchCounts, NewTasks
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
+
+
+def target(workload: str = "launch.fork", *settings: str) -> Target:
+    plan = plan_from_arguments([workload], [*settings], read_catalogue([fake_catalogue()]))
+    return plan.targets[0]
+
+
+def explained(tier: str | None = None, **traces: Any) -> Explanation:
+    everything = {"fast": fork_trace(), "none": fork_trace("none"), **traces}
+    return explain(FakeTracer(everything), target("launch.fork", "temperature=warm"), Wish(processes=3, tier=tier))
+
+
+def test_the_budget_sums_to_the_whole() -> None:
+    explanation = explained()
+    assert {share.part: share.mean_ns.value for share in explanation.budget} == FORK_PARTS
+    assert (
+        sum(share.mean_ns.value for share in explanation.budget) + explanation.unexplained_ns.value
+        == explanation.reaped_ns.value
+        == 100
+    )
+    assert sum(share.share for share in explanation.budget) + explanation.unexplained == pytest.approx(1)
+    assert explanation.launches == LaunchCounts(traced=9, untraced=9, processes=3)
+
+
+def test_overhead_is_traced_against_untraced() -> None:
+    slow = fork_trace("none", blocks=(launches_block([0, 1000, 2000], [80, 80, 80]),))
+    explanation = explained(none=slow)
+    assert explanation.overhead.value == pytest.approx(0.25)
+    assert any("longer" in note for note in explanation.notes)
+
+
+def test_the_band_leaves_disturbed_launches_out() -> None:
+    block = launches_block([1000 * number for number in range(8)], [100] * 7 + [900])
+    launches = list(traced_launches(fork_trace("none", blocks=(block,))))
+    assert len(central(launches)) == 4
+    assert all(kept.launch.reaped_ns == 100 for kept in central(launches))
+    assert len(central(launches[-1:])) == 1
+
+
+def test_launches_that_were_not_seen_whole_are_left_out_and_said_to_be() -> None:
+    # Launches begin at 1000, 2000 and 3000 and last 100 each.
+    assert len(list(traced_launches(fork_trace(whole=(1001, None))))) == 2
+    assert len(list(traced_launches(fork_trace(whole=(1000, 3099))))) == 2
+    assert len(list(traced_launches(fork_trace(whole=(1000, 3100))))) == 3
+    rows = [(2060, PARENT, "faults_left_out", (0,)), (3900, PARENT, "faults_left_out", (0,))]
+    events = np.sort(np.concatenate([fork_trace().events, events_array(rows)]), order="time_ns")
+    assert [launch.launch.start_ns for launch in traced_launches(fork_trace(events=events))] == [
+        1000,
+        3000,
+    ]
+    # A launch whose task nobody saw being made was not seen.
+    elsewhere = fork_trace().events.copy()
+    elsewhere["time_ns"][elsewhere["time_ns"] < 2000] -= 500
+    assert [launch.launch.start_ns for launch in traced_launches(fork_trace(events=elsewhere))] == [
+        2000,
+        3000,
+    ]
+    explanation = explained(fast=fork_trace(whole=(1001, None), lost=7))
+    assert explanation.launches.traced == 6
+    assert explanation.reaped_ns.value == 100
+    notes = " ".join(explanation.notes)
+    assert "lost even with more room: launches of that time are left out" in notes
+    assert "3 traced launches were not seen whole" in notes
+
+
+def test_calls_flags_and_timelines() -> None:
+    explanation = explained()
+    calls = {(call.who, call.name): (call.count, call.each_ns) for call in explanation.calls}
+    # exit_group does not return: it lasts until its task has left the CPU for ever.
+    assert calls == {("parent", "clone"): (1, 20), ("parent", "wait4"): (1, 62), ("child", "exit_group"): (1, 33)}
+    assert not explanation.calls_inflated
+    assert explanation.new_tasks == (NewTasks(("CLONE_CHILD_CLEARTID", "CLONE_CHILD_SETTID"), 1.0),)
+    assert [timeline.which for timeline in explanation.timelines] == ["median", "p99"]
+    words = [moment.words for moment in explanation.timelines[0].moments]
+    assert "makes child: CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID" in words
+    assert "page fault: copy on write, stack" in words
+    assert "parent leaves the CPU (asleep); child gets the CPU" in words
+    assert words[0] == "before the call (stamp)"
+    assert words[-1] == "reaped (stamp)"
+    assert [moment.time_ns for moment in explanation.timelines[0].moments] == sorted(
+        moment.time_ns for moment in explanation.timelines[0].moments
+    )
+
+
+def test_the_best_tier_that_is_allowed_is_used_and_the_others_are_said() -> None:
+    tracer = FakeTracer({"own": fork_trace("own"), "none": fork_trace("none")})
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
+    assert tracer.asked[:3] == ["fast", "tracepoints", "own"]
+    assert explanation.tier.name == "own"
+    assert list(explanation.tier.refused.values()) == ["no fast here", "no tracepoints here"]
+    assert explanation.tier.cannot_see
+    assert any("no ptrace here" in note for note in explanation.notes)
+
+
+def test_by_stamps_only_calls_come_from_ptrace_and_are_said_to_be_inflated() -> None:
+    explanation = explained("stamps", ptrace=replace(fork_trace("fast"), how="ptrace"))
+    assert explanation.tier.name == "stamps"
+    assert {share.part for share in explanation.budget} == {"until_returned", "until_task_ran", "until_reaped"}
+    assert explanation.calls_inflated
+    assert any("too long" in note for note in explanation.notes)
+    assert explanation.new_tasks
+
+
+def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> None:
+    tracer = FakeTracer({"fast": fork_trace(), "none": fork_trace("none")})
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    # 16 events in 100 ns: all of the budget's launches are asked for the main calls only.
+    assert [events for how, events in tracer.events if how == "fast"] == [
+        ("tasks", "sched", "calls", "faults"),
+        *[("tasks", "sched", "main", "faults")] * 2,
+    ]
+    assert any("short system calls count as user code" in note for note in explanation.notes)
+    assert explanation.calls
+    assert explanation.launches.traced == 6
+
+
+def test_a_long_launch_is_listened_to_in_full() -> None:
+    block = launches_block([0], [100_000])
+    tracer = FakeTracer({"fast": fork_trace(blocks=(block,)), "none": fork_trace("none", blocks=(block,))})
+    explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    assert {events for how, events in tracer.events if how == "fast"} == {("tasks", "sched", "calls", "faults")}
+
+
+def test_lost_events_are_said() -> None:
+    explanation = explained(fast=fork_trace(lost=4))
+    assert explanation.lost == 4
+    assert any("4 events were lost" in note for note in explanation.notes)
+
+
+@pytest.mark.parametrize(
+    ("workload", "condition", "words"),
+    [
+        ("clock.used", {}, "launches no task"),
+        ("launch.pthread", {"detached": "yes"}, "nobody waits"),
+        ("launch.fork", {"concurrency": 4}, "one at a time"),
+    ],
+)
+def test_what_has_no_anatomy_is_refused(workload: str, condition: dict[str, str | int], words: str) -> None:
+    refused = target(workload)
+    with pytest.raises(UsageError, match=words):
+        admit(replace(refused, condition={**refused.condition, **condition}), read_catalogue([fake_catalogue()]))
+
+
+def test_a_mechanism_of_which_no_launch_succeeded() -> None:
+    nothing = fork_trace(blocks=(launches_block([], []),))
+    with pytest.raises(UnavailableError, match="no launch"):
+        explained(fast=nothing, none=nothing)
+
+
+def test_two_side_by_side_say_what_makes_the_ratio() -> None:
+    first = explained()
+    begin = [(1000 + at, task, kind, values) for at, task, kind, values in FORK if at < 25]
+    short = fork_trace("fast", events=events_array(begin), blocks=(launches_block([0], [25]),))
+    versus = set_beside(first, explained(fast=short))
+    assert versus.against.ratio == 4
+    assert versus.against.difference_ns == 75
+    assert sum(reason.difference_ns for reason in versus.against.reasons) == pytest.approx(75)
+    assert sum(reason.share for reason in versus.against.reasons) == pytest.approx(1)
+    assert [abs(reason.difference_ns) for reason in versus.against.reasons] == sorted(
+        (abs(reason.difference_ns) for reason in versus.against.reasons), reverse=True
+    )
+    document = to_json(versus)
+    assert document["versus"]["ratio"] == 4
+    jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), SCHEMA)
+
+
+def test_json_has_the_three_keys() -> None:
+    document = to_json(explained())
+    jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), SCHEMA)
+    assert document["unexplained"] == 0
+    assert document["overhead"] == pytest.approx(0)
+    assert sum(part["mean_ns"] for part in document["budget"]) + document["unexplained_ns"] == document["reaped_ns"]
+
+
+def test_stacks_are_folded_and_only_of_launches() -> None:
+    words = [2**64 - 128, 0x20, 0x10, 2**64 - 512, 0x5, 2**64 - 512, 0x6]
+    trace = FakeTrace(
+        "tracepoints",
+        events_array(
+            [
+                (1010, PARENT, "sample", (0, 5)),
+                (1020, CHILD, "sample", (5, 2)),
+                (1500, PARENT, "sample", (0, 5)),  # between launches
+                (2010, PARENT, "sample", (0, 5)),
+            ]
+        ),
+        (launches_block([0, 1000], [100, 100]),),
+        stacks=np.array(words, np.uint64),
+    )
+    assert fold(trace, lambda address: f"f{address:x}") == {"parent;f10;f20": 2, "child;[user code]": 1}
+
+
+def test_flags_have_names() -> None:
+    assert flag_names(0x100) == ("CLONE_VM",)
+    assert flag_names(1 << 60) == ("CLONE_BIT_60",)
