@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from tests.browser.conftest import Visit
 from tests.catalogue import CATALOGUE
-from tests.dataset.made import make_run, write_fleet, write_run
+from tests.dataset.made import make_run, write_fleet
+from tests.fakes.memory_run import write_run
 
 from clonometer.dataset.gallery import read_gallery
 from clonometer.dataset.history import find_history

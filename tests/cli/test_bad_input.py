@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.fakes.sample_run import write_raw, write_run
+from tests.fakes.memory_run import write_raw, write_run
+from tests.fakes.sample_run import sample_run
 
 from clonometer.app.sides import open_side
 from clonometer.errors import ClonometerError, RunFileError
@@ -156,7 +157,7 @@ def _rewrite(source: Path, path: Path, **changes: Any) -> Path:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Damaged and hostile files, each by its name."""
     folder = tmp_path_factory.mktemp("corpus")
-    source = write_run(folder / "source.parquet")
+    source = write_run(folder / "source.parquet", sample_run())
     data, size = source.read_bytes(), source.stat().st_size
     rows = pq.ParquetFile(source).metadata.num_rows
     contents = {f"cut at {part}/8": data[: size * part // 8] for part in range(8)}
@@ -176,7 +177,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         files[name].write_bytes(content)
     files["foreign"] = folder / "foreign.parquet"
     pl.DataFrame({"a": [1, 2]}).write_parquet(files["foreign"])
-    files["raw"] = write_raw(folder / "a.raw")
+    files["raw"] = write_raw(folder / "a.raw", sample_run())
     files["folder"] = folder
     files["newer"] = _rewrite(source, folder / "newer.parquet", schema=2)
     blocks = _metadata(source)["blocks"]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from tests.cli.conftest import make_command_line
-from tests.fakes.sample_run import write_raw, write_run
+from tests.fakes.memory_run import write_raw, write_run
+from tests.fakes.sample_run import sample_run
 
 from clonometer.app import moments
 from clonometer.cli.ending import run_to_the_end
@@ -190,8 +191,8 @@ def test_damaged_and_foreign_files_end_with_one_clean_line(
     )
     Path("foreign.parquet").write_text("a,b\n1,2\n")
     Path("empty.parquet").write_bytes(b"")
-    write_raw(Path("unfinished.raw"))
-    write_run(Path("no-catalogue.parquet"))
+    write_raw(Path("unfinished.raw"), sample_run())
+    write_run(Path("no-catalogue.parquet"), sample_run())
     for name in (
         "cut.parquet",
         "bent.parquet",

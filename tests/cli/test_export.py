@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.fakes.sample_run import FORK_WARM, write_run
+from tests.fakes.memory_run import write_run
+from tests.fakes.sample_run import FORK_WARM, sample_run
 
 from clonometer.cli.ending import run_to_the_end
 from clonometer.views.exports import FORMATS
@@ -51,7 +52,7 @@ def test_only_keeps_estimates_and_samples_of_its_cells(run_file: str, capsys: Ca
 
 
 def test_samples_are_those_of_the_file(tmp_path: Path, capsys: Captured) -> None:
-    path = write_run(tmp_path / "run.parquet")
+    path = write_run(tmp_path / "run.parquet", sample_run())
     assert run_to_the_end(["export", str(path), "--format", "jsonl", "--samples"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     table = pq.read_table(path).to_pylist()

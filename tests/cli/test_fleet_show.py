@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.dataset.made import make_run, write_fleet, write_run
+from tests.dataset.made import make_run, write_fleet
+from tests.fakes.memory_run import write_run
 
 
 @pytest.fixture(scope="module")

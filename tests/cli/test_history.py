@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from tests.dataset.made import make_run, write_run
+from tests.dataset.made import make_run
+from tests.fakes.memory_run import write_run
 from tests.plans import write_small_plan
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.fakes import sample_run
 from tests.fakes.mutations import mutated, mutated_bytes
+from tests.fakes.sample_run import sample_run
 from tests.protocol.test_trace import HEAD, answer
 from tests.tracing.test_from_json import SAMPLES, written
 
@@ -46,7 +46,7 @@ class Tampered:
 def metadata_of_workers() -> dict[str, Any]:
     quantity = {"unit": "ns", "detail": True, "stage": None}
     cell = {"cell": WORKERS, "workload": "work.factor", "condition": {"workers": 2}, "temperature": None}
-    whole = sample_run.metadata()
+    whole = sample_run().metadata
     return {
         **whole,
         "plan": {**whole["plan"], "cells": [cell]},

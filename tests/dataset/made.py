@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
-from tests.results.memory_run import COLUMNS, MemoryRun, RunBuilder
-
-from clonometer.runfile import RunFileWriter
-
-if TYPE_CHECKING:
-    from clonometer.answers import Block
+from tests.fakes.memory_run import MemoryRun, RunBuilder, write_run
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TIMES = {"call_returns_ns": 50_000.0, "task_runs_ns": 60_000.0, "reaped_ns": 90_000.0}
@@ -29,19 +23,6 @@ FACTS: dict[str, Any] = {
     "memory.total_bytes": 8 << 30,
     "load.one_minute": 0.1,
 }
-
-
-@dataclass(frozen=True)
-class _Block:
-    index: int
-    rows: int
-    columns: Mapping[str, Any]
-    column_types: Mapping[str, str]
-    units: Mapping[str, str]
-    status: str
-    reason: str | None
-    outcomes: Mapping[str, int]
-    facts: Mapping[str, Any]
 
 
 def make_run(
@@ -65,29 +46,6 @@ def make_run(
     metadata |= {"started": started.isoformat(), "ended": (started + timedelta(minutes=1)).isoformat(), "seed": seed}
     metadata["host"] = {**FACTS, "host.name_hash": host, **(facts or {})}
     return builder.run
-
-
-def write_run(path: Path, run: MemoryRun) -> Path:
-    """Write a run that is in memory as a run file."""
-    writer = RunFileWriter(path)
-    for entry in run.metadata["blocks"]:
-        data = run.data[entry["cell"]]
-        chosen = (data["process"] == entry["process"]) & (data["block"] == entry["block"])
-        names = [name for name in COLUMNS if name in data]
-        block = _Block(
-            entry["block"],
-            int(chosen.sum()),
-            {name: np.ascontiguousarray(data[name][chosen]) for name in names},
-            {name: COLUMNS[name][0] for name in names},
-            {name: COLUMNS[name][1] for name in names},
-            "ok",
-            None,
-            entry["outcomes"],
-            entry["facts"],
-        )
-        writer.add_block(entry["cell"], entry["process"], cast("Block", block))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return writer.write(run.metadata)
 
 
 def write_fleet(folder: Path, *, hosts: int = 9, runs: int = 2, odd: float = 1.0, seed: int = 3) -> Path:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from tests.dataset.made import make_run, write_run
+from tests.dataset.made import make_run
+from tests.fakes.memory_run import write_run
 from tools.json_schema import schema_of
 
 from clonometer.dataset.compare import compare_groups_of_hosts

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from tests.dataset.made import START, make_run
+from tests.fakes.memory_run import write_run
 from tools.json_schema import schema_of
 
 from clonometer.dataset import bencher, folders
@@ -35,8 +36,6 @@ DAYS, STEP = 60, 45
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from tests.dataset.made import write_run
-
     path = write_run(tmp_path_factory.mktemp("one") / "run.parquet", make_run())
     return summarize_file(path, "run.parquet")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.dataset.made import START, make_run, write_run
+from tests.dataset.made import START, make_run
+from tests.fakes.memory_run import write_run
 
 from clonometer.dataset import folders, index
 from clonometer.dataset.load import Dataset, load

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.catalogue import CATALOGUE
-from tests.dataset.made import make_run, write_run
-from tests.results.memory_run import MemoryRun, RunBuilder
+from tests.dataset.made import make_run
+from tests.fakes.memory_run import MemoryRun, RunBuilder, write_run
 from tools.json_schema import schema_of
 
 from clonometer.dataset.gallery import read_gallery, read_published

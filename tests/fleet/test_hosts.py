@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.sample_run import write_run
+from tests.fakes.memory_run import write_run
+from tests.fakes.sample_run import sample_run
 
 from clonometer._version import __version__
 from clonometer.errors import InputError, OutputError, RunFileError, UnavailableError, UsageError
@@ -107,7 +108,7 @@ def test_a_scheduler_here_or_behind_tls_needs_no_more(address: str) -> None:
 @pytest.mark.parametrize("kind", ["local", "memory"])
 def test_a_folder_keeps_the_first_of_a_name(tmp_path: Path, kind: str) -> None:
     pytest.importorskip("fsspec")
-    write_run(tmp_path / "sample.parquet")
+    write_run(tmp_path / "sample.parquet", sample_run())
     content = (tmp_path / "sample.parquet").read_bytes()
     folder = open_folder(str(tmp_path / "new" / "folder") if kind == "local" else "memory://fleet/folder")
     assert folder.status_of("a.parquet") is None

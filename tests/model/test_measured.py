@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.fakes.documents import BLOCK, made_document, planned
+from tests.fakes.memory_run import MemoryRun, RunBuilder
 
 from clonometer.errors import InputError
 from clonometer.model.calibration import HOT, Calibration
@@ -20,57 +20,35 @@ from clonometer.model.reference import ALONE, scale_of, scales_by
 from clonometer.model.turns import Turn
 from clonometer.model.types import NINE_IN_TEN
 
-NULL = np.iinfo(np.int64).min
 DEFAULT = {
     "parent_bytes": 0, "page_kind": "4k", "pages": "rewritten", "vmas": 0, "vma_kind": "untouched", "open_files": 0,
     "parent_threads": 0, "caches": "hot", "other_process": "alive", "write_step": "page",
 }  # fmt: skip
 BASE = Features(anon_areas=5, anon_pages=18, anon_tables=5, file_areas=9, open_files=6, threads=1)
+FACTS = {"anon_areas": 5, "anon_bytes": 18 * 4096, "vmas": 14, "open_files": 6}
 
 
-class Run:
-    """A run in memory: for each cell its workload, its condition and the times of its calls, two processes of two."""
+def whole_run() -> MemoryRun:
+    """A run of two processes, whose last launches failed: they are no times at all."""
+    builder = RunBuilder()
 
-    def __init__(self, cells: Mapping[str, tuple[str, Mapping[str, Any], float]]) -> None:
-        self._cells = cells
-        facts = {"anon_areas": 5, "anon_bytes": 18 * 4096, "vmas": 14, "open_files": 6}
-        further = {key: value + 50 for key, value in facts.items()} | {"anon_areas": -1}
-        self.document = made_document(
-            plan=planned(
-                *(
-                    {"cell": cell, "workload": workload, "condition": {**DEFAULT, **condition}}
-                    for cell, (workload, condition, _) in cells.items()
-                )
-            ),
-            blocks=[{**BLOCK, "facts": facts}, {**BLOCK, "facts": further}],
-            columns={key: {"type": "i64", "unit": "ns"} for key in ("call_returns_ns", "reaped_ns", "write_each_ns")},
+    def add(workload: str, times: Mapping[str, float], **condition: str) -> None:
+        cell = builder.cell(
+            workload, times, processes=2, samples=3, blocks=1, spread=0.0, facts=FACTS, **DEFAULT | condition
         )
+        columns = builder.run.data[cell]
+        columns["errno"][-1] = 11
+        for name in times:
+            columns[name][:] = columns[name] * np.array([0.9, 1.0, 1.1, 1.0, 1.0, 99.0])
 
-    def cells(self) -> list[str]:
-        return list(self._cells)
-
-    def columns(self, cell: str, wanted: Sequence[str]) -> dict[str, np.ndarray]:
-        workload, _, ns = self._cells[cell]
-        # The last launch failed: it is no time at all.
-        times = np.array([0.9, 1.0, 1.0, 1.1, 99.0]) * ns
-        call = np.full(5, NULL) if workload.startswith("cow") else times.astype(np.int64)
-        return {
-            "process": np.array([0, 0, 1, 1, 1], dtype=np.int32),
-            "errno": np.array([0, 0, 0, 0, 11], dtype=np.int32),
-            "call_returns_ns": call,
-            "reaped_ns": np.full(5, NULL) if workload.startswith("cow") else 3 * call,
-            "write_each_ns": times if workload.startswith("cow") else np.full(5, np.nan),
-        }
-
-
-def whole_run() -> Run:
-    cells = {
-        "spawn": ("launch.posix_spawn", {"caches": "idle"}, 200_000),
-        "cow": ("cow.parent", {}, 600),
-        "cow huge": ("cow.child", {"page_kind": "thp", "write_step": "small_page"}, 500),
-        "cow gone": ("cow.parent", {"other_process": "gone"}, 300),
-    }
-    return Run(cells)
+    add("launch.posix_spawn", {"call_returns_ns": 200_000, "reaped_ns": 600_000}, caches="idle")
+    add("cow.parent", {"write_each_ns": 600})
+    add("cow.child", {"write_each_ns": 500}, page_kind="thp", write_step="small_page")
+    add("cow.parent", {"write_each_ns": 300}, other_process="gone")
+    # The least that any block saw counts, where it was seen.
+    for block in builder.run.metadata["blocks"][1:]:
+        block["facts"] = {**{key: value + 50 for key, value in FACTS.items()}, "anon_areas": -1}
+    return builder.run
 
 
 PROCESS = replace(BASE, anon_areas=6, anon_pages=18 + 16_384, anon_tables=37, placed_pages=16_402)
@@ -90,7 +68,7 @@ def forked(factor: float = 1.0) -> list[ForkedProcess]:
     return processes
 
 
-def made(run: Run | None) -> Calibration:
+def made(run: MemoryRun | None) -> Calibration:
     return make_calibration(forked(), run, made_at=5, quick=True, machine={}, lacks={"huge": "none"}, seed=1)
 
 

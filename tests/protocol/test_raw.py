@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.fakes.sample_run import ending, metadata_at_start, processes, write_raw
+from tests.fakes.memory_run import write_raw
+from tests.fakes.sample_run import sample_run
 
 from clonometer.errors import OutputError, RunFileError
 from clonometer.files import MAKE_ROOM
@@ -32,22 +33,22 @@ def shape(path: Path) -> list[tuple[int, list[bytes], bool, bool]]:
 
 
 def test_reads_what_was_written(tmp_path: Path) -> None:
-    run = RawRun(write_raw(tmp_path / "a.raw"))
-    assert dict(run.metadata) == metadata_at_start()
+    run = RawRun(write_raw(tmp_path / "a.raw", sample_run()))
+    assert dict(run.metadata) == sample_run().at_start
     read = list(run.processes())
-    assert [process.entry for process in read] == [process.entry() for process in processes()]
+    assert [process.entry for process in read] == [process.entry for process in sample_run().processes()]
     assert [block.raw for process in read for block in process.blocks] == [
-        block.raw for process in processes() for block in process.read()[0]
+        block.raw for process in sample_run().processes() for block in process.read()[0]
     ]
-    assert run.ending == ending()
+    assert run.ending == sample_run().ending
     assert run.fault is None
 
 
 def test_blocks_can_be_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.raw"
-    blocks, _ = processes()[0].read()
-    with RawWriter(path, metadata_at_start()) as raw:
-        raw.begin_process(processes()[0].entry(ended=False))
+    blocks, _ = sample_run().processes()[0].read()
+    with RawWriter(path, sample_run().at_start) as raw:
+        raw.begin_process(sample_run().processes()[0].entry_at_start)
         again = [raw.add_block(block) for block in blocks]
     assert [load().raw for load in again] == [block.raw for block in blocks]
     process = next(RawRun(path).processes())
@@ -58,9 +59,9 @@ def test_blocks_can_be_read_again(tmp_path: Path) -> None:
 
 
 def test_a_cut_anywhere_leaves_whole_blocks_only(tmp_path: Path) -> None:
-    whole = write_raw(tmp_path / "whole.raw", rows=2, n_processes=2).read_bytes()
+    whole = write_raw(tmp_path / "whole.raw", sample_run(2), n_processes=2).read_bytes()
     expected = shape(tmp_path / "whole.raw")
-    begin = 16 + 16 + len(json.dumps(metadata_at_start()))
+    begin = 16 + 16 + len(json.dumps(sample_run().at_start))
     cut_path = tmp_path / "whole.raw"
     seen = set()
     for cut in [*range(len(whole) - 1, begin - 2, -1), *range(begin - 2, 0, -97)]:
@@ -82,7 +83,7 @@ def test_a_cut_anywhere_leaves_whole_blocks_only(tmp_path: Path) -> None:
 
 
 def test_says_where_a_file_was_cut(tmp_path: Path) -> None:
-    path = write_raw(tmp_path / "a.raw", end=False)
+    path = write_raw(tmp_path / "a.raw", sample_run(), end=False)
     run = RawRun(path)
     list(run.processes())
     assert (run.ending, run.fault) == (None, None)
@@ -94,7 +95,7 @@ def test_says_where_a_file_was_cut(tmp_path: Path) -> None:
 
 
 def test_damage_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
-    path = write_raw(tmp_path / "a.raw")
+    path = write_raw(tmp_path / "a.raw", sample_run())
     data = bytearray(path.read_bytes())
     at = data.rindex(b"COLS") + 20
     data[at] ^= 1
@@ -111,7 +112,7 @@ def test_damage_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
 )
 def test_refuses_frames_out_of_order(kinds: str, tmp_path: Path) -> None:
     path = tmp_path / "a.raw"
-    RawWriter(path, metadata_at_start()).close()
+    RawWriter(path, sample_run().at_start).close()
     with path.open("ab") as file:
         for kind in kinds.split():
             file.write(encode_frame(kind, b"{}"))
@@ -142,12 +143,12 @@ def test_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_never_overwrites_an_unfinished_run_unasked(tmp_path: Path) -> None:
-    path = write_raw(tmp_path / "a.raw")
+    path = write_raw(tmp_path / "a.raw", sample_run())
     with pytest.raises(OutputError, match="an unfinished run") as caught:
-        RawWriter(path, metadata_at_start())
+        RawWriter(path, sample_run().at_start)
     assert caught.value.hint is not None
     assert f"clonometer recover {path}" in caught.value.hint
-    RawWriter(path, metadata_at_start(), force=True).close()
+    RawWriter(path, sample_run().at_start, force=True).close()
     assert shape(path) == []
 
 
@@ -163,9 +164,9 @@ def largest_file(size_bytes: int) -> Iterator[None]:
 
 
 def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
-    path, blocks = tmp_path / "a.raw", processes()[0].read()[0]
-    with RawWriter(path, metadata_at_start()) as raw:
-        raw.begin_process(processes()[0].entry(ended=False))
+    path, blocks = tmp_path / "a.raw", sample_run().processes()[0].read()[0]
+    with RawWriter(path, sample_run().at_start) as raw:
+        raw.begin_process(sample_run().processes()[0].entry_at_start)
         again = raw.add_block(blocks[0])
         with largest_file(path.stat().st_size + 10), pytest.raises(OutputError) as caught:
             raw.add_block(blocks[1])
@@ -181,26 +182,26 @@ def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
 
 def test_leaves_nothing_where_not_even_the_beginning_has_room(tmp_path: Path) -> None:
     with largest_file(10), pytest.raises(OutputError, match="no room on disk") as caught:
-        RawWriter(tmp_path / "a.raw", metadata_at_start())
+        RawWriter(tmp_path / "a.raw", sample_run().at_start)
     assert (caught.value.hint, caught.value.exit_status) == (MAKE_ROOM, 4)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_run_that_is_being_written_is_let_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.raw"
-    with RawWriter(path, metadata_at_start()) as raw:
+    with RawWriter(path, sample_run().at_start) as raw:
         before = path.stat().st_ino
         for options in ({}, {"force": True}, {"aside": tmp_path / "a.previous.raw"}):
             with pytest.raises(OutputError, match="being written by another run"):
-                RawWriter(path, metadata_at_start(), **options)
+                RawWriter(path, sample_run().at_start, **options)
         assert [path.stat().st_ino for path in tmp_path.iterdir()] == [before]
-        raw.end(ending())
-    kept = RawWriter(path, metadata_at_start(), aside=tmp_path / "a.previous.raw")
+        raw.end(sample_run().ending)
+    kept = RawWriter(path, sample_run().at_start, aside=tmp_path / "a.previous.raw")
     assert kept.kept is not None
     assert kept.kept.stat().st_ino == before
     # What another has taken meanwhile is not removed.
     kept.close()
-    RawWriter(path, metadata_at_start(), force=True).remove()
+    RawWriter(path, sample_run().at_start, force=True).remove()
     assert [path.name for path in tmp_path.iterdir()] == ["a.previous.raw"]
 
 
@@ -210,8 +211,8 @@ def test_force_removes_a_link_and_never_follows_it(tmp_path: Path) -> None:
     for target in (victim, tmp_path / "not-there-yet"):
         path.symlink_to(target)
         with pytest.raises(OutputError, match="exists"):
-            RawWriter(path, metadata_at_start())
-        RawWriter(path, metadata_at_start(), force=True).close()
+            RawWriter(path, sample_run().at_start)
+        RawWriter(path, sample_run().at_start, force=True).close()
         assert not path.is_symlink()
         path.unlink()
     assert [path.name for path in tmp_path.iterdir()] == ["victim"]
@@ -222,12 +223,12 @@ def test_force_removes_no_device(tmp_path: Path) -> None:
     path = tmp_path / "a.raw"
     os.mkfifo(path)
     with pytest.raises(OutputError, match="not a regular file"):
-        RawWriter(path, metadata_at_start(), force=True)
+        RawWriter(path, sample_run().at_start, force=True)
     assert path.is_fifo()
 
 
 def test_removes_the_file_when_it_is_no_longer_needed(tmp_path: Path) -> None:
-    raw = RawWriter(tmp_path / "a.raw", metadata_at_start())
+    raw = RawWriter(tmp_path / "a.raw", sample_run().at_start)
     raw.remove()
     assert not list(tmp_path.iterdir())
     with pytest.raises(OutputError, match="is closed"):
@@ -238,8 +239,10 @@ def test_removes_the_file_when_it_is_no_longer_needed(tmp_path: Path) -> None:
 @given(st.data())
 def test_damage_anywhere_gives_run_file_errors_only(tmp_path: Path, data: st.DataObject) -> None:
     path, whole = tmp_path / "damaged.raw", tmp_path / "whole.raw"
-    damaged = bytearray((whole if whole.exists() else write_raw(whole, rows=3)).read_bytes())
-    sent = {block.raw[block.raw.index(b"COLS") :] for process in processes(3) for block in process.read()[0]}
+    damaged = bytearray((whole if whole.exists() else write_raw(whole, sample_run(3))).read_bytes())
+    sent = {
+        block.raw[block.raw.index(b"COLS") :] for process in sample_run(3).processes() for block in process.read()[0]
+    }
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(damaged) - 1))
         damaged[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=6))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.results.memory_run import MemoryRun, RunBuilder
+from tests.fakes.memory_run import MemoryRun, RunBuilder
 from tests.results.runs import default_plan
 
 

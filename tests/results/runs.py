@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.results.memory_run import MemoryRun, RunBuilder, add_default_plan
+from tests.fakes.memory_run import MemoryRun, RunBuilder, add_default_plan
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 KINDS = ("thread", "process")

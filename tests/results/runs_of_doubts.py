@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.results.memory_run import MemoryRun, RunBuilder
+from tests.fakes.memory_run import MemoryRun, RunBuilder
 from tests.results.runs import FORK, GIB, KINDS, MIB, PTHREAD, footprint_sizes, listed, operation, plus, scaled
 
 

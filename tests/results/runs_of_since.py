@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.results.memory_run import RunBuilder
+from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import FORK, PTHREAD, scaled
 
 from clonometer.results.compare.sides import read_side

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.results.memory_run import MemoryRun, RunBuilder
+from tests.fakes.memory_run import MemoryRun, RunBuilder
 from tests.results.runs import FORK, KINDS, listed
 
 NUMBERS = (1000, 3000, 5000, 5040, 5080, 5120, 5160, 5200, 7000, 11_000, 15_000, 19_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.results.memory_run import RunBuilder
+from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import FORK, PTHREAD, RUNS, plus
 
 from clonometer.results.first.reasons import _finding, _say_shares

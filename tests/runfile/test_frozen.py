@@ -10,7 +10,8 @@ import jsonschema
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.fakes.sample_run import write_run
+from tests.fakes.memory_run import write_run
+from tests.fakes.sample_run import sample_run
 
 import clonometer
 from clonometer.runfile import open_run
@@ -48,7 +49,7 @@ def test_schema1_opens() -> None:
 
 def test_the_schema_describes_schema1_and_what_is_written_today(tmp_path: Path) -> None:
     schema = json.loads((DATA.parents[1] / "docs/schemas/run.schema.json").read_text(encoding="utf-8"))
-    for path in (SCHEMA1, write_run(tmp_path / "run.parquet")):
+    for path in (SCHEMA1, write_run(tmp_path / "run.parquet", sample_run())):
         text = pq.ParquetFile(path).metadata.metadata[b"clonometer"]
         jsonschema.validate(json.loads(text), schema)
         assert parse_document(text) == open_run(path).document

@@ -15,16 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes.answers import encode_block
-from tests.fakes.sample_run import (
-    ABSENT,
-    CLOCK,
-    FORK_COLD,
-    FORK_WARM,
-    metadata,
-    processes,
-    write_raw,
-    write_run,
-)
+from tests.fakes.memory_run import write_raw, write_run
+from tests.fakes.sample_run import ABSENT, CLOCK, FORK_COLD, FORK_WARM, sample_run
 
 import clonometer
 from clonometer.errors import RunFileError, UsageError
@@ -46,15 +38,15 @@ def rewrite(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return write_run(tmp_path / "run.parquet")
+    return write_run(tmp_path / "run.parquet", sample_run())
 
 
 def test_gives_metadata_as_it_was_and_typed(path: Path) -> None:
     with open_run(path) as run:
         details = run.document
         content = to_json(details)
-        for key in metadata().keys() - {"plan", "catalogue"}:
-            assert content[key] == metadata()[key]
+        for key in sample_run().metadata.keys() - {"plan", "catalogue"}:
+            assert content[key] == sample_run().metadata[key]
         assert (details.status, details.seed, details.command[0]) == ("complete", 7, "clonometer")
         assert details.plan.cells[0].cell == CLOCK
         assert details.plan.cells[1].condition == {"parent_bytes": 0, "placement": "pinned"}
@@ -66,7 +58,13 @@ def test_gives_metadata_as_it_was_and_typed(path: Path) -> None:
 def test_gives_the_samples_of_a_cell(path: Path) -> None:
     run = open_run(path)
     assert run.cells() == [CLOCK, FORK_COLD, FORK_WARM]
-    sent = [block for process in processes() if process.number != 1 for block in process.read()[0] if block.index > 0]
+    sent = [
+        block
+        for process in sample_run().processes()
+        if process.entry["process"] != 1
+        for block in process.read()[0]
+        if block.index > 0
+    ]
     fork = run.columns(FORK_WARM, ["reaped_ns", "cpu_child"])
     assert set(fork) == {"process", "block", "sample", "reaped_ns", "cpu_child"}
     assert fork["process"].tolist() == [0] * 12 + [2] * 12
@@ -89,7 +87,7 @@ def test_leaves_out_blocks_that_are_not_ok(tmp_path: Path) -> None:
     writer = RunFileWriter(tmp_path / "run.parquet")
     for block in AnswerReader().feed(answer):
         writer.add_block(CLOCK, 0, block)
-    run = open_run(writer.write(metadata()))
+    run = open_run(writer.write(sample_run().metadata))
     assert run.columns(CLOCK)["cost_ns"].tolist() == [1.0, 2.0]
     assert run.samples()["cost_ns"].to_pylist() == [1.0, 2.0, 9.0]
 
@@ -183,7 +181,7 @@ def test_refuses_what_cannot_be_read(tmp_path: Path) -> None:
 
 def test_says_how_to_go_on_with_a_raw_file(tmp_path: Path) -> None:
     with pytest.raises(RunFileError, match="unfinished run") as caught:
-        open_run(write_raw(tmp_path / "a.raw"))
+        open_run(write_raw(tmp_path / "a.raw", sample_run()))
     assert caught.value.hint == f"clonometer recover {tmp_path / 'a.raw'}"
 
 

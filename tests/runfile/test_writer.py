@@ -12,7 +12,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from tests.fakes.answers import encode_block
-from tests.fakes.sample_run import CLOCK, FORK_COLD, FORK_WARM, metadata, processes, write_run
+from tests.fakes.memory_run import write_run
+from tests.fakes.sample_run import CLOCK, FORK_COLD, FORK_WARM, sample_run
 
 from clonometer.answers import Block
 from clonometer.errors import OutputError, ProtocolError, RunFileError
@@ -29,7 +30,7 @@ def one_block(columns: dict[str, Any], index: int = 0, **further: Any) -> Block:
 
 
 def test_rows_are_sorted_and_have_every_column(tmp_path: Path) -> None:
-    table = pq.read_table(write_run(tmp_path / "run.parquet"))
+    table = pq.read_table(write_run(tmp_path / "run.parquet", sample_run()))
     frame = table.to_pandas()
     assert table.num_rows == 2 * (1 + 5 + 7) + 5
     assert list(frame.columns[:4]) == KEYS
@@ -47,20 +48,24 @@ def test_rows_are_sorted_and_have_every_column(tmp_path: Path) -> None:
 
 
 def test_order_of_adding_does_not_matter(tmp_path: Path) -> None:
-    blocks = [(process.cell_of(block), process.number, block) for process in processes() for block in process.read()[0]]
+    blocks = [
+        (cell, process.entry["process"], block)
+        for process in sample_run().processes()
+        for cell, block in zip(process.cells, process.read()[0], strict=True)
+    ]
     random.Random(3).shuffle(blocks)
     writer = RunFileWriter(tmp_path / "shuffled.parquet")
     for cell, process, block in blocks:
         writer.add_block(cell, process, block)
-    shuffled = open_run(writer.write(metadata()))
-    straight = open_run(write_run(tmp_path / "straight.parquet"))
+    shuffled = open_run(writer.write(sample_run().metadata))
+    straight = open_run(write_run(tmp_path / "straight.parquet", sample_run()))
     columns = list(shuffled.samples().column_names)
     assert shuffled.samples().equals(straight.samples().select(columns))
     assert shuffled.document.blocks == straight.document.blocks
 
 
 def test_fills_in_blocks_and_columns(tmp_path: Path) -> None:
-    run = open_run(write_run(tmp_path / "run.parquet"))
+    run = open_run(write_run(tmp_path / "run.parquet", sample_run()))
     assert [(entry.process, entry.block, entry.cell, entry.rows) for entry in run.document.blocks] == [
         (0, 0, FORK_COLD, 1),
         (0, 1, FORK_WARM, 5),
@@ -87,7 +92,7 @@ def test_row_groups_are_large_and_cells_can_be_skipped(tmp_path: Path) -> None:
     for at, cell in enumerate(texts):
         writer.add_block(cell, at, one_block({"reaped_ns": np.arange(rows) + at}))
     writer.add_block("launch.fork[parent_bytes=9]", 9, one_block({"reaped_ns": np.arange(200_001)}))
-    path = writer.write(metadata())
+    path = writer.write(sample_run().metadata)
     parquet = pq.ParquetFile(path)
     groups = [parquet.metadata.row_group(at) for at in range(parquet.num_row_groups)]
     sizes = [group.num_rows for group in groups]
@@ -114,7 +119,7 @@ def test_reads_blocks_again_instead_of_holding_them(tmp_path: Path) -> None:
     writer = RunFileWriter(tmp_path / "run.parquet")
     writer.add_block("x", 0, block, load)
     assert not asked
-    writer.write(metadata())
+    writer.write(sample_run().metadata)
     assert asked == [1]
 
 
@@ -128,11 +133,11 @@ def test_refuses_blocks_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match="'cost_ns' is f64 in us here"):
         writer.add_block("x", 1, one_block({"cost_ns": [1.0]}, units={"cost_ns": "us"}))
     assert (writer.n_blocks, writer.n_samples) == (1, 1)
-    assert list(open_run(writer.write(metadata())).document.columns) == ["cost_ns"]
+    assert list(open_run(writer.write(sample_run().metadata)).document.columns) == ["cost_ns"]
 
 
 def test_a_run_without_samples_can_be_written(tmp_path: Path) -> None:
-    run = open_run(RunFileWriter(tmp_path / "run.parquet").write({**metadata(), "status": "failed"}))
+    run = open_run(RunFileWriter(tmp_path / "run.parquet").write({**sample_run().metadata, "status": "failed"}))
     assert (run.n_samples, run.cells(), run.document.status) == (0, [], "failed")
     assert run.columns(FORK_WARM)["process"].tolist() == []
 
@@ -141,9 +146,9 @@ def test_never_replaces_a_file_unasked(tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
     path.write_text("mine")
     with pytest.raises(OutputError, match="exists"):
-        RunFileWriter(path).write(metadata())
+        RunFileWriter(path).write(sample_run().metadata)
     assert path.read_text() == "mine"
-    RunFileWriter(path, force=True).write(metadata())
+    RunFileWriter(path, force=True).write(sample_run().metadata)
     assert open_run(path).n_samples == 0
     assert [path.name for path in tmp_path.iterdir()] == ["run.parquet"]
 
@@ -151,9 +156,9 @@ def test_never_replaces_a_file_unasked(tmp_path: Path) -> None:
 def test_refuses_metadata_of_another_shape(tmp_path: Path) -> None:
     writer = RunFileWriter(tmp_path / "run.parquet")
     with pytest.raises(RunFileError, match=r"metadata is damaged: seed is null, not a whole number"):
-        writer.write({**metadata(), "seed": None})
+        writer.write({**sample_run().metadata, "seed": None})
     with pytest.raises(RunFileError, match="cannot be written as JSON"):
-        writer.write({**metadata(), "host": {"load": float("nan")}})
+        writer.write({**sample_run().metadata, "host": {"load": float("nan")}})
     assert not list(tmp_path.iterdir())
 
 
@@ -164,11 +169,11 @@ def test_leaves_nothing_behind_when_there_is_no_room(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
         with pytest.raises(OutputError, match="no room on disk"):
-            writer.write(metadata())
+            writer.write(sample_run().metadata)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())
-    assert open_run(writer.write(metadata())).n_samples == 20_000
+    assert open_run(writer.write(sample_run().metadata)).n_samples == 20_000
 
 
 def test_what_cannot_be_read_again_is_no_run_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,19 +182,19 @@ def test_what_cannot_be_read_again_is_no_run_file(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(RunFileWriter, "_write_parquet", write_half)
     with pytest.raises(RunFileError):
-        write_run(tmp_path / "run.parquet")
+        write_run(tmp_path / "run.parquet", sample_run())
     assert not list(tmp_path.iterdir())
 
 
 def test_says_when_the_folder_is_gone(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot write"):
-        RunFileWriter(tmp_path / "none" / "run.parquet").write(metadata())
+        RunFileWriter(tmp_path / "none" / "run.parquet").write(sample_run().metadata)
 
 
 def test_the_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        path = write_run(tmp_path / "run.parquet")
+        path = write_run(tmp_path / "run.parquet", sample_run())
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o640
@@ -198,7 +203,7 @@ def test_the_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
 def test_pandas_polars_and_duckdb_read_it_as_it_is(tmp_path: Path) -> None:
     import duckdb  # when a process ends that has loaded it, it says at length what it has left behind
 
-    path = write_run(tmp_path / "run.parquet")
+    path = write_run(tmp_path / "run.parquet", sample_run())
     run = open_run(path)
     expected = {}
     for cell in run.cells():

@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.fakes.sample_run import (
-    ABSENT,
-    CLOCK,
-    FORK_COLD,
-    FORK_WARM,
-    metadata_at_start,
-    processes,
-    write_raw,
-    write_run,
-)
+from tests.fakes.memory_run import write_raw, write_run
+from tests.fakes.sample_run import ABSENT, CLOCK, FORK_COLD, FORK_WARM, sample_run
 
 from clonometer.errors import OutputError, RunFileError
 from clonometer.protocol import RawWriter
@@ -29,7 +21,7 @@ def statuses(path: Path) -> dict[str, tuple[str, str | None]]:
 
 
 def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
-    raw = write_raw(tmp_path / "run.raw", end=False)
+    raw = write_raw(tmp_path / "run.raw", sample_run(), end=False)
     recovered = recover(raw, tmp_path / "run.parquet")
     assert (recovered.n_processes, recovered.n_blocks, recovered.n_samples, recovered.status) == (3, 7, 31, "partial")
     assert recovered.fault is None
@@ -44,9 +36,9 @@ def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
         FORK_WARM: ("ok", None),
         ABSENT: ("missing", "the run was killed before it was measured"),
     }
-    ended = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC) + timedelta(microseconds=2_900)
+    ended = datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(microseconds=2_900)
     assert datetime.fromisoformat(run.document.ended) == ended
-    whole = open_run(write_run(tmp_path / "whole.parquet"))
+    whole = open_run(write_run(tmp_path / "whole.parquet", sample_run()))
     for cell in whole.cells():
         left, right = run.columns(cell), whole.columns(cell)
         assert all(np.array_equal(left[name], right[name], equal_nan=name == "cost_ns") for name in right)
@@ -56,16 +48,16 @@ def test_a_killed_run_becomes_a_partial_run_file(tmp_path: Path) -> None:
 
 
 def test_a_run_that_had_ended_keeps_its_own_ending(tmp_path: Path) -> None:
-    recovered = recover(write_raw(tmp_path / "run.raw"), tmp_path / "run.parquet")
+    recovered = recover(write_raw(tmp_path / "run.raw", sample_run()), tmp_path / "run.parquet")
     assert recovered.status == "complete"
-    assert open_run(recovered.path).document == open_run(write_run(tmp_path / "whole.parquet")).document
+    assert open_run(recovered.path).document == open_run(write_run(tmp_path / "whole.parquet", sample_run())).document
 
 
 def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
-    data = write_raw(tmp_path / "whole.raw", rows=2, n_processes=2).read_bytes()
+    data = write_raw(tmp_path / "whole.raw", sample_run(2), n_processes=2).read_bytes()
     rows = [1, 2, 4, 2]  # of the blocks, in the order of the file
     allowed = {sum(rows[:n]) for n in range(len(rows) + 1)}
-    begin = 16 + 16 + len(json.dumps(metadata_at_start()))
+    begin = 16 + 16 + len(json.dumps(sample_run().at_start))
     cut_file, out = tmp_path / "cut.raw", tmp_path / "cut.parquet"
     seen = set()
     for cut in range(begin, len(data) + 1, 61):
@@ -80,7 +72,7 @@ def test_a_cut_anywhere_gives_whole_blocks_only(tmp_path: Path) -> None:
 
 def test_says_of_the_process_that_was_killed(tmp_path: Path) -> None:
     raw = tmp_path / "run.raw"
-    raw.write_bytes(write_raw(tmp_path / "whole.raw", end=False).read_bytes()[:-3])
+    raw.write_bytes(write_raw(tmp_path / "whole.raw", sample_run(), end=False).read_bytes()[:-3])
     recovered = recover(raw, tmp_path / "run.parquet")
     last = open_run(recovered.path).document.processes[-1]
     assert (last.status, last.reason) == ("failed", "the run was killed while this process measured")
@@ -91,12 +83,12 @@ def test_says_of_the_process_that_was_killed(tmp_path: Path) -> None:
 
 def raw_of_one(path: Path, end: dict[str, Any], n_blocks: int = 0) -> Path:
     """A raw file with one process, which ended in a given way."""
-    process = processes()[0]
-    with RawWriter(path, metadata_at_start()) as raw:
-        raw.begin_process(process.entry(ended=False))
+    process = sample_run().processes()[0]
+    with RawWriter(path, sample_run().at_start) as raw:
+        raw.begin_process(process.entry_at_start)
         for block in process.read()[0][:n_blocks]:
             raw.add_block(block)
-        raw.end_process({**process.entry(), **end})
+        raw.end_process({**process.entry, **end})
     return path
 
 
@@ -135,7 +127,7 @@ def test_refuses_what_cannot_be_recovered(tmp_path: Path) -> None:
 
 
 def test_never_replaces_a_file_unasked(tmp_path: Path) -> None:
-    raw = write_raw(tmp_path / "run.raw")
+    raw = write_raw(tmp_path / "run.raw", sample_run())
     out = tmp_path / "run.parquet"
     out.write_text("mine")
     with pytest.raises(OutputError, match="exists"):

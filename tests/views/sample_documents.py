@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from tests.dataset.made import make_run, write_fleet, write_run
+from tests.dataset.made import make_run, write_fleet
+from tests.fakes.memory_run import write_run
 from tests.model.synthetic import calibration
 from tests.tracing.test_census import COSTS, ended, forked, taken
 from tests.tracing.test_work import with_ablation

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.results.memory_run import RunBuilder
+from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import PTHREAD, RUNS
 from tests.results.sentences import frozen_run
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from tests.results.memory_run import RunBuilder
+from tests.fakes.memory_run import RunBuilder
 from tests.views.sample_kinds import SAMPLED, need_samples, panels_of
 from tests.views.sample_results import with_switches
 

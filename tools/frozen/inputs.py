@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from tests.dataset.made import make_run, write_fleet, write_run
-from tests.fakes.sample_run import write_raw
+from tests.dataset.made import make_run, write_fleet
+from tests.fakes.memory_run import write_raw, write_run
+from tests.fakes.sample_run import sample_run
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 
@@ -29,7 +30,7 @@ def write_inputs(folder: Path) -> None:
     for day in range(24):
         level = 1.2 if day >= 14 else 1.0
         write_run(folder / "history" / f"day{day:02}.parquet", make_run(seed=50 + day, day=day, factor=level))
-    write_raw(folder / "killed.raw", end=False)
+    write_raw(folder / "killed.raw", sample_run(), end=False)
     (folder / "damaged").mkdir()
     for name, damaged in _damaged(folder / "schema1.parquet"):
         (folder / "damaged" / name).write_bytes(damaged)

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from tests.results.memory_run import RunBuilder
+from tests.fakes.memory_run import RunBuilder
 
 from clonometer.errors import UsageError
 from clonometer.records import to_json

@@ -1,20 +1,27 @@
-"""Runs in memory: made of chosen numbers, so that every result has a known answer."""
+"""Runs in memory: made of chosen numbers, so that every result has a known answer; written as files where asked."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.catalogue import CATALOGUE
 
+from clonometer.answers import Block, Done
+from clonometer.protocol import AnswerReader, RawWriter, preamble
 from clonometer.run_document import RunDocument, read_document
+from clonometer.runfile import RunFileWriter
+from tests.catalogue import CATALOGUE
+from tests.fakes.answers import encode_block, encode_done
+from tests.fakes.documents import EMPTY
 
 NULL_I32 = np.iinfo(np.int32).min
 NULL_I64 = np.iinfo(np.int64).min
 MIB, GIB = 1 << 20, 1 << 30
+Array = np.ndarray[Any, Any]
 
 # What no driver measures, for tests of other units: a time in microseconds and a plain size.
 INVENTED: dict[str, Any] = {
@@ -55,12 +62,38 @@ COLUMNS = {
 }
 
 
+#: What a run's metadata has at its end only, besides its processes and blocks.
+AT_THE_END = ("status", "status_reason", "ended", "cells")
+#: What the entry of a process has at its end only.
+OF_AN_ENDED_PROCESS = ("ended_ns", "status", "reason", "exit_status", "stderr")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One start of a driver: its entry in the metadata, the cell of each block, and its answer as bytes."""
+
+    entry: Mapping[str, Any]
+    cells: Sequence[str]
+    answer: bytes
+
+    def read(self) -> tuple[list[Block], Done]:
+        """The answer's blocks and its end."""
+        reader = AnswerReader()
+        blocks = reader.feed(self.answer)
+        return blocks, reader.finish()
+
+    @property
+    def entry_at_start(self) -> dict[str, Any]:
+        """What the entry says while the process measures."""
+        return {key: value for key, value in self.entry.items() if key not in OF_AN_ENDED_PROCESS}
+
+
 @dataclass
 class MemoryRun:
     """A run as `clonometer.results.rows.source.RunSource` wants it."""
 
     metadata: dict[str, Any]
-    data: dict[str, dict[str, np.ndarray[Any, Any]]] = field(default_factory=dict)
+    data: dict[str, dict[str, Array]] = field(default_factory=dict)
 
     @property
     def document(self) -> RunDocument:
@@ -70,10 +103,82 @@ class MemoryRun:
     def cells(self) -> list[str]:
         return sorted(self.data)
 
-    def columns(self, cell: str, names: Sequence[str]) -> Mapping[str, np.ndarray[Any, Any]]:
+    def columns(self, cell: str, names: Sequence[str]) -> Mapping[str, Array]:
         unknown = set(names) - set(self.metadata["columns"]) - {"process", "block", "sample"}
         assert not unknown, f"asked for columns that the run does not declare: {unknown}"
         return {name: self.data[cell][name] for name in names}
+
+    def add_block(
+        self, cell: str, process: int, block: int, columns: Mapping[str, Array], **entry: Mapping[str, Any]
+    ) -> None:
+        """Add a block of chosen samples with its outcomes and facts; all blocks of a cell have the same columns."""
+        rows = len(next(iter(columns.values())))
+        numbers = {"process": np.full(rows, process), "block": np.full(rows, block), "sample": np.arange(rows)}
+        new = {**{name: values.astype(np.int32) for name, values in numbers.items()}, **columns}
+        before = self.data.get(cell)
+        self.data[cell] = {name: np.concatenate([before[name], new[name]]) for name in new} if before else new
+        key = {"process": process, "block": block, "cell": cell}
+        self.metadata["blocks"].append({**key, "status": "ok", "reason": None, "rows": rows, **entry})
+
+    @property
+    def at_start(self) -> dict[str, Any]:
+        """What is known before anything is measured."""
+        later = (*AT_THE_END, "processes", "blocks", "columns")
+        return {key: value for key, value in self.metadata.items() if key not in later}
+
+    @property
+    def ending(self) -> dict[str, Any]:
+        """What is known at the end, but for processes."""
+        return {key: self.metadata[key] for key in AT_THE_END}
+
+    def processes(self) -> list[Process]:
+        """Each start of a driver with its answer, in the order of the metadata."""
+        return [self._process(entry) for entry in self.metadata["processes"]]
+
+    def _process(self, entry: Mapping[str, Any]) -> Process:
+        blocks = [block for block in self.metadata["blocks"] if block["process"] == entry["process"]]
+        answer = preamble() + b"".join(map(self._encoded, blocks)) + encode_done(blocks=len(blocks))
+        return Process(entry, [block["cell"] for block in blocks], answer)
+
+    def _encoded(self, block: Mapping[str, Any]) -> bytes:
+        """A block as its driver sends it: columns that the workload does not have are not sent."""
+        data = self.data[block["cell"]]
+        chosen = (data["process"] == block["process"]) & (data["block"] == block["block"])
+        columns = {name: data[name][chosen] for name in self.metadata["columns"] if name in data}
+        [cell] = (cell for cell in self.metadata["plan"]["cells"] if cell["cell"] == block["cell"])
+        return encode_block(
+            block["block"],
+            cell["workload"],
+            cell["temperature"],
+            {name: values for name, values in columns.items() if not _is_all_null(values)},
+            units={name: column["unit"] for name, column in self.metadata["columns"].items()},
+            **{key: block[key] for key in ("status", "reason", "outcomes", "facts")},
+        )
+
+
+def write_run(path: Path, run: MemoryRun) -> Path:
+    """Write a run file."""
+    writer = RunFileWriter(path)
+    for process in run.processes():
+        for cell, block in zip(process.cells, process.read()[0], strict=True):
+            writer.add_block(cell, process.entry["process"], block)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return writer.write(run.metadata)
+
+
+def write_raw(path: Path, run: MemoryRun, *, n_processes: int | None = None, end: bool = True) -> Path:
+    """Write NAME.raw, of a run that came to its end or of one that was killed after its last process."""
+    with RawWriter(path, run.at_start) as raw:
+        for process in run.processes()[:n_processes]:
+            raw.begin_process(process.entry_at_start)
+            blocks, done = process.read()
+            for block in blocks:
+                raw.add_block(block)
+            raw.add_done(done)
+            raw.end_process(process.entry)
+        if end:
+            raw.end(run.ending)
+    return path
 
 
 class RunBuilder:
@@ -85,14 +190,9 @@ class RunBuilder:
         self._columns = dict(COLUMNS)
         self.run = MemoryRun(
             {
-                "schema": 1,
-                "status": "complete",
-                "status_reason": None,
-                "started": "2026-01-01T12:00:00+00:00",
+                **copy.deepcopy(EMPTY),
                 "ended": "2026-01-01T12:01:02.500000+00:00",
-                "clonometer_version": "0.1.0",
                 "seed": 42,
-                "command": ["clonometer", "run"],
                 "plan": {"name": "default", "title": "t", "budget_seconds": 60.0, "cells": [], "targets": []},
                 "catalogue": copy.deepcopy(DESCRIBED),
                 "clock": {
@@ -103,9 +203,6 @@ class RunBuilder:
                     "method": "",
                 },
                 "host": {"cpu.model": "Test", "steal.share": 0.0, "thp.sizes": {}},
-                "processes": [],
-                "blocks": [],
-                "cells": [],
                 "columns": {name: {"type": type_, "unit": unit} for name, (type_, unit) in COLUMNS.items()},
             }
         )
@@ -196,6 +293,11 @@ class RunBuilder:
                     }
                 )
         return text
+
+
+def _is_all_null(values: Array) -> bool:
+    null = np.isnan(values) if values.dtype.kind == "f" else values == np.iinfo(values.dtype).min
+    return bool(null.all())
 
 
 def _null(type_: str) -> tuple[float | int, Any]:
