@@ -1,7 +1,8 @@
 """``python -m tools.frozen compare REVISION``: what users see differently since then. ``write FOLDER``: this tree's.
 
 Both trees run with this tree's Python packages and compiled programs; each with its own sources and tests. Names of
-files that differ are printed, and the status is 1 if any does. Give ``--diff`` to read the differences.
+files that differ are printed, and the status is 1 if any does. Give ``--diff`` to read the differences, and ``--only
+WORD`` for the commands and tests that have a word in their name.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import filecmp
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,8 +21,8 @@ _TREE = Path(__file__).parents[2]
 _SHOWING = ("tests/views", "tests/tracing", "tests/prediction", "tests/studies", "tests/results/peers")
 
 
-def write(folder: Path) -> None:
-    """Write everything of this tree into an empty folder."""
+def write(folder: Path, only: str) -> None:
+    """Write what this tree shows into a new folder: all that has a word in its name."""
     from tools.frozen.commands import write_outputs
     from tools.frozen.inputs import write_inputs
     from tools.frozen.recorder import FOLDER
@@ -28,16 +30,19 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in ("commands", "views"):
         (folder / name).mkdir()
-    with tempfile.TemporaryDirectory() as scratch:
-        # The same path in both trees: it stands in messages.
-        write_inputs(Path(scratch))
-        write_outputs(Path(scratch), folder / "commands")
+    # The same path for both trees: it stands in messages.
+    inputs = folder.with_name("inputs")
+    inputs.mkdir()
+    write_inputs(inputs)
+    write_outputs(inputs, folder / "commands", only)
+    shutil.rmtree(inputs)
     environment = {**os.environ, FOLDER: str(folder / "views")}
-    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "tools.frozen.recorder", *_SHOWING]
+    options = ("-q", "-p", "no:randomly", "-p", "tools.frozen.recorder", "-k", only)
+    tests = [sys.executable, "-m", "pytest", *options, *_SHOWING]
     subprocess.run(tests, cwd=_TREE, env=environment, check=False, stdout=subprocess.DEVNULL)
 
 
-def compare(revision: str, *, diff: bool) -> int:
+def compare(revision: str, only: str, *, diff: bool) -> int:
     """Write both trees' and name what differs; the status is 1 where something does."""
     with tempfile.TemporaryDirectory() as scratch:
         old = Path(scratch, "old")
@@ -46,6 +51,7 @@ def compare(revision: str, *, diff: bool) -> int:
             for tree, folder in ((old, "before"), (_TREE, "now")):
                 search = os.pathsep.join([str(tree / "src"), str(tree)])
                 command = [sys.executable, "-P", "-m", "tools.frozen", "write", str(Path(scratch, folder))]
+                command += ["--only", only] if only else []
                 subprocess.run(command, cwd=tree, env={**os.environ, "PYTHONPATH": search}, check=True)
             return _tell(Path(scratch, "before"), Path(scratch, "now"), diff=diff)
         finally:
@@ -72,7 +78,8 @@ if __name__ == "__main__":
     parser.add_argument("what", choices=["write", "compare"])
     parser.add_argument("where", help="an empty folder, or a revision of git")
     parser.add_argument("--diff", action="store_true")
+    parser.add_argument("--only", default="", metavar="WORD")
     asked = parser.parse_args()
     if asked.what == "compare":
-        sys.exit(compare(asked.where, diff=asked.diff))
-    write(Path(asked.where))
+        sys.exit(compare(asked.where, asked.only, diff=asked.diff))
+    write(Path(asked.where), asked.only)

@@ -70,16 +70,22 @@ def _with_option(words: Sequence[str], option: str) -> list[str]:
     return [*words[:at], option, *words[at:]]
 
 
-def write_outputs(inputs: Path, folder: Path) -> None:
-    """Run every command in the folder of inputs and write what it printed; the names are its words."""
+def write_outputs(inputs: Path, folder: Path, only: str = "") -> None:
+    """Run every command with ``only`` among its words in the folder of inputs, and write what it printed."""
     with contextlib.chdir(inputs):
         for words, width in reading_commands():
+            if only not in _name(words):
+                continue
             (folder / f"{_name(words)}.{width}").write_text(_printed(words, width))
         for name, words in _WRITING:
+            if only not in _name(words):
+                continue
             (folder / f"{name}.printed").write_text(_printed(words, 80))
             if Path(name).exists():
                 (folder / name).write_bytes(_comparable(Path(name)))
         for damaged in sorted(Path("damaged").iterdir()):
+            if only not in damaged.name:
+                continue
             answers = [_printed((*words, str(damaged)), 80) for words in (("show",), ("compare", "before.parquet"))]
             (folder / f"{damaged.name}.told").write_text("".join(answers))
 

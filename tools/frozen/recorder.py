@@ -9,6 +9,7 @@ import functools
 import importlib
 import os
 import pkgutil
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ import clonometer.views
 
 #: In the environment: the folder that is written to.
 FOLDER = "CLONOMETER_FROZEN"
+#: A folder that a test made for itself, whose name is drawn.
+_DRAWN = re.compile(r"(?<=/)tmp[a-z0-9_]{8}\b")
 _texts: list[str] = []
 
 
@@ -27,7 +30,7 @@ def _recorded(function: Callable[..., Any]) -> Callable[..., Any]:
     def record(*args: Any, **options: Any) -> Any:
         made = function(*args, **options)
         if isinstance(made, str):
-            _texts.append(made)
+            _texts.append(_DRAWN.sub("temporary", made))
         return made
 
     record.is_recorded = True  # type: ignore[attr-defined] # for the names under which it is imported again
