@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from clonometer.host.cgroup import memory_kills_file
 from clonometer.host.facts import collect
+from clonometer.host.source import Source
 
 MIB = 1 << 20
 
@@ -157,3 +159,19 @@ def test_hybrid_uses_v1_for_what_v1_has(machine):
 def test_without_mountinfo_the_usual_places_are_tried(machine, folder):
     machine.write({"proc/self/cgroup": "0::/", f"{folder}/cgroup.controllers": "pids", f"{folder}/pids.max": "12"})
     assert limits(machine)["pids_max"] == 12
+
+
+@pytest.mark.parametrize(
+    ("group", "mount", "counter", "counts"),
+    [
+        ("0::/job", "0:26 / /g rw - cgroup2 cgroup2 rw", "/g/job/memory.events", True),
+        ("8:memory:/job", "0:26 / /g/memory rw - cgroup cgroup rw,memory", "/g/memory/job/memory.oom_control", True),
+        # The root of version 2 has none, nor has a machine whose groups are not mounted.
+        ("0::/", "0:26 / /g rw - cgroup2 cgroup2 rw", "/g/memory.events", False),
+        ("0::/job", "0:26 / /g rw - tmpfs tmpfs rw", "/g/job/memory.events", False),
+    ],
+)
+def test_kills_for_memory_are_counted_by_the_group_or_else_by_the_machine(machine, group, mount, counter, counts):
+    files = {"proc/self/cgroup": group, "proc/self/mountinfo": f"31 23 {mount}", "g/job/cgroup.procs": ""}
+    machine.write(files | ({counter.removeprefix("/"): "oom_kill 0"} if counts else {}))
+    assert memory_kills_file(Source(machine.root)) == (counter if counts else "/proc/vmstat")

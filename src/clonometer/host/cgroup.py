@@ -117,6 +117,20 @@ def memory_bound(source: Source, process: str = "self") -> Bound | None:
     return min(bounds, key=lambda bound: bound.room, default=None)
 
 
+def memory_kills_file(source: Source) -> str:
+    """File whose line ``oom_kill`` counts the tasks that the kernel has killed for lack of memory.
+
+    Those of this task's group, which are counted there whatever limit was met; where the group has no such file, as the
+    root of version 2, those of the machine.
+    """
+    with suppress(Lack):
+        controller, v2 = _controller(source, "memory")
+        path = f"{next(_levels(source, controller), '')}/{'memory.events' if v2 else 'memory.oom_control'}"
+        if source.exists(path):
+            return path
+    return "/proc/vmstat"
+
+
 def pids_bound(source: Source, process: str = "self") -> Bound | None:
     """The level that leaves the fewest tasks, or None: no limit."""
     controller, _ = _controller(source, "pids", process)

@@ -15,8 +15,8 @@ from typing import Any
 
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.runner.drivers import built_program
+from clonometer.runner.endings import MemoryKills, ended_with
 from clonometer.runner.interrupts import replace_handlers, restore_handlers
-from clonometer.runner.process import ended_with
 
 NAME = "clonometer-census"
 
@@ -70,6 +70,7 @@ def take_census(
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
     argv += [f"pid={pid}"] if pid is not None else ["--", *command]
     ended: dict[str, Any] | None = None
+    kills = MemoryKills()
     with os.fdopen(reading, "rb") as lines, _signals_wait() as signals:
         try:
             # The environment that the user gave: ours has more.
@@ -92,7 +93,8 @@ def take_census(
                 threading.Thread(target=child.wait, daemon=True).start()
     if ended is None:
         child.wait()
-        raise DriverError(f"{NAME} {ended_with(child.returncode)} before it answered", "please report it")
+        how = ended_with(child.returncode, memory_kill=kills.more())
+        raise DriverError(f"{NAME} {how} before it answered", "please report it")
     if ended["status"] == "refused":
         raise UnavailableError(f"no census can be taken: {ended['reason']}")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from clonometer.errors import CommandError, DriverError
 from clonometer.runner.drivers import built_program
-from clonometer.runner.process import ANSWER_FD, ended_with, supervise
+from clonometer.runner.endings import ended_with
+from clonometer.runner.process import ANSWER_FD, supervise
 
 _LAUNCHER, _EMPTY = "clonometer-launcher", "target_nolibc"
 _NOT_STARTED = "errno"
@@ -80,12 +81,8 @@ def start_command(
     if len(lines) != _STARTS or any(len(line) != _FIGURES for line in lines):
         raise DriverError(f"{_LAUNCHER} {ending.in_full}", "please report it")
     _, (empty_ns, *_), (wall_ns, cpu_ns, peak_bytes, status) = ([int(word) for word in line] for line in lines)
-    _check_status(words, status, ignore_failure=ignore_failure)
-    return {"wall_time": wall_ns, "cpu_time": cpu_ns, "peak_memory": peak_bytes, "empty": empty_ns}
-
-
-def _check_status(words: Sequence[str], status: int, *, ignore_failure: bool) -> None:
     code = os.waitstatus_to_exitcode(status)
-    if code == 0 or ignore_failure:
-        return
-    raise CommandError(f"{shlex.join(words)} {ended_with(code)}", "--ignore-failure compares it all the same")
+    if code != 0 and not ignore_failure:
+        how = ended_with(code, memory_kill=ending.memory_kill)
+        raise CommandError(f"{shlex.join(words)} {how}", "--ignore-failure compares it all the same")
+    return {"wall_time": wall_ns, "cpu_time": cpu_ns, "peak_memory": peak_bytes, "empty": empty_ns}

@@ -11,8 +11,8 @@ from typing import Self
 
 from clonometer.errors import DriverError
 from clonometer.runner.drivers import built_program
+from clonometer.runner.endings import MemoryKills, ended_with
 from clonometer.runner.environment import fixed_variables, padded, room_for
-from clonometer.runner.process import ended_with
 
 _MAKER = "clonometer-maker"
 #: Writing 4 GiB anew before a fork takes seconds on a slow machine.
@@ -59,6 +59,7 @@ class MadeProcess:
     def __init__(self, wanted: Mapping[str, int]) -> None:
         words = [str(built_program(_MAKER)), *(f"{key}={count}" for key, count in wanted.items() if count)]
         variables = fixed_variables()
+        self._kills = MemoryKills()
         self._child = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -134,4 +135,5 @@ class MadeProcess:
     def _ended(self) -> DriverError:
         _, errors = self._child.communicate()
         last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
-        return DriverError(last[0] if last else f"a process made for this {ended_with(self._child.returncode)}")
+        how = ended_with(self._child.returncode, memory_kill=self._kills.more())
+        return DriverError(last[0] if last else f"a process made for this {how}")

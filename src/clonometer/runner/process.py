@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from clonometer.errors import DriverError
+from clonometer.runner.endings import MemoryKills, ended_with
 from clonometer.runner.environment import fixed_variables, padded, room_for
 from clonometer.runner.leftovers import KeptPaths, remove_left
 from clonometer.runner.waiting import watched
@@ -43,7 +44,8 @@ class Ending:
 
     ``exit_status`` is negative for a signal, and None where the process was not waited for. ``stopped`` says
     why it was ended from here: ``timeout``, ``interrupt``, ``refused``, or None where it ended by itself.
-    ``left`` names the directories of its own that nobody could remove.
+    ``left`` names the directories of its own that nobody could remove. ``memory_kill``: meanwhile the kernel has killed
+    a task for lack of memory.
     """
 
     exit_status: int | None
@@ -51,6 +53,7 @@ class Ending:
     seconds: float
     stopped: str | None
     left: tuple[str, ...] = ()
+    memory_kill: bool = False
 
     def describe(self) -> str:
         """Say how it ended, in words."""
@@ -58,7 +61,7 @@ class Ending:
             return f"gave no answer within {self.seconds:.0f} s and was stopped"
         if self.stopped is not None:
             return "was interrupted" if self.stopped == "interrupt" else "was stopped"
-        return ended_with(self.exit_status)
+        return ended_with(self.exit_status, memory_kill=self.memory_kill)
 
     @property
     def last_words(self) -> str:
@@ -102,7 +105,7 @@ def supervise(
         If the program cannot be started.
     """
     read_fd, write_fd = os.pipe()
-    began_s = time.monotonic()
+    began_s, kills = time.monotonic(), MemoryKills()
     try:
         try:
             child = _start(argv, write_fd, _usual() if environment is None else environment, given)
@@ -121,7 +124,7 @@ def supervise(
     finally:
         os.close(read_fd)
     status = child.returncode if stopped is None else None
-    return Ending(status, tail.text(), seconds, stopped, tail.left)
+    return Ending(status, tail.text(), seconds, stopped, tail.left, memory_kill=kills.more())
 
 
 def answer_of(
@@ -331,11 +334,3 @@ class _Tail:
 
     def text(self) -> str:
         return self._data.decode("utf-8", "replace")[-STDERR_KEPT_CHARACTERS:]
-
-
-def ended_with(status: int | None) -> str:
-    """Say in words how a process ended; ``status`` is negative for a signal, None where it is not known."""
-    if status is None or status >= 0:
-        return f"ended with status {status}"
-    known = {each.value: each.name for each in signal.Signals}
-    return f"was killed by {known.get(-status, f'signal {-status}')}"
