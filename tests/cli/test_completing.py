@@ -32,7 +32,7 @@ def completed(clonometer: CommandLine, *words: str) -> list[str]:
         (["plot", "x.parquet", "--kind", "overv"], ["overview"]),
         (["reproduce", "sys"], ["sysel-2020"]),
         (["reproduce", "U1"], ["U1", "U10", "U11", "U12", "U13", "U14", "U15"]),
-        (["demo", "clone"], ["clone-vm"]),
+        (["demo", "clone"], ["clone-files", "clone-sighand", "clone-thread", "clone-vm"]),
         (["list", "reap"], ["reaped"]),
         (["run", "nosuch"], []),
         (["run", "nosuch", "--set", "parent_b"], []),

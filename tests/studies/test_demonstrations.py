@@ -14,8 +14,20 @@ from clonometer.errors import DriverError, UsageError
 from clonometer.runner.drivers import run_program
 from clonometer.studies.demonstrations import DEMOS, find_demo
 
-NAMES = ["clone-vm", "argument-race", "crash", "cow", "flags", "stack-cache", "fork-in-threads"]
+NAMES = [
+    "task-ids", "clone-vm", "clone-files", "clone-sighand", "clone-thread", "argument-race", "crash", "cow", "flags",
+    "stack-cache", "fork-in-threads", "stack-overrun",
+]  # fmt: skip
 VALUES = {
+    "task-ids": {"main_pid": "100", "main_tid": "100", "main_ppid": "99", "thread_pid": "100", "thread_tid": "101",
+                 "thread_ppid": "99", "child_pid": "102", "child_tid": "102", "child_ppid": "100"},
+    "clone-files": {"without_files": "open", "with_files": "closed"},
+    "clone-sighand": {"without_sighand": "default", "with_sighand": "handler"},
+    "clone-thread": {"parent_pid": "100", "ECHILD": "10", "without_thread_pid": "101", "without_thread_tid": "101",
+                     "without_thread_wait_error": "0", "with_thread_pid": "100", "with_thread_tid": "102",
+                     "with_thread_wait_error": "10"},
+    "stack-overrun": {"numbers": "4096", "shared_signal": "0", "shared_wrong": "1288", "copied_signal": "0",
+                      "copied_wrong": "0", "guarded_signal": "11", "guarded_wrong": "0"},
     "clone-vm": {"without_vm": "0", "with_vm": "42"},
     "argument-race": {
         "address": "0x7f", "address_threads": "1000", "address_wrong": "629", "value_threads": "1000",
@@ -69,7 +81,7 @@ def test_the_lines_that_are_shown_are_a_part_of_the_program(name):
 def test_the_explanation_says_what_was_printed(name):
     text = " ".join(find_demo(name).explain(VALUES[name]))
     for key, value in VALUES[name].items():
-        if key not in ("ETIMEDOUT", "plain_error", "pages", "checksum"):
+        if key not in ("ETIMEDOUT", "ECHILD", "shared_signal", "plain_error", "pages", "checksum"):
             assert value in text.replace(",", ""), key
 
 
@@ -119,6 +131,29 @@ def test_what_the_programs_find_here_is_what_the_kernel_promises(capsys):
 
 
 @pytest.mark.real
+def test_who_a_task_is_and_what_a_flag_shares_is_what_the_kernel_promises(capsys):
+    ids = facts("task-ids", capsys)
+    assert ids["main_pid"] == ids["main_tid"] == ids["thread_pid"] == ids["child_ppid"]
+    assert ids["thread_tid"] != ids["main_tid"]
+    assert ids["thread_ppid"] == ids["main_ppid"]
+    assert ids["child_pid"] == ids["child_tid"] != ids["main_pid"]
+    assert facts("clone-files", capsys) == VALUES["clone-files"]
+    assert facts("clone-sighand", capsys) == VALUES["clone-sighand"]
+    made = facts("clone-thread", capsys)
+    assert made["without_thread_pid"] == made["without_thread_tid"] != made["parent_pid"]
+    assert made["with_thread_pid"] == made["parent_pid"] != made["with_thread_tid"]
+    assert (made["without_thread_wait_error"], made["with_thread_wait_error"]) == ("0", made["ECHILD"])
+
+
+@pytest.mark.real
+def test_a_stack_that_is_too_small_ends_in_the_neighbour_s_unless_a_page_guards_it(capsys):
+    overrun = facts("stack-overrun", capsys)
+    assert 0 < int(overrun["shared_wrong"]) < int(overrun["numbers"])
+    assert [overrun[f"{how}_signal"] for how in ("shared", "copied", "guarded")] == ["0", "0", "11"]
+    assert (overrun["copied_wrong"], overrun["guarded_wrong"]) == ("0", "0")
+
+
+@pytest.mark.real
 def test_the_kernel_saw_the_flags_of_the_study(capsys):
     try:
         values = facts("flags", capsys)
@@ -144,6 +179,6 @@ def test_a_demo_is_shown_run_and_explained(capsys, monkeypatch):
 
 
 def test_an_unknown_demo_ends_with_2_and_what_exists(capsys):
-    for words, text in ((["demo", "clone"], "available: clone-vm"), (["demo", "--source"], "needs the name")):
+    for words, text in ((["demo", "clone"], "did you mean 'clone-vm'"), (["demo", "--source"], "needs the name")):
         assert run_to_the_end(words) == 2
         assert text in capsys.readouterr().err

@@ -98,6 +98,17 @@ def _whole(values: Values, name: str) -> int:
     return int(float(values[name]))
 
 
+def _task_ids(values: Values) -> list[str]:
+    return [
+        f"main is task {values['main_tid']} of process {values['main_pid']}, whose parent is {values['main_ppid']}.",
+        f"The thread is task {values['thread_tid']} of process {values['thread_pid']}: getpid names the group of "
+        f"threads that a task belongs to, gettid the task. Its parent is {values['thread_ppid']}, as main's is: a "
+        "thread is not a child of the one that made it.",
+        f"The child of fork is task {values['child_tid']} of process {values['child_pid']}, a group of its own, and "
+        f"its parent is {values['child_ppid']}.",
+    ]
+
+
 def _clone_vm(values: Values) -> list[str]:
     return [
         f"Without CLONE_VM the child wrote 42 and the parent still reads {values['without_vm']}: the child wrote to "
@@ -105,6 +116,39 @@ def _clone_vm(values: Values) -> list[str]:
         f"With CLONE_VM the parent reads {values['with_vm']}: there is only one memory.",
         "Everything else is the same call. That flag alone makes the difference between a process's memory and a "
         "thread's.",
+    ]
+
+
+def _clone_files(values: Values) -> list[str]:
+    return [
+        f"Without CLONE_FILES the child closed a descriptor, and the parent's is {values['without_files']}: the child "
+        "had a copy of the table of open files.",
+        f"With CLONE_FILES the parent's is {values['with_files']}: there is only one table.",
+        "Memory is not shared in either case. A thread that closes a descriptor closes it for all threads, which may "
+        "be reading from it.",
+    ]
+
+
+def _clone_sighand(values: Values) -> list[str]:
+    return [
+        f"Without CLONE_SIGHAND the child set a handler for SIGUSR1, and the parent's action is "
+        f"'{values['without_sighand']}': the child had a copy of the table.",
+        f"With CLONE_SIGHAND the parent's action is '{values['with_sighand']}': there is only one table.",
+        "The tasks share their memory in both cases: a handler is an address in it, so clone refuses CLONE_SIGHAND "
+        "without CLONE_VM. A thread that sets a handler sets it for all threads.",
+    ]
+
+
+def _clone_thread(values: Values) -> list[str]:
+    refused = values["with_thread_wait_error"]
+    name = "ECHILD, there is no such child" if refused == values["ECHILD"] else "another error"
+    return [
+        f"Without CLONE_THREAD the task {values['without_thread_tid']} is process {values['without_thread_pid']}, a "
+        f"child of {values['parent_pid']}. waitpid reaped it (error {values['without_thread_wait_error']}).",
+        f"With CLONE_THREAD the task {values['with_thread_tid']} belongs to process {values['with_thread_pid']}, that "
+        f"of the one that made it. waitpid says {refused} ({name}).",
+        "So the end of a thread is learned otherwise. The kernel clears the word that CLONE_CHILD_CLEARTID names and "
+        "wakes whoever waits there with futex: that is what pthread_join does.",
     ]
 
 
@@ -191,12 +235,50 @@ def _fork_in_threads(values: Values) -> list[str]:
     ]
 
 
+def _stack_overrun(values: Values) -> list[str]:
+    numbers = _whole(values, "numbers")
+    ended = "ended without an error" if values["shared_signal"] == "0" else f"got signal {values['shared_signal']}"
+    return [
+        f"In one memory, as threads are, the task that ran out of its stack {ended}: it wrote to the stack below, and "
+        f"{_whole(values, 'shared_wrong'):,} of the neighbour's {numbers:,} numbers were no longer 42.",
+        f"In memories of their own, as processes are, {values['copied_wrong']} were wrong (signal "
+        f"{values['copied_signal']}): the same addresses were the task's own copy of the pages.",
+        f"In one memory with a guard page between the stacks {values['guarded_wrong']} were wrong: the task was killed "
+        f"by signal {values['guarded_signal']} when it touched that page. pthread_create puts one below each stack "
+        "that it makes itself, and none below a stack that it is given.",
+    ]
+
+
 DEMOS: tuple[Demo, ...] = (
+    Demo(
+        "task-ids",
+        "What getpid, gettid and getppid say of a process and of a thread",
+        "Which of the three differ between main, its thread and its child?",
+        _task_ids,
+    ),
     Demo(
         "clone-vm",
         "Is memory shared? CLONE_VM decides",
         "The child writes 42 into a variable. What does the parent read?",
         _clone_vm,
+    ),
+    Demo(
+        "clone-files",
+        "Are open files shared? CLONE_FILES decides",
+        "The child closes a descriptor. Is it still open in the parent?",
+        _clone_files,
+    ),
+    Demo(
+        "clone-sighand",
+        "Are signal handlers shared? CLONE_SIGHAND decides",
+        "The child sets a handler for SIGUSR1. What would SIGUSR1 do to the parent?",
+        _clone_sighand,
+    ),
+    Demo(
+        "clone-thread",
+        "Is it a process or a thread? CLONE_THREAD decides",
+        "Who can wait for the task with waitpid?",
+        _clone_thread,
     ),
     Demo(
         "argument-race",
@@ -223,5 +305,11 @@ DEMOS: tuple[Demo, ...] = (
         "A lock that is held across fork",
         "Another thread holds a lock while we fork. Can the child take it?",
         _fork_in_threads,
+    ),
+    Demo(
+        "stack-overrun",
+        "A stack that is too small, and the neighbour's below it",
+        "Who notices that a task writes beyond its stack?",
+        _stack_overrun,
     ),
 )
