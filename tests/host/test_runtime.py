@@ -76,8 +76,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_runtime_and_its_version_are_read_from_its_files(tmp_path: Path, name: str) -> None:
     program, files, runtime, version = CASES[name]
-    told = read_runtime(made(tmp_path, program, files), PID)
-    assert (told.name, told.version) == (runtime, version)
+    seen = read_runtime(made(tmp_path, program, files), PID)
+    assert (seen.name, seen.version) == (runtime, version)
 
 
 def test_the_version_of_a_jvm_is_that_of_the_release_above_its_library(tmp_path: Path) -> None:
@@ -116,11 +116,11 @@ def test_what_is_not_known_or_not_readable_has_a_reason(tmp_path: Path) -> None:
 
 
 def test_this_process_runs_python_in_this_version() -> None:
-    told = read_runtime(Source(Path("/")), os.getpid())
-    assert told.name == "python"
+    seen = read_runtime(Source(Path("/")), os.getpid())
+    assert seen.name == "python"
     version = ".".join(map(str, sys.version_info[:3]))
-    assert told.version is not None
-    assert version.startswith(told.version)
+    assert seen.version is not None
+    assert version.startswith(seen.version)
 
 
 @pytest.mark.parametrize(
@@ -138,21 +138,21 @@ def test_a_running_runtime_is_told_in_the_version_that_it_says_itself(
 ) -> None:
     if shutil.which(words[0]) is None:
         pytest.skip(f"{words[0]} is not installed")
-    said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    version_said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         try:
-            told = None
+            seen = None
             # Until it has executed the program, and its libraries are mapped.
             for _ in range(10_000):
                 try:
-                    told = read_runtime(Source(Path("/")), process.pid)
+                    seen = read_runtime(Source(Path("/")), process.pid)
                 except Lack:
                     continue
-                if told.name == runtime and told.version is not None:
+                if seen.name == runtime and seen.version is not None:
                     break
-            assert told is not None
-            assert told.name == runtime
-            assert told.version is not None
-            assert said.startswith(told.version)
+            assert seen is not None
+            assert seen.name == runtime
+            assert seen.version is not None
+            assert version_said.startswith(seen.version)
         finally:
             process.kill()

@@ -93,13 +93,13 @@ def read_runtime(source: Source, pid: int) -> Runtime:
 def _marked(source: Source, pid: int, files: list[str], marks: Sequence[_Mark]) -> Runtime | None:
     """The first mark that a file bears; of several files of one runtime, that which tells most of the version."""
     for mark in marks:
-        told = [
+        candidates = [
             Runtime(mark.runtime, _version(source, pid, mark, file, match), file)
             for file in files
             if (match := mark.file.fullmatch(file))
         ]
-        if told:
-            return max(told, key=lambda runtime: len(runtime.version or ""))
+        if candidates:
+            return max(candidates, key=lambda runtime: len(runtime.version or ""))
     return None
 
 
