@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.fleet.simulated import simulate, unlucky
 
 from bench.harness import Line, binaries, clock, launch_ns, say
-from clonometer.fleet.errand import __file__ as errand_file
+from clonometer.fleet.remote_worker import __file__ as remote_worker_file
 from clonometer.stats.quantiles import quantile_interval
 
 LIMIT = 0.005
@@ -109,8 +109,8 @@ def an_hour() -> Iterator[Line]:
     seconds = time.perf_counter() - began_s
     hours = seen.hosts.now_s / 3600
     assert hours >= 1.0
-    assert sum(len(host.rounds) for host in seen.run.hosts) == len(seen.shelf.runs)
-    note = f"{hours:.1f} h of {HOSTS} hosts, {len(seen.hosts.started)} rounds begun, {len(seen.shelf.runs)} run files"
+    assert sum(len(host.rounds) for host in seen.run.hosts) == len(seen.store.runs)
+    note = f"{hours:.1f} h of {HOSTS} hosts, {len(seen.hosts.started)} rounds begun, {len(seen.store.runs)} run files"
     yield say(Line("fleet.hour", seconds / hours, seconds / hours, seconds / hours, LIMIT_S, "s/h", note))
 
 
@@ -140,7 +140,7 @@ def _workers(folder: Path) -> Iterator[list[Group]]:
         client.wait_for_workers(len(names), timeout=60)
         known = client.scheduler_info()["workers"]
         resting = [worker for worker, its in known.items() if its["name"] != "unasked"]
-        words = {"text": Path(errand_file).read_text()}
+        words = {"text": Path(remote_worker_file).read_text()}
         for nanny in (False, True):
             client.run(eval, _REST, words, workers=resting, nanny=nanny)
         client.submit(eval, _HOLD, workers=["measuring"], pure=False, key="hold")

@@ -70,7 +70,7 @@ MUTATIONS = (
     ("prediction/judge.py", "if machine.is_rough or not is_old(machine.calibration):", "if True:", "prediction"),
     ("fleet/unpickling.py", "if kind is None:", "if False:", "fleet"),
     (
-        "fleet/arriving.py",
+        "fleet/store.py",
         "if self.status_of(name) is not None:\n            return False\n        temporary",
         "temporary",
         "dataset fleet",

@@ -13,7 +13,7 @@ import pytest
 from clonometer.dataset.folders import FOLDER
 from clonometer.dataset.load import load
 from clonometer.errors import InputError, OutputError, UsageError
-from clonometer.fleet.arriving import open_folder
+from clonometer.fleet.store import open_store
 from clonometer.urls import path_or_url
 
 fsspec = pytest.importorskip("fsspec")
@@ -62,13 +62,13 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("url", ["memory://fleet/runs", "bucket://fleet/runs"])
 def test_what_arrives_at_a_url_is_read_there_as_a_folder(url: str, fleet: Path, tmp_path: Path) -> None:
-    folder = open_folder(url)
+    store = open_store(url)
     # Summaries that other tests made of it are no runs.
     runs = sorted(path for path in fleet.rglob("*.parquet") if FOLDER not in path.parts)
     for path in runs[:6]:
-        assert folder.keep(f"{path.parent.name}-{path.name}", path.read_bytes())
-    folder.write("fleet-0.json", b"{}")
-    folder.write("damaged.parquet", b"PAR1")
+        assert store.put(f"{path.parent.name}-{path.name}", path.read_bytes())
+    store.write("fleet-0.json", b"{}")
+    store.write("damaged.parquet", b"PAR1")
     seen = load(path_or_url(f"{url}/"))
     assert (seen.reading.n_runs, seen.reading.n_hosts, len(seen.reading.damaged)) == (6, 3, 1)
     assert seen.reading.damaged[0].path == "damaged.parquet"
@@ -91,18 +91,18 @@ def test_what_arrives_at_a_url_is_read_there_as_a_folder(url: str, fleet: Path, 
 @pytest.mark.parametrize("url", ["memory://fleet/runs", "bucket://fleet/runs", "file://{}/runs"])
 def test_a_file_that_is_whole_stays_and_a_damaged_one_is_replaced(url: str, fleet: Path, tmp_path: Path) -> None:
     content = (fleet / "host0/run0.parquet").read_bytes()
-    folder = open_folder(url.format(tmp_path))
-    folder.write("a.parquet", content[:-100])
-    assert folder.status_of("a.parquet") is None
-    assert folder.keep("a.parquet", content)
-    assert folder.status_of("a.parquet") == "complete"
-    assert not folder.keep("a.parquet", content[:-100])
-    assert folder.status_of("a.parquet") == "complete"
+    store = open_store(url.format(tmp_path))
+    store.write("a.parquet", content[:-100])
+    assert store.status_of("a.parquet") is None
+    assert store.put("a.parquet", content)
+    assert store.status_of("a.parquet") == "complete"
+    assert not store.put("a.parquet", content[:-100])
+    assert store.status_of("a.parquet") == "complete"
 
 
 def test_where_files_grow_one_gets_its_name_when_it_is_whole(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody knows of a bucket of this kind that it writes whole files."""
-    folder = open_folder("bucket://fleet")
+    store = open_store("bucket://fleet")
 
     def break_off(self: Any, path: str, value: bytes) -> None:
         with self.open(path, "wb") as file:
@@ -112,10 +112,10 @@ def test_where_files_grow_one_gets_its_name_when_it_is_whole(fleet: Path, monkey
     with monkeypatch.context() as broken:
         broken.setattr(Bucket, "pipe_file", break_off)
         with pytest.raises(OutputError, match="the line broke"):
-            folder.keep("a.parquet", b"content")
+            store.put("a.parquet", b"content")
     system, root = fsspec.core.url_to_fs("bucket://fleet")
     assert system.find(root) == []
-    assert folder.keep("a.parquet", b"content")
+    assert store.put("a.parquet", b"content")
     assert [name.rpartition("/")[2] for name in system.find(root)] == ["a.parquet"]
 
 
@@ -125,14 +125,14 @@ def test_what_cannot_be_reached_is_said_in_a_line() -> None:
     with pytest.raises(InputError, match="cannot read broken://fleet: no credentials"):
         load("broken://fleet")
     with pytest.raises(OutputError, match="no credentials"):
-        open_folder("broken://fleet").write("a", b"")
+        open_store("broken://fleet").write("a", b"")
     with pytest.raises(UsageError, match="Protocol not known"):
         load("nosuchkind://fleet")
 
 
 def test_a_copy_at_a_url_by_an_older_clock_is_counted(fleet: Path) -> None:
-    folder = open_folder("bucket://fleet")
-    folder.keep("late.parquet", (fleet / "host0/run0.parquet").read_bytes())
+    store = open_store("bucket://fleet")
+    store.put("late.parquet", (fleet / "host0/run0.parquet").read_bytes())
     system, _ = fsspec.core.url_to_fs("bucket://fleet")
     (stored,) = (file for path, file in system.store.items() if path.endswith("late.parquet"))
     stored.created = datetime(2020, 1, 1, tzinfo=UTC)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clonometer.errors import RunFileError
-from clonometer.fleet.conduct import Conductor, Order
-from clonometer.fleet.dispatch import Dispatch, HostAccount, Patience
-from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone
+from clonometer.fleet.controller import Controller, FleetJob
+from clonometer.fleet.dispatch import Dispatch, HostAccount, RetryPolicy
+from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost
 from clonometer.fleet.types import FleetRun
 from clonometer.plan.cell import Cell
 from clonometer.plan.types import Limits, Plan, Target
@@ -66,12 +66,12 @@ class SimulatedHosts:
             self.now_s += timeout_s
             return None
         self.now_s, _, event = heapq.heappop(self._queue)
-        if isinstance(event, Answered | HostGone):
+        if isinstance(event, Answered | HostLost):
             self._running.pop(event.host, None)
         return event
 
     def search_is_over(self) -> bool:
-        return not any(isinstance(event, HostCame) for _, _, event in self._queue)
+        return not any(isinstance(event, HostConnected) for _, _, event in self._queue)
 
     def end(self) -> None:
         self._queue.clear()
@@ -80,7 +80,7 @@ class SimulatedHosts:
         heapq.heappush(self._queue, (at_s, len(self._queue) + 1000 * len(self.started), event))
 
 
-class Shelf:
+class MemoryStore:
     """A folder in memory."""
 
     def __init__(self, **files: bytes) -> None:
@@ -89,7 +89,7 @@ class Shelf:
     def status_of(self, name: str) -> str | None:
         return self.files[name].decode() if name in self.files else None
 
-    def keep(self, name: str, content: bytes) -> bool:
+    def put(self, name: str, content: bytes) -> bool:
         return self.files.setdefault(name, content) is content
 
     def write(self, name: str, content: bytes) -> None:
@@ -107,7 +107,7 @@ class Notes:
     def changed(self, account: HostAccount, event: str) -> None:
         self.lines.append(f"{account.name}: {event}")
 
-    def remark(self, text: str) -> None:
+    def log(self, text: str) -> None:
         self.lines.append(text)
 
 
@@ -120,7 +120,7 @@ def check(content: bytes) -> str:
 @dataclass
 class Simulation:
     hosts: SimulatedHosts
-    shelf: Shelf
+    store: MemoryStore
     notes: Notes
     run: FleetRun
     dispatch: Dispatch
@@ -135,19 +135,19 @@ def simulate(
     *,
     events: tuple[tuple[float, HostEvent], ...] = (),
     rounds: int = 2,
-    shelf: Shelf | None = None,
+    store: MemoryStore | None = None,
     wish: Any = None,
     seed: int = 1,
-    **patience: Any,
+    **policy: Any,
 ) -> Simulation:
-    came = [(0.0, HostCame(name)) for name in names]
+    came = [(0.0, HostConnected(name)) for name in names]
     hosts = SimulatedHosts(behaviour, [*came, *events])
-    dispatch = Dispatch(rounds, seed, Patience(**patience))
-    shelf, notes = shelf or Shelf(), Notes()
-    order = Order(PLAN, rounds, seed, ["clonometer"], "there")
-    conductor = Conductor(order, dispatch, hosts, shelf, notes, clock=lambda: hosts.now_s, check=check)
-    run = conductor.run(wish or Interruption(-1, lambda: None))
-    return Simulation(hosts, shelf, notes, run, dispatch)
+    dispatch = Dispatch(rounds, seed, RetryPolicy(**policy))
+    store, notes = store or MemoryStore(), Notes()
+    job = FleetJob(PLAN, rounds, seed, ["clonometer"], "there")
+    controller = Controller(job, dispatch, hosts, store, notes, clock=lambda: hosts.now_s, check=check)
+    run = controller.run(wish or Interruption(-1, lambda: None))
+    return Simulation(hosts, store, notes, run, dispatch)
 
 
 def unlucky(seed: int) -> Behaviour:

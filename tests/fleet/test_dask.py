@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from clonometer.fleet import errand
+from clonometer.fleet import remote_worker
 from clonometer.fleet.dask_access import local_cluster
 from clonometer.fleet.dask_hosts import _EXPRESSION
 
@@ -58,8 +58,8 @@ def test_nothing_that_dask_sends_is_unpickled(tmp_path: Path) -> None:
 
 def test_a_worker_rests_says_that_it_lives_and_wakes(tmp_path: Path) -> None:
     """Its scheduler drops who is silent for 5 minutes: the beat is made as fast as a test can wait."""
-    text = inspect.getsource(errand).replace("_BEAT_MS = 20_000.0", "_BEAT_MS = 50.0")
-    assert text != inspect.getsource(errand)
+    text = inspect.getsource(remote_worker).replace("_BEAT_MS = 20_000.0", "_BEAT_MS = 50.0")
+    assert text != inspect.getsource(remote_worker)
     with local_cluster(1, str(tmp_path)) as cluster:
         (worker,) = cluster.workers.values()
         (known,) = cluster.scheduler.workers.values()

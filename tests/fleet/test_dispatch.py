@@ -7,9 +7,9 @@ from itertools import groupby
 from types import SimpleNamespace
 
 import pytest
-from tests.fleet.simulated import Shelf, answer, simulate, unlucky
+from tests.fleet.simulated import MemoryStore, answer, simulate, unlucky
 
-from clonometer.fleet.hosts import Answered, HostCame, HostGone, HostRefused
+from clonometer.fleet.hosts import Answered, HostConnected, HostLost, HostRefused
 
 
 def at_once(host: str, round_: int, attempt: int) -> tuple[float, bytes]:
@@ -24,7 +24,7 @@ def first(trouble: bytes | None) -> Callable[[str, int, int], tuple[float, bytes
 def test_each_host_measures_each_round_once() -> None:
     seen = simulate(at_once)
     assert seen.run.status == "complete"
-    assert len(seen.shelf.runs) == 6
+    assert len(seen.store.runs) == 6
     assert [host.state for host in seen.run.hosts] == ["measured"] * 3
     assert seen.run.duplicates == 0
 
@@ -68,7 +68,7 @@ def test_what_fails_for_ever_is_given_up_and_the_others_go_on() -> None:
     assert seen.run.status == "partial"
     assert (seen.host("b")["state"], seen.host("b")["reason"]) == ("none", "no room on disk")
     assert [host for _, host, _ in seen.hosts.started].count("b") == 3
-    assert len(seen.shelf.runs) == 4
+    assert len(seen.store.runs) == 4
 
 
 def test_a_straggler_is_asked_to_end_and_what_it_has_is_kept() -> None:
@@ -84,14 +84,14 @@ def test_an_answer_that_comes_after_all_is_kept_once() -> None:
     seen = simulate(first(None), events=(late,), shard_s=600.0, grace_s=60.0)
     assert seen.run.status == "complete"
     # Its second attempt was in by then.
-    assert len(seen.shelf.runs) == 6
+    assert len(seen.store.runs) == 6
 
 
 def test_a_lost_host_is_waited_for_and_given_up_in_the_end() -> None:
-    comes_back = ((5.0, HostGone("b", "its worker has gone")), (60.0, HostCame("b")))
+    comes_back = ((5.0, HostLost("b", "its worker has gone")), (60.0, HostConnected("b")))
     seen = simulate(lambda host, round_, attempt: (20.0, answer()), events=comes_back, gone_s=120.0)
     assert seen.run.status == "complete"
-    stays_away = ((5.0, HostGone("b", "its worker has gone")),)
+    stays_away = ((5.0, HostLost("b", "its worker has gone")),)
     seen = simulate(at_once, events=stays_away, gone_s=120.0)
     assert seen.host("b")["reason"] == "lost: its worker has gone"
     assert seen.hosts.now_s == pytest.approx(125.0)
@@ -118,7 +118,7 @@ def test_who_cannot_take_part_is_named_with_its_reason() -> None:
 def test_a_host_that_claims_to_be_another_takes_nothing_from_it() -> None:
     """Whoever comes first: both are measured, never at the same time, and the answer says what they claim."""
     claim = {"machine": "0b1c2d3e"}
-    events = tuple((0.0, HostCame(name, claim)) for name in ("liar", "honest"))
+    events = tuple((0.0, HostConnected(name, claim)) for name in ("liar", "honest"))
     seen = simulate(lambda *_: (10.0, answer()), ("a",), events=events, rounds=1)
     assert (seen.run.status, seen.host("honest")["same_as"], seen.host("liar")["same_as"]) == ("complete", "liar", None)
     assert "honest says it is the same machine as liar: they are measured in turn" in seen.notes.lines
@@ -129,7 +129,7 @@ def test_a_host_that_claims_to_be_another_takes_nothing_from_it() -> None:
 
 def test_the_same_again_goes_on_where_it_ended() -> None:
     before = simulate(lambda host, *_: (20.0, answer("failed", b"", "full") if host == "b" else answer()))
-    after = simulate(at_once, shelf=before.shelf)
+    after = simulate(at_once, store=before.store)
     assert after.run.status == "complete"
     assert {host for _, host, _ in after.hosts.started} == {"b"}
     assert after.run.fleet == before.run.fleet
@@ -137,12 +137,12 @@ def test_the_same_again_goes_on_where_it_ended() -> None:
 
 
 def test_another_file_of_the_same_name_stays() -> None:
-    shelf = Shelf()
-    seen = simulate(at_once, ("a",), shelf=shelf, rounds=1)
-    (name,) = seen.shelf.runs
-    shelf.files[name] = b"complete"
-    shelf.status_of = lambda name: None  # type: ignore[method-assign] # it came between the look and the answer
-    assert simulate(at_once, ("a",), shelf=shelf, rounds=1).run.duplicates == 1
+    store = MemoryStore()
+    seen = simulate(at_once, ("a",), store=store, rounds=1)
+    (name,) = seen.store.runs
+    store.files[name] = b"complete"
+    store.status_of = lambda name: None  # type: ignore[method-assign] # it came between the look and the answer
+    assert simulate(at_once, ("a",), store=store, rounds=1).run.duplicates == 1
 
 
 def test_who_wants_to_stop_keeps_what_arrived() -> None:
@@ -169,7 +169,7 @@ def test_who_wants_to_stop_keeps_what_arrived() -> None:
 
 
 def test_a_clock_that_is_apart_is_said() -> None:
-    came = HostCame("late", {"apart_s": -90.0, "apart_within_s": 0.2})
+    came = HostConnected("late", {"apart_s": -90.0, "apart_within_s": 0.2})
     seen = simulate(at_once, ("a",), events=((0.0, came),))
     assert "late: its clock is 90 s behind" in seen.notes.lines
     assert seen.host("late")["clock_apart_s"] == -90.0
@@ -180,6 +180,6 @@ def test_an_unlucky_fleet_comes_to_an_end(seed: int) -> None:
     names = tuple(f"host{n}" for n in range(12))
     seen = simulate(unlucky(seed), names, rounds=6, at_once=8, shard_s=180.0, seed=seed)
     assert seen.hosts.most_at_once <= 8
-    assert sum(len(host.rounds) for host in seen.run.hosts) == len(seen.shelf.runs)
-    assert len(seen.shelf.runs) > 50
+    assert sum(len(host.rounds) for host in seen.run.hosts) == len(seen.store.runs)
+    assert len(seen.store.runs) > 50
     assert all(host.reason for host in seen.run.hosts if host.state != "measured")

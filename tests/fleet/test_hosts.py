@@ -19,14 +19,14 @@ from tests.fakes.sample_run import sample_run
 
 from clonometer._version import __version__
 from clonometer.errors import InputError, OutputError, RunFileError, UnavailableError, UsageError
-from clonometer.fleet import errand
-from clonometer.fleet.arriving import check_run, open_folder
+from clonometer.fleet import remote_worker
 from clonometer.fleet.dask_access import Access
-from clonometer.fleet.hosts import Mailbox, Remark
-from clonometer.fleet.meeting import what_is_brought
+from clonometer.fleet.handshake import what_is_brought
+from clonometer.fleet.hosts import LogEvent, Mailbox
 from clonometer.fleet.package import drivers_digest, packed
 from clonometer.fleet.shards import part_of
 from clonometer.fleet.ssh_hosts import read_hosts
+from clonometer.fleet.store import check_run, open_store
 from clonometer.runner.far import FarDriver
 from clonometer.runner.process import ANSWER_FD
 
@@ -110,11 +110,11 @@ def test_a_folder_keeps_the_first_of_a_name(tmp_path: Path, kind: str) -> None:
     pytest.importorskip("fsspec")
     write_run(tmp_path / "sample.parquet", sample_run())
     content = (tmp_path / "sample.parquet").read_bytes()
-    folder = open_folder(str(tmp_path / "new" / "folder") if kind == "local" else "memory://fleet/folder")
-    assert folder.status_of("a.parquet") is None
-    assert folder.keep("a.parquet", content)
-    assert not folder.keep("a.parquet", b"another")
-    assert folder.status_of("a.parquet") == check_run(content) == "complete"
+    store = open_store(str(tmp_path / "new" / "folder") if kind == "local" else "memory://fleet/folder")
+    assert store.status_of("a.parquet") is None
+    assert store.put("a.parquet", content)
+    assert not store.put("a.parquet", b"another")
+    assert store.status_of("a.parquet") == check_run(content) == "complete"
     if kind == "local":
         assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["a.parquet"]
 
@@ -124,31 +124,31 @@ def test_what_is_no_run_file_or_no_folder_is_refused(tmp_path: Path) -> None:
         check_run(b"PAR1 rubbish PAR1")
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
-        open_folder(str(tmp_path / "file"))
+        open_store(str(tmp_path / "file"))
     with pytest.raises(UsageError):
-        open_folder("nosuchkind://somewhere")
+        open_store("nosuchkind://somewhere")
 
 
 def test_a_host_is_locked_for_all_who_come_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = tmp_path / "lock"
-    monkeypatch.setenv(errand.LOCK_VARIABLE, str(lock))
-    held, _ = errand.lock_host("fleet 1")
+    monkeypatch.setenv(remote_worker.LOCK_VARIABLE, str(lock))
+    held, _ = remote_worker.lock_host("fleet 1")
     assert held is not None
-    ask = "from clonometer.fleet.errand import lock_host; print(lock_host('fleet 2'))"
+    ask = "from clonometer.fleet.remote_worker import lock_host; print(lock_host('fleet 2'))"
     other = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert other.stdout.startswith("(None, 'another fleet measures on this host: fleet 1, process ")
-    errand.unlock_host(held)
+    remote_worker.unlock_host(held)
     assert list(tmp_path.iterdir()) == []
     # What somebody who was killed has left does not lock; a link is not followed.
     lock.write_text("of a killed fleet")
-    again, _ = errand.lock_host("fleet 3")
+    again, _ = remote_worker.lock_host("fleet 3")
     assert again is not None
     assert "fleet 3" in lock.read_text()
-    errand.unlock_host(again)
+    remote_worker.unlock_host(again)
     (tmp_path / "precious").write_text("as it was")
     lock.symlink_to(tmp_path / "precious")
     with pytest.raises(OSError, match="symbolic links"):
-        errand.lock_host("fleet 4")
+        remote_worker.lock_host("fleet 4")
     assert (tmp_path / "precious").read_text() == "as it was"
 
 
@@ -159,9 +159,9 @@ def test_the_package_is_brought_whole_and_removed(tmp_path: Path, monkeypatch: p
     assert "clonometer/plan/plans/quick.toml" in names
     brought = bring(archive, tmp_path)
     assert brought["why"] is None
-    looked = json.loads(errand.look(brought["place"]))
+    looked = json.loads(remote_worker.look(brought["folder"]))
     assert (looked["version"], looked["drivers"]) == (__version__, drivers_digest())
-    errand.remove(brought["place"])
+    remote_worker.remove(brought["folder"])
     assert list(tmp_path.iterdir()) == []
     assert "zip" in bring(b"no zip", tmp_path)["why"]
     assert list(tmp_path.iterdir()) == []
@@ -169,7 +169,7 @@ def test_the_package_is_brought_whole_and_removed(tmp_path: Path, monkeypatch: p
 
 def bring(archive: bytes, folder: Path, sent: bytes | None = None) -> dict[str, Any]:
     digest = hashlib.sha256(archive if sent is None else sent).hexdigest()
-    return dict(json.loads(errand.bring(archive, digest, str(folder))))
+    return dict(json.loads(remote_worker.bring(archive, digest, str(folder))))
 
 
 def test_what_comes_otherwise_than_it_was_sent_is_not_unpacked(tmp_path: Path) -> None:
@@ -177,14 +177,14 @@ def test_what_comes_otherwise_than_it_was_sent_is_not_unpacked(tmp_path: Path) -
     damaged = archive.replace(b"clonometer/fleet/agent.py", b"clonometer/fleet/agenT.py")
     assert damaged != archive
     assert bring(damaged, tmp_path, archive) == {
-        "place": None, "why": f"what came is not what was sent: {len(archive):,} bytes",
+        "folder": None, "why": f"what came is not what was sent: {len(archive):,} bytes",
     }  # fmt: skip
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_lock_that_is_brought_is_the_project_s() -> None:
-    lock = (Path(errand.__file__).parent / "needed.txt").read_text()
-    assert [line.partition("==")[0] for line in lock.splitlines() if "==" in line] == list(errand.NEEDED)
+    lock = (Path(remote_worker.__file__).parent / "needed.txt").read_text()
+    assert [line.partition("==")[0] for line in lock.splitlines() if "==" in line] == list(remote_worker.NEEDED)
     whole = (REPOSITORY / "requirements" / "run.txt").read_text()
     assert all(part in whole for part in lock.split("    # via -r run.in"))
 
@@ -193,18 +193,18 @@ def test_a_package_with_another_hash_is_not_installed(tmp_path: Path, monkeypatc
     """The index has a numpy of the version that is locked, and another content."""
     shelf = tmp_path / "shelf"
     shelf.mkdir()
-    for line in (Path(errand.__file__).parent / "needed.txt").read_text().splitlines():
+    for line in (Path(remote_worker.__file__).parent / "needed.txt").read_text().splitlines():
         name, separator, rest = line.partition("==")
         if separator:
             write_wheel(shelf, name, rest.split()[0])
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
-    monkeypatch.setattr(errand, "_has", lambda name: False)
-    place = tmp_path / "place"
-    place.mkdir()
-    brought = bring(packed(), place)
-    assert brought["place"] is None
-    assert list(place.iterdir()) == []
+    monkeypatch.setattr(remote_worker, "_has", lambda name: False)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    brought = bring(packed(), folder)
+    assert brought["folder"] is None
+    assert list(folder.iterdir()) == []
     assert "Got" in brought["why"] or "hash" in brought["why"].lower(), brought["why"]
 
 
@@ -227,14 +227,14 @@ def test_a_round_has_its_share_of_budget_and_processes() -> None:
 def test_events_of_many_threads_all_come() -> None:
     mail = Mailbox()
     threads = [
-        threading.Thread(target=lambda n=n: [mail.post(Remark(f"{n}-{m}")) for m in range(50)]) for n in range(8)
+        threading.Thread(target=lambda n=n: [mail.post(LogEvent(f"{n}-{m}")) for m in range(50)]) for n in range(8)
     ]
     for thread in threads:
         thread.start()
     events, until_s = set(), time.monotonic() + 20
     # A wait may end early, with nothing: whoever posts rings again.
     while len(events) < 400 and time.monotonic() < until_s:
-        if isinstance(event := mail.wait(5.0, None), Remark):
+        if isinstance(event := mail.wait(5.0, None), LogEvent):
             events.add(event.text)
     assert len(events) == 400
     assert mail.wait(0.0, None) is None

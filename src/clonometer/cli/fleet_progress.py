@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.live import Live
 
-    from clonometer.fleet.conduct import Watcher
+    from clonometer.fleet.controller import Watcher
     from clonometer.fleet.dispatch import HostAccount
 
 # Whom one looks for first; the others follow by name.
@@ -47,9 +47,9 @@ class Lines:
 
     def changed(self, account: HostAccount, event: str) -> None:
         """Say it."""
-        self.remark(f"{account.name}: {event}")
+        self.log(f"{account.name}: {event}")
 
-    def remark(self, text: str) -> None:
+    def log(self, text: str) -> None:
         """Say it; hosts quote what programs wrote there."""
         click.echo(clean(text), err=True)
 
@@ -68,11 +68,11 @@ class HostTable:
         """Draw the table anew."""
         self._hosts[account.name], self._events[account.name] = account, clean(event)
         if account.reason is not None and account.reason != self._reasons.get(account.name):
-            self.remark(f"{account.name}: {event}")
+            self.log(f"{account.name}: {event}")
         self._reasons[account.name] = account.reason
         self._live.update(self._table(), refresh=True)
 
-    def remark(self, text: str) -> None:
+    def log(self, text: str) -> None:
         """Say it above the table."""
         self._live.console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 

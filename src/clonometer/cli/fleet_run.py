@@ -155,23 +155,23 @@ def command(
     With --hosts nothing is installed: the probe is copied by ssh, started there, and removed.
     """
     from clonometer.cli.fleet_progress import watching
-    from clonometer.fleet.arriving import open_folder
-    from clonometer.fleet.conduct import Conductor, Order
-    from clonometer.fleet.dispatch import Dispatch, Patience
+    from clonometer.fleet.controller import Controller, FleetJob
+    from clonometer.fleet.dispatch import Dispatch, RetryPolicy
+    from clonometer.fleet.store import open_store
     from clonometer.runner.interrupts import interruption
 
     way = _Way(**asked)  # type: ignore[arg-type] # click has checked them
     way.check()
     whole = _plan(plan, globs, budget_s)
     again = ["clonometer", *sys.argv[1:], *(() if "--seed" in sys.argv else ("--seed", str(seed)))]
-    order = Order(whole, rounds, seed, again, out)
+    job = FleetJob(whole, rounds, seed, again, out)
     shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
-    patience = Patience(at_once, retries + 1, shard_s, gone_s=way.gone_s, busy_s=busy_s)
+    policy = RetryPolicy(at_once, retries + 1, shard_s, gone_s=way.gone_s, busy_s=busy_s)
     reached = way.reach(shard_s)
-    folder = open_folder(out)
+    store = open_store(out)
     with interruption() as wish, watching(rounds) as watcher:
-        conductor = Conductor(order, Dispatch(rounds, seed, patience), reached, folder, watcher)
-        answer = conductor.run(wish)
+        controller = Controller(job, Dispatch(rounds, seed, policy), reached, store, watcher)
+        answer = controller.run(wish)
         interrupted = wish.wanted
     if as_json:
         from clonometer.records import to_json

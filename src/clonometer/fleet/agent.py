@@ -1,7 +1,7 @@
 """The program that measures a shard: a line of JSON comes in, a line of JSON and a run file go out.
 
-``python -m clonometer.fleet.agent`` is started by `clonometer.fleet.errand`. It ends with what it has when its input
-ends: whoever asked has gone, or wants to stop.
+``python -m clonometer.fleet.agent`` is started by `clonometer.fleet.remote_worker`. It ends with what it has when its
+input ends: whoever asked has gone, or wants to stop.
 """
 
 from __future__ import annotations

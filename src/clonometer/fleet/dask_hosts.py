@@ -3,7 +3,7 @@
 A machine is where workers of one network address say one boot id: messages to the address reach nobody else. Another
 address with the same boot id is a host by itself, measured in turn: a container, or a worker that lies.
 
-What a worker runs is the text of `clonometer.fleet.errand`, with texts and bytes for its arguments: a function's
+What a worker runs is the text of `clonometer.fleet.remote_worker`, with texts and bytes for its arguments: a function's
 bytecode would not fit another Python, and its name would need Clonometer there. What comes back is bytes, and nothing
 is unpickled here (`clonometer.fleet.unpickling`).
 """
@@ -26,16 +26,16 @@ from typing import Any
 
 from clonometer._version import __version__
 from clonometer.errors import UnavailableError
-from clonometer.fleet import errand
+from clonometer.fleet import remote_worker
 from clonometer.fleet.dask_access import CONNECT_TIMEOUT_S, LOOK_EVERY_S, Access
-from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Mailbox, Remark
-from clonometer.fleet.meeting import clock_of, what_is_brought
+from clonometer.fleet.handshake import clock_of, what_is_brought
+from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, LogEvent, Mailbox
 from clonometer.fleet.package import drivers_digest, packed
 from clonometer.fleet.shards import safe_name
 
 _EXPRESSION = "(lambda space: (exec(text, space), space[name](*words))[1])({})"
 _RESOURCE = "clonometer"
-_ERRAND_TIMEOUT_S = 900.0
+_CALL_TIMEOUT_S = 900.0
 _MOST_UNSOUND = 3
 _GREETED_AT_ONCE = 16
 _LONGEST_MACHINE = 100
@@ -54,7 +54,7 @@ class DaskHosts:
         self._client: Any = None
         # Dask leaves a folder where it kept something.
         self._folder = tempfile.TemporaryDirectory(prefix="clonometer-")
-        self._text = inspect.getsource(errand)
+        self._text = inspect.getsource(remote_worker)
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._hosts: dict[str, _Machine] = {}
@@ -62,7 +62,7 @@ class DaskHosts:
         self._began_s = time.monotonic()
         self._watch = threading.Thread(target=self._watch_workers, daemon=True)
         self._archive: bytes | None = None
-        self._any_came = False
+        self._any_connected = False
         self._is_unreachable = False
         self._meeting = 0
         self._greeters = ThreadPoolExecutor(_GREETED_AT_ONCE)
@@ -83,12 +83,12 @@ class DaskHosts:
         described = request["fleet"]
         try:
             future = self._client.submit(
-                eval, _EXPRESSION, self._words("measure", json.dumps(request), machine.place),
+                eval, _EXPRESSION, self._words("measure", json.dumps(request), machine.folder),
                 workers=[machine.worker], allow_other_workers=False, resources={_RESOURCE: 1}, key=request["id"],
                 pure=False, retries=0,
             )  # fmt: skip
         except Exception as error:
-            self._mail.post(HostGone(host, str(error)))
+            self._mail.post(HostLost(host, str(error)))
             return
         machine.future = future
         future.add_done_callback(lambda done: self._collect(host, described, done))
@@ -100,10 +100,10 @@ class DaskHosts:
 
     def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Wait for something to happen."""
-        if not self._any_came:
+        if not self._any_connected:
             timeout_s = LOOK_EVERY_S if timeout_s is None else min(timeout_s, LOOK_EVERY_S)
         event = self._mail.wait(timeout_s, interrupt_fd)
-        self._any_came |= isinstance(event, HostCame | HostRefused)
+        self._any_connected |= isinstance(event, HostConnected | HostRefused)
         return event
 
     def search_is_over(self) -> bool:
@@ -112,7 +112,7 @@ class DaskHosts:
             return False
         if self._client is None:
             return self._is_unreachable
-        return self._any_came or time.monotonic() > self._began_s + self._access.patience_s
+        return self._any_connected or time.monotonic() > self._began_s + self._access.patience_s
 
     def end(self) -> None:
         """Remove what was brought, wake the workers, and let the scheduler go."""
@@ -121,8 +121,8 @@ class DaskHosts:
             self._watch.join(CONNECT_TIMEOUT_S)
         self._greeters.shutdown(cancel_futures=True)
         for machine in self._hosts.values():
-            if machine.place and machine.worker:
-                self._try(partial(self._run, machine.worker, "remove", machine.place))
+            if machine.folder and machine.worker:
+                self._try(partial(self._run, machine.worker, "remove", machine.folder))
         if self._client is not None:
             self._try(partial(self._of_all, "wake", self._workers))
             cluster = self._client.cluster
@@ -136,7 +136,7 @@ class DaskHosts:
         return {"text": self._text, "name": name, "words": list(words)}
 
     def _run(self, worker: str, name: str, *words: Any) -> dict[str, Any]:
-        """Run an errand at once, whatever the worker does; gives what its JSON says."""
+        """Call a function of `remote_worker` at once, whatever the worker does; gives what its JSON says."""
         answers = self._client.run(eval, _EXPRESSION, self._words(name, *words), workers=[worker])
         answer = json.loads(answers[worker])
         if not isinstance(answer, dict):
@@ -144,7 +144,7 @@ class DaskHosts:
         return answer
 
     def _of_all(self, name: str, workers: Iterable[str]) -> None:
-        """Run an errand in workers and in the nannies that watch over them; who does not answer is passed over."""
+        """Call a function in workers and in the nannies that watch over them; who does not answer is passed over."""
         known = self._client.scheduler_info(n_workers=-1)["workers"]
         present = [worker for worker in workers if worker in known]
         watched = [worker for worker in present if known[worker].get("nanny")]
@@ -153,10 +153,10 @@ class DaskHosts:
                 self._client.run(eval, _EXPRESSION, self._words(name), workers=asked, nanny=nanny, on_error="ignore")
 
     def _do(self, worker: str, name: str, *words: Any) -> dict[str, Any]:
-        """Run an errand in the worker's turn, which knows then that it is a worker's."""
+        """Call a function in the worker's turn, which knows then that it is a worker's."""
         words_of_task = self._words(name, *words)
         task = self._client.submit(eval, _EXPRESSION, words_of_task, workers=[worker], pure=False)
-        answer = json.loads(task.result(timeout=_ERRAND_TIMEOUT_S))
+        answer = json.loads(task.result(timeout=_CALL_TIMEOUT_S))
         return dict(answer)
 
     def _watch_workers(self) -> None:
@@ -183,8 +183,8 @@ class DaskHosts:
             machine = self._hosts.get(name)
             if machine is None or machine.worker != worker:
                 continue
-            machine.worker, machine.place = "", ""
-            self._mail.post(HostGone(name, reason))
+            machine.worker, machine.folder = "", ""
+            self._mail.post(HostLost(name, reason))
             spare = next((other for other, host in self._workers.items() if host == name), None)
             if spare is not None:
                 # Looked at anew: it may be another Python.
@@ -195,7 +195,7 @@ class DaskHosts:
             try:
                 self._client = self._access.connect(self._folder.name, self._ended)
             except UnavailableError as error:
-                self._mail.post(Remark(error.message))
+                self._mail.post(LogEvent(error.message))
                 self._is_unreachable = True
             else:
                 return
@@ -211,9 +211,9 @@ class DaskHosts:
             # Those who stand by too: they share its CPUs.
             self._of_all("rest", [worker])
             if is_first:
-                machine.place = self._equip(worker, known)
+                machine.folder = self._equip(worker, known)
                 self._do(worker, "offer", _RESOURCE)
-                self._mail.post(HostCame(machine.name, {**clock, "machine": machine.boot_id}))
+                self._mail.post(HostConnected(machine.name, {**clock, "machine": machine.boot_id}))
         except UnavailableError as error:
             self._mail.post(HostRefused(self._workers[worker], error.message))
         except Exception as error:
@@ -254,14 +254,14 @@ class DaskHosts:
             return ""
         self._archive = self._archive or packed()
         answer = self._do(worker, "bring", self._archive, hashlib.sha256(self._archive).hexdigest(), "")
-        if answer["place"] is None:
+        if answer["folder"] is None:
             raise UnavailableError(f"{lacks}, and {__version__} cannot be brought there: {answer['why']}")
-        now = self._run(worker, "look", answer["place"])
+        now = self._run(worker, "look", answer["folder"])
         if now["version"] != __version__:
-            self._run(worker, "remove", answer["place"])
+            self._run(worker, "remove", answer["folder"])
             raise UnavailableError(f"{lacks}, and what was brought does not start there: {now['why']}")
-        self._mail.post(Remark(f"{known['name']}: {lacks}; {__version__} was brought for this run"))
-        return str(answer["place"])
+        self._mail.post(LogEvent(f"{known['name']}: {lacks}; {__version__} was brought for this run"))
+        return str(answer["folder"])
 
     def _collect(self, host: str, described: Mapping[str, Any], future: Any) -> None:
         if future.status == "finished":
@@ -284,7 +284,7 @@ class DaskHosts:
             work()
         except Exception as error:
             if not self._ended.is_set():
-                self._mail.post(Remark(str(error)))
+                self._mail.post(LogEvent(str(error)))
 
 
 def address_of(worker: str) -> str:
@@ -295,8 +295,8 @@ def address_of(worker: str) -> str:
     >>> address_of("tls://10.0.0.7:41111"), address_of("tls://[fe80::1]:9"), address_of("inproc://10.0.0.7/21/4")
     ('10.0.0.7', '[fe80::1]', '10.0.0.7')
     """
-    place = worker.partition("://")[2].partition("/")[0]
-    return re.sub(r":[0-9]+\Z", "", place)
+    address = worker.partition("://")[2].partition("/")[0]
+    return re.sub(r":[0-9]+\Z", "", address)
 
 
 @dataclass
@@ -307,5 +307,5 @@ class _Machine:
     address: str
     boot_id: str
     worker: str = ""
-    place: str = ""
+    folder: str = ""
     future: Any = None

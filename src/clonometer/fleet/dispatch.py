@@ -18,7 +18,7 @@ ARRIVED, PARTIAL, AGAIN, BUSY, FAILED, LOST, REFUSED = (
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long and how often is waited.
 
     Attributes
@@ -77,13 +77,13 @@ class HostAccount:
 class Dispatch:
     """The shards of a fleet, and who has which: each host has ``rounds`` of them, in an order that ``seed`` fixes."""
 
-    def __init__(self, rounds: int, seed: int, patience: Patience) -> None:
+    def __init__(self, rounds: int, seed: int, policy: RetryPolicy) -> None:
         self.rounds = rounds
         self.hosts: dict[str, HostAccount] = {}
         self._seed = seed
-        self._patience = patience
+        self._policy = policy
 
-    def came(self, host: str, now_s: float, machine: str = "") -> None:
+    def on_connect(self, host: str, now_s: float, machine: str = "") -> None:
         """Learn that a host is there, for the first time or again, and which machine it says that it is."""
         account = self.hosts.setdefault(host, HostAccount(host))
         account.machine = machine
@@ -97,13 +97,13 @@ class Dispatch:
         if len(account.rounds) == self.rounds:
             account.state = "done"
 
-    def gone(self, host: str, reason: str, now_s: float) -> None:
+    def on_lost(self, host: str, reason: str, now_s: float) -> None:
         """Learn that a host cannot be reached; what it measured is lost."""
         account = self.hosts.setdefault(host, HostAccount(host))
         if account.state in ("done", "given up", "gone"):
             return
         if account.state == "measures" and self._failed_often(account):
-            self._give_up(account, f"lost {self._patience.attempts} times: {reason}")
+            self._give_up(account, f"lost {self._policy.attempts} times: {reason}")
             return
         account.retries += account.state == "measures"
         account.state, account.reason, account.since_s, account.round = "gone", reason, now_s, None
@@ -126,7 +126,7 @@ class Dispatch:
         ]
         waiting.sort(key=lambda account: (self._next_round(account), self._turn(account)))
         for account in waiting:
-            if len(measuring) >= self._patience.at_once:
+            if len(measuring) >= self._policy.at_once:
                 break
             if account.machine and account.machine in measuring:
                 continue
@@ -156,7 +156,7 @@ class Dispatch:
             self._give_up(account, reason or outcome)
         else:
             account.retries += 1
-            account.state, account.round, account.rest_until_s = "ready", None, now_s + self._patience.rest_s
+            account.state, account.round, account.rest_until_s = "ready", None, now_s + self._policy.rest_s
 
     def same_as(self, host: str) -> str | None:
         """The first other host that says it is the same machine; None for the first itself."""
@@ -168,7 +168,7 @@ class Dispatch:
         """Whether what the host measures now will not be tried again."""
         return self._failed_often(self.hosts[host])
 
-    def late(self, now_s: float) -> list[HostAccount]:
+    def overdue(self, now_s: float) -> list[HostAccount]:
         """Hosts that take too long: to be asked to end, or given up where that did not help."""
         return [
             account for account in self.hosts.values() if account.state == "measures" and now_s >= self._over_s(account)
@@ -177,18 +177,18 @@ class Dispatch:
     def give_up_the_absent(self, now_s: float) -> None:
         """Give up the hosts that have been gone for too long."""
         for account in self.hosts.values():
-            if account.state == "gone" and now_s >= account.since_s + self._patience.gone_s:
+            if account.state == "gone" and now_s >= account.since_s + self._policy.gone_s:
                 self._give_up(account, f"lost: {account.reason}")
 
     def next_moment_s(self, now_s: float) -> float | None:
         """When something is due, should nothing happen before; None where nothing is."""
-        patience = self._patience
+        policy = self._policy
         moments = []
         for account in self.hosts.values():
             if account.state == "measures":
                 moments.append(self._over_s(account))
             elif account.state == "gone":
-                moments.append(account.since_s + patience.gone_s)
+                moments.append(account.since_s + policy.gone_s)
             elif account.state in ("ready", "busy") and account.rest_until_s > now_s:
                 moments.append(account.rest_until_s)
         return min(moments, default=None)
@@ -206,21 +206,21 @@ class Dispatch:
 
     def _over_s(self, account: HostAccount) -> float:
         """When what a host measures takes too long."""
-        grace_s = self._patience.grace_s if account.asked_to_end else 0.0
-        return account.since_s + self._patience.shard_s + grace_s
+        grace_s = self._policy.grace_s if account.asked_to_end else 0.0
+        return account.since_s + self._policy.shard_s + grace_s
 
     def _failed_often(self, account: HostAccount) -> bool:
-        return account.round is not None and account.attempts[account.round] >= self._patience.attempts
+        return account.round is not None and account.attempts[account.round] >= self._policy.attempts
 
     def _wait_for_others(self, account: HostAccount, round_: int, now_s: float) -> None:
         """Wait until the other fleet has ended; that is no failure of the host's."""
         account.attempts[round_] -= 1
         account.busy_since_s = now_s if account.busy_since_s is None else account.busy_since_s
-        if now_s - account.busy_since_s >= self._patience.busy_s:
+        if now_s - account.busy_since_s >= self._policy.busy_s:
             self._give_up(account, account.reason or BUSY)
         else:
             account.state, account.round = "busy", None
-            account.rest_until_s = now_s + min(self._patience.poll_s, self._patience.busy_s)
+            account.rest_until_s = now_s + min(self._policy.poll_s, self._policy.busy_s)
 
     @staticmethod
     def _give_up(account: HostAccount, reason: str) -> None:

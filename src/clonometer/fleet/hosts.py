@@ -13,7 +13,7 @@ from clonometer.runner.far import cut
 
 
 @dataclass(frozen=True)
-class HostCame:
+class HostConnected:
     """A host can be asked; ``identity`` has ``apart_s`` and ``apart_within_s`` where its clock is known.
 
     ``machine`` of it is a boot id, which is a host's own word: it may be another's.
@@ -24,7 +24,7 @@ class HostCame:
 
 
 @dataclass(frozen=True)
-class HostGone:
+class HostLost:
     """A host cannot be reached, for now."""
 
     host: str
@@ -56,7 +56,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Remark:
+class LogEvent:
     """Something that the user should know of."""
 
     text: str
@@ -65,7 +65,7 @@ class Remark:
         object.__setattr__(self, "text", cut(self.text))
 
 
-HostEvent = HostCame | HostGone | HostRefused | Answered | Remark
+HostEvent = HostConnected | HostLost | HostRefused | Answered | LogEvent
 
 
 class Hosts(Protocol):

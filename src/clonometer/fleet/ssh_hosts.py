@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import ClonometerError, InputError
-from clonometer.fleet import errand
-from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Mailbox
+from clonometer.fleet import remote_worker
+from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, Mailbox
 from clonometer.fleet.shards import safe_name
 from clonometer.runner.far import ask_identity, check_destination
 
@@ -103,9 +103,9 @@ class SshHosts:
 
         def measure() -> None:
             try:
-                answer = errand.measure(text)
+                answer = remote_worker.measure(text)
             except Exception as error:
-                answer = errand.no_answer("failed", f"its agent cannot be asked: {error}")
+                answer = remote_worker.no_answer("failed", f"its agent cannot be asked: {error}")
             self._shards.discard(request["id"])
             self._mail.post(Answered(host, described["round"], described["attempt"], answer))
 
@@ -113,12 +113,12 @@ class SshHosts:
 
     def stop(self, host: str, shard: str) -> None:
         """End the input of the agent."""
-        errand.stop(shard)
+        remote_worker.stop(shard)
 
     def next_event(self, timeout_s: float | None, interrupt_fd: int | None) -> HostEvent | None:
         """Wait for something to happen."""
         event = self._mail.wait(timeout_s, interrupt_fd)
-        if isinstance(event, HostCame | HostRefused):
+        if isinstance(event, HostConnected | HostRefused):
             self._unasked.discard(event.host)
         return event
 
@@ -130,7 +130,7 @@ class SshHosts:
         """End the agents that still run, and wait until they have removed what they left on hosts."""
         self._ended.set()
         for shard in list(self._shards):
-            errand.stop(shard)
+            remote_worker.stop(shard)
         for thread in self._running:
             thread.join()
         self._mail.close()
@@ -153,8 +153,8 @@ class SshHosts:
                 # Nobody would ever hear of this host again, and the others would wait for it.
                 reason = f"cannot be asked: {error}"
             if attempt == 1:
-                self._mail.post(HostGone(name, reason))
+                self._mail.post(HostLost(name, reason))
             if attempt == _ATTEMPTS or self._ended.wait(_PAUSE_S):
                 self._mail.post(HostRefused(name, reason))
                 return
-        self._mail.post(HostCame(name, identity))
+        self._mail.post(HostConnected(name, identity))

@@ -1,4 +1,4 @@
-"""A plan as a run's document and a fleet's errands have it (docs/runfile.md), and back."""
+"""A plan as a run's document and a fleet's jobs have it (docs/runfile.md), and back."""
 
 from __future__ import annotations
 

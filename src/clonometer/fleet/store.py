@@ -19,20 +19,20 @@ _WRITE_WHOLE = frozenset(("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss"
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
-class Folder(Protocol):
+class RunStore(Protocol):
     """Where run files are kept."""
 
     def status_of(self, name: str) -> str | None:
         """The status of the run that has the name; None where there is none that can be read."""
 
-    def keep(self, name: str, content: bytes) -> bool:
-        """Keep a file that is whole; False where another has the name, which then stays as it is."""
+    def put(self, name: str, content: bytes) -> bool:
+        """Store a file that is whole; False where another has the name, which then stays as it is."""
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, or write it anew."""
 
 
-def open_folder(out: str) -> Folder:
+def open_store(out: str) -> RunStore:
     """Open the folder for a path or a URL, and make it where it is missing.
 
     Raises
@@ -42,8 +42,8 @@ def open_folder(out: str) -> Folder:
     OutputError
         If it cannot be made or written.
     """
-    place = path_or_url(out)
-    return _LocalFolder(place) if isinstance(place, Path) else _FarFolder(place)
+    where = path_or_url(out)
+    return _LocalStore(where) if isinstance(where, Path) else _RemoteStore(where)
 
 
 def check_run(content: bytes) -> str:
@@ -61,7 +61,7 @@ def check_run(content: bytes) -> str:
             return run.document.status
 
 
-class _LocalFolder:
+class _LocalStore:
     """A folder of this machine's file systems, NFS among them."""
 
     def __init__(self, path: Path) -> None:
@@ -80,8 +80,8 @@ class _LocalFolder:
         except (RunFileError, OSError):
             return None
 
-    def keep(self, name: str, content: bytes) -> bool:
-        """Keep a file that is whole: under another name first, then by a link, which refuses a name that is taken."""
+    def put(self, name: str, content: bytes) -> bool:
+        """Store a file that is whole: under another name first, then by a link, which refuses a name that is taken."""
         path = self._path / name
         try:
             with temporary_file(self._path) as new:
@@ -118,7 +118,7 @@ class _LocalFolder:
             raise cannot_write(str(self._path / name), error) from error
 
 
-class _FarFolder:
+class _RemoteStore:
     """A folder behind a URL."""
 
     def __init__(self, url: str) -> None:
@@ -136,19 +136,19 @@ class _FarFolder:
             except (RunFileError, OSError):
                 return None
 
-    def keep(self, name: str, content: bytes) -> bool:
+    def put(self, name: str, content: bytes) -> bool:
         try:
-            self._put(name, content, new=True)
+            self._upload(name, content, new=True)
         except FileExistsError:
             if self.status_of(name) is not None:
                 return False
-            self._put(name, content)
+            self._upload(name, content)
         return True
 
     def write(self, name: str, content: bytes) -> None:
-        self._put(name, content)
+        self._upload(name, content)
 
-    def _put(self, name: str, content: bytes, *, new: bool = False) -> None:
+    def _upload(self, name: str, content: bytes, *, new: bool = False) -> None:
         path = f"{self._path}/{name}"
         with reaching(f"cannot write {self._url}/{name}", OutputError):
             if new and self._is_whole:

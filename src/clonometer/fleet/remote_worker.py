@@ -49,10 +49,10 @@ _LONGEST_REST_S = 86_400.0
 _BEAT, _RESTS = "clonometer-beat", "_clonometer_rests"
 
 
-def look(place: str = "") -> str:
+def look(folder: str = "") -> str:
     """Say what this host is and has, as JSON.
 
-    ``place`` is a folder with the package that was brought; empty: what is installed.
+    ``folder`` has the package that was brought; empty: what is installed.
     """
     began_s = time.time()
     machine = socket.gethostname()
@@ -67,17 +67,17 @@ def look(place: str = "") -> str:
         "python": list(sys.version_info[:2]),
         "began": began_s,
     }
-    return json.dumps(known | _installed(place) | {"ended": time.time()})
+    return json.dumps(known | _installed(folder) | {"ended": time.time()})
 
 
-def _installed(place: str) -> dict[str, object]:
+def _installed(folder: str) -> dict[str, object]:
     """Version and drivers of the package that the agent would have, or why it cannot start."""
     command = [sys.executable, "-P", "-m", "clonometer.fleet.agent", "--look"]
     if sys.version_info[:2] < OLDEST_PYTHON:
         return {"version": None, "drivers": None, "why": "its Python is older than 3.11"}
     try:
         ended = subprocess.run(
-            command, check=False, capture_output=True, env=_environment(place), timeout=_LOOK_TIMEOUT_S, text=True
+            command, check=False, capture_output=True, env=_environment(folder), timeout=_LOOK_TIMEOUT_S, text=True
         )
         installed = json.loads(ended.stdout) if ended.returncode == 0 else None
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
@@ -88,12 +88,12 @@ def _installed(place: str) -> dict[str, object]:
     return {"version": None, "drivers": None, "why": lines[-1] if lines else f"status {ended.returncode}"}
 
 
-def _environment(place: str) -> dict[str, str]:
+def _environment(folder: str) -> dict[str, str]:
     # One thread is enough, and what is measured should not meet idle ones.
-    paths = [path for path in (place, place and f"{place}/needed", os.environ.get("PYTHONPATH")) if path]
+    paths = [path for path in (folder, folder and f"{folder}/needed", os.environ.get("PYTHONPATH")) if path]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    if place:
-        environment["CLONOMETER_BIN"] = f"{place}/clonometer/_bin"
+    if folder:
+        environment["CLONOMETER_BIN"] = f"{folder}/clonometer/_bin"
     return environment
 
 
@@ -101,25 +101,25 @@ def bring(archive: bytes, sha256: str, folder: str) -> str:
     """Unpack the package into a new folder, and fetch what it needs where that is missing.
 
     Nothing is unpacked that has other hex digits of SHA-256, and pip takes nothing but what the package's lock names.
-    Gives JSON: ``place``, the folder, or None and ``why``.
+    Gives JSON: ``folder``, the one that was made, or None and ``why``.
     """
     if hashlib.sha256(archive).hexdigest() != sha256:
-        return json.dumps({"place": None, "why": f"what came is not what was sent: {len(archive):,} bytes"})
-    place = tempfile.mkdtemp(prefix="clonometer-", dir=folder or None)
+        return json.dumps({"folder": None, "why": f"what came is not what was sent: {len(archive):,} bytes"})
+    package = tempfile.mkdtemp(prefix="clonometer-", dir=folder or None)
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as packed:
             for name in packed.namelist():
-                written = packed.extract(name, place)
+                written = packed.extract(name, package)
                 if "/_bin/" in name:
                     Path(written).chmod(0o755)
         missing = [name for name in NEEDED if not _has(name)]
         if missing:
-            _install(f"{place}/{_LOCK}", f"{place}/needed")
+            _install(f"{package}/{_LOCK}", f"{package}/needed")
     except (OSError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(package, ignore_errors=True)
         said_last = str(getattr(error, "stderr", None) or "").strip().splitlines()
-        return json.dumps({"place": None, "why": said_last[-1] if said_last else str(error)})
-    return json.dumps({"place": place, "why": None})
+        return json.dumps({"folder": None, "why": said_last[-1] if said_last else str(error)})
+    return json.dumps({"folder": package, "why": None})
 
 
 def _has(module: str) -> bool:
@@ -144,14 +144,14 @@ def offer(resource: str) -> str:
     return json.dumps({})
 
 
-def remove(place: str) -> str:
+def remove(folder: str) -> str:
     """Remove what was brought."""
-    if Path(place).name.startswith("clonometer-"):
-        shutil.rmtree(place, ignore_errors=True)
+    if Path(folder).name.startswith("clonometer-"):
+        shutil.rmtree(folder, ignore_errors=True)
     return json.dumps({})
 
 
-def measure(request: str, place: str = "") -> bytes:
+def measure(request: str, folder: str = "") -> bytes:
     """Let the agent measure a shard while this host is locked, and Dask rests.
 
     Gives a line of JSON (``status``: ``ok``, ``busy`` or ``failed``, and ``reason``), then the run file, if any.
@@ -165,7 +165,7 @@ def measure(request: str, place: str = "") -> bytes:
                 return no_answer("busy", holder)
         # It may have come back to life, or woken, since it was met.
         rest()
-        return _ask_agent(request, asked["id"], place, lock_fd)
+        return _ask_agent(request, asked["id"], folder, lock_fd)
     except OSError as error:
         return no_answer("failed", f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     finally:
@@ -178,13 +178,13 @@ def no_answer(status: str, reason: str) -> bytes:
     return json.dumps({"status": status, "reason": reason}).encode() + b"\n"
 
 
-def _ask_agent(request: str, shard: str, place: str, lock_fd: int | None) -> bytes:
+def _ask_agent(request: str, shard: str, folder: str, lock_fd: int | None) -> bytes:
     command = [sys.executable, "-P", "-m", "clonometer.fleet.agent"]
     pipe = subprocess.PIPE
     # What it says on standard error is why it could not go on; a file never makes it wait for a reader.
     with tempfile.TemporaryFile() as complaints:
         agent = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=complaints, env=_environment(place), cwd="/",
+            command, stdin=pipe, stdout=pipe, stderr=complaints, env=_environment(folder), cwd="/",
             start_new_session=True,
             # It holds the lock too: should this worker die, the host is locked for as long as something measures.
             pass_fds=() if lock_fd is None else (lock_fd,),

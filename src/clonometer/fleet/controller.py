@@ -9,10 +9,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
 from clonometer.errors import OutputError, RunFileError
-from clonometer.fleet.arriving import Folder, check_run
 from clonometer.fleet.dispatch import AGAIN, ARRIVED, BUSY, FAILED, LOST, PARTIAL, REFUSED, Dispatch, HostAccount
-from clonometer.fleet.hosts import Answered, HostCame, HostEvent, HostGone, HostRefused, Hosts, Remark
+from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, Hosts, LogEvent
 from clonometer.fleet.shards import Shard, fleet_id, part_of
+from clonometer.fleet.store import RunStore, check_run
 from clonometer.fleet.types import FleetHost, FleetRun
 from clonometer.plan.document import document_of
 from clonometer.plan.types import Plan
@@ -32,12 +32,12 @@ class Watcher(Protocol):
     def changed(self, account: HostAccount, event: str) -> None:
         """Learn what became of a host, in a few words."""
 
-    def remark(self, text: str) -> None:
+    def log(self, text: str) -> None:
         """Learn what is worth a line of its own."""
 
 
 @dataclass(frozen=True)
-class Order:
+class FleetJob:
     """What a fleet is to measure: ``plan`` is the whole one, of which each round gets its share."""
 
     plan: Plan
@@ -69,16 +69,16 @@ class Order:
 
 
 @dataclass(eq=False)
-class Conductor:
-    """Brings events, the dispatch and the folder together.
+class Controller:
+    """Brings events, the dispatch and the store together.
 
     ``clock`` gives seconds that only go forward, ``check`` the status of a run file, or it raises `RunFileError`.
     """
 
-    order: Order
+    job: FleetJob
     dispatch: Dispatch
     hosts: Hosts
-    folder: Folder
+    store: RunStore
     watcher: Watcher
     _: KW_ONLY
     clock: Callable[[], float] = time.monotonic
@@ -106,18 +106,18 @@ class Conductor:
         finally:
             self.hosts.end()
         answer = self._summary(interrupted=wish.wanted)
-        self.folder.write(f"fleet-{self.order.id}.json", json.dumps(to_json(answer), indent=1).encode())
+        self.store.write(f"fleet-{self.job.id}.json", json.dumps(to_json(answer), indent=1).encode())
         return answer
 
     def _start_what_is_due(self, now_s: float) -> None:
         for host, round_, attempt in self.dispatch.starts(now_s):
-            request = self.order.request(host, round_, attempt, self._clocks.get(host, {}))
+            request = self.job.request(host, round_, attempt, self._clocks.get(host, {}))
             again = f", attempt {attempt}" if attempt > 1 else ""
             self.watcher.changed(self.dispatch.hosts[host], f"measures round {round_}{again}")
             self.hosts.start(host, request)
 
     def _see_to_the_late(self, now_s: float) -> None:
-        for account in self.dispatch.late(now_s):
+        for account in self.dispatch.overdue(now_s):
             if not account.asked_to_end:
                 self.watcher.changed(account, "takes too long: asked to end with what it has")
                 self._ask_to_end(account)
@@ -133,46 +133,44 @@ class Conductor:
         """Let a host that measures end with what it has."""
         if account.round is not None:
             account.asked_to_end = True
-            shard = Shard(self.order.id, account.name, account.round)
+            shard = Shard(self.job.id, account.name, account.round)
             self.hosts.stop(account.name, shard.attempt(account.attempts[account.round]))
 
     def _take(self, event: HostEvent | None) -> None:
         now_s = self.clock()
         match event:
-            case HostCame():
+            case HostConnected():
                 self._welcome(event, now_s)
-            case HostGone():
-                self.dispatch.gone(event.host, event.reason, now_s)
+            case HostLost():
+                self.dispatch.on_lost(event.host, event.reason, now_s)
                 self.watcher.changed(self.dispatch.hosts[event.host], f"lost: {event.reason}")
             case HostRefused():
                 self.dispatch.refuse(event.host, event.reason)
                 self.watcher.changed(self.dispatch.hosts[event.host], f"given up: {event.reason}")
             case Answered():
                 self._receive(event)
-            case Remark():
-                self.watcher.remark(event.text)
+            case LogEvent():
+                self.watcher.log(event.text)
             case None:
                 pass
 
-    def _welcome(self, event: HostCame, now_s: float) -> None:
+    def _welcome(self, event: HostConnected, now_s: float) -> None:
         new = event.host not in self.dispatch.hosts
-        self.dispatch.came(event.host, now_s, str(event.identity.get("machine", "")))
+        self.dispatch.on_connect(event.host, now_s, str(event.identity.get("machine", "")))
         self._clocks[event.host] = event.identity
         apart_s, within_s = event.identity.get("apart_s"), event.identity.get("apart_within_s")
         if new and isinstance(apart_s, float) and abs(apart_s) > _APART_S + float(within_s or 0.0):
-            self.watcher.remark(
-                f"{event.host}: its clock is {abs(apart_s):.0f} s {'ahead' if apart_s > 0 else 'behind'}"
-            )
+            self.watcher.log(f"{event.host}: its clock is {abs(apart_s):.0f} s {'ahead' if apart_s > 0 else 'behind'}")
         same_as = self.dispatch.same_as(event.host)
         if new and same_as is not None:
-            self.watcher.remark(f"{event.host} says it is the same machine as {same_as}: they are measured in turn")
+            self.watcher.log(f"{event.host} says it is the same machine as {same_as}: they are measured in turn")
         account = self.dispatch.hosts[event.host]
         if not account.rounds:
-            for round_ in range(1, self.order.rounds + 1):
-                status = self.folder.status_of(Shard(self.order.id, event.host, round_).file_name)
+            for round_ in range(1, self.job.rounds + 1):
+                status = self.store.status_of(Shard(self.job.id, event.host, round_).file_name)
                 if status is not None:
                     self.dispatch.has_already(event.host, round_, "complete" if status == "complete" else "partial")
-        known = f", {len(account.rounds)} of {self.order.rounds} rounds are in the folder" if account.rounds else ""
+        known = f", {len(account.rounds)} of {self.job.rounds} rounds are in the folder" if account.rounds else ""
         self.watcher.changed(account, f"is there{known}")
 
     def _receive(self, event: Answered) -> None:
@@ -202,7 +200,7 @@ class Conductor:
         account = self.dispatch.hosts[event.host]
         if header.get("cut_short") and not account.asked_to_end and not self.dispatch.is_last_attempt(event.host):
             return AGAIN, str(reason)
-        if not self.folder.keep(Shard(self.order.id, event.host, event.round).file_name, content):
+        if not self.store.put(Shard(self.job.id, event.host, event.round).file_name, content):
             self._duplicates += 1
         return (ARRIVED, None) if status == "complete" else (PARTIAL, reason)
 
@@ -236,11 +234,11 @@ class Conductor:
         if not hosts:
             reason = "no host could be asked"
         return FleetRun(
-            fleet=self.order.id,
-            folder=self.order.folder,
-            plan=self.order.plan.name,
-            seed=self.order.seed,
-            rounds=self.order.rounds,
+            fleet=self.job.id,
+            folder=self.job.folder,
+            plan=self.job.plan.name,
+            seed=self.job.seed,
+            rounds=self.job.rounds,
             status="failed" if not measured else "partial" if missing else "complete",
             reason="interrupted" if interrupted else reason,
             duplicates=self._duplicates,
@@ -249,7 +247,7 @@ class Conductor:
 
     def _host(self, account: HostAccount) -> FleetHost:
         clock = self._clocks.get(account.name, {})
-        whole = len(account.rounds) == self.order.rounds and set(account.rounds.values()) == {"complete"}
+        whole = len(account.rounds) == self.job.rounds and set(account.rounds.values()) == {"complete"}
         state = "measured" if whole else "partial" if account.rounds else "none"
         if state == "none" and account.state not in ("given up", "done", "gone"):
             state = "waiting"

@@ -9,7 +9,7 @@ from typing import Any
 
 from clonometer._version import __version__
 from clonometer.errors import UnavailableError
-from clonometer.fleet import errand
+from clonometer.fleet import remote_worker
 
 
 def clock_of(known: Mapping[str, Any], before_s: float, after_s: float) -> dict[str, float]:
@@ -32,8 +32,9 @@ def clock_of(known: Mapping[str, Any], before_s: float, after_s: float) -> dict[
 def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> str | None:
     """Say what a host lacks that is to be brought there; None where what it has is the same as here.
 
-    ``known`` is what the host said of itself (`clonometer.fleet.errand.look`), ``drivers`` the digest of the drivers
-    here: hosts are compared as measured by the same programs. ``bring`` says whether anything may be brought.
+    ``known`` is what the host said of itself (`clonometer.fleet.remote_worker.look`), ``drivers`` the digest of
+    the drivers here: hosts are compared as measured by the same programs. ``bring`` says whether anything may be
+    brought.
 
     Raises
     ------
@@ -58,6 +59,6 @@ def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> s
         )
     if not bring:
         raise UnavailableError(f"{lacks}, and with --no-bring {__version__} is not brought there")
-    if tuple(known["python"]) < errand.OLDEST_PYTHON:
+    if tuple(known["python"]) < remote_worker.OLDEST_PYTHON:
         raise UnavailableError(f"{lacks}, and its Python {'.'.join(map(str, known['python']))} is older than 3.11")
     return lacks
