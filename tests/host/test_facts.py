@@ -9,7 +9,7 @@ import pytest
 from clonometer.host import registry
 from clonometer.host.facts import LACKS, SUMMARY, collect
 from clonometer.host.registry import FACTS, Fact, register
-from clonometer.host.source import Lack
+from clonometer.host.source import FactUnavailable
 
 REPOSITORY = Path(__file__).parents[2]
 ROW = re.compile(r"\| (`[^|]+`) \| ([^|]+) \|")
@@ -152,7 +152,7 @@ def test_a_key_is_registered_once():
 @pytest.mark.parametrize(("kind", "value"), [("int", True), ("int", "1"), ("bool", 1), ("int", -1), ("text", None)])
 def test_a_value_of_the_wrong_type_is_a_lack(kind, value):
     fact = Fact("some.key", kind, "count", "summary", None, lambda source: None)
-    with pytest.raises(Lack):
+    with pytest.raises(FactUnavailable):
         fact.checked(value)
 
 

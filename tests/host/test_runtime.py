@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.runtime import Runtime, read_runtime
 
 PID = 41
@@ -109,9 +109,9 @@ def test_a_fifo_with_the_name_of_a_runtime_is_not_waited_for(tmp_path: Path) -> 
 
 def test_what_is_not_known_or_not_readable_has_a_reason(tmp_path: Path) -> None:
     source = made(tmp_path, "/init", {"/init": b"static"})
-    with pytest.raises(Lack, match="no runtime that is known"):
+    with pytest.raises(FactUnavailable, match="no runtime that is known"):
         read_runtime(source, PID)
-    with pytest.raises(Lack, match="maps"):
+    with pytest.raises(FactUnavailable, match="maps"):
         read_runtime(source, 42)
 
 
@@ -146,7 +146,7 @@ def test_a_running_runtime_is_told_in_the_version_that_it_says_itself(
             for _ in range(10_000):
                 try:
                     seen = read_runtime(Source(Path("/")), process.pid)
-                except Lack:
+                except FactUnavailable:
                     continue
                 if seen.name == runtime and seen.version is not None:
                     break

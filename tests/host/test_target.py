@@ -10,10 +10,10 @@ import pytest
 from tests.fakes.made_target import GIB_KB, LINES, MadeMachine, entry
 
 from clonometer.errors import ClonometerError
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.areas import parse_maps, parse_smaps
+from clonometer.host.target.headroom import read_headroom
 from clonometer.host.target.reader import read_target
-from clonometer.host.target.room import read_room
 from clonometer.host.target.writes import measure_writes
 
 HEAP = entry(0x5500000000, 0x5500400000, name="[heap]", Rss=4000, Anonymous=4000, Referenced=100, Swap=8, Locked=4)
@@ -52,9 +52,9 @@ def test_a_kernel_without_some_lines_and_one_entry_of_another_layout():
 
 @pytest.mark.parametrize("text", ["rubbish\n", ALL[:-200], "1000-2000 rw-p 0 0:0 0\nRss: many kB\nVmFlags: rd\n"])
 def test_what_is_no_smaps_is_refused(text):
-    with pytest.raises(Lack):
+    with pytest.raises(FactUnavailable):
         parse_smaps(text.encode())
-    with pytest.raises(Lack):
+    with pytest.raises(FactUnavailable):
         parse_maps(b"rubbish\n")
 
 
@@ -91,7 +91,7 @@ def test_a_pid_that_is_gone_and_one_of_another_namespace(made):
     with pytest.raises(ClonometerError, match="no process 7 here") as inner:
         read(made, 7)
     assert inner.value.hint.endswith("--pid 4711")
-    assert read(made).standing.inner_pids == (7,)
+    assert read(made).status.inner_pids == (7,)
 
 
 def test_memory_that_vanishes_while_it_is_read_is_an_end(made):
@@ -109,7 +109,7 @@ def test_a_process_of_500_gb_is_not_walked_page_by_page(made):
     # No made file takes PAGEMAP_SCAN, so that counters are what is left.
     assert reading.how == "counters"
     assert "so large" in reading.why
-    assert reading.standing.rss_bytes == size_kb * 1024 + 4000 * 1024
+    assert reading.status.rss_bytes == size_kb * 1024 + 4000 * 1024
     assert reading.lock.reads < 10
     assert read(made, how="smaps").areas[0].rss_kb == size_kb
 
@@ -163,7 +163,7 @@ def test_smaps_that_is_closed_leaves_the_counters_and_names_the_right(made, monk
     made.process(smaps=ALL)
 
     def closed(source, path, lock):
-        raise Lack(f"{path}: Permission denied")
+        raise FactUnavailable(f"{path}: Permission denied")
 
     monkeypatch.setattr("clonometer.host.target.reader.read_timed", closed)
     reading = read(made)
@@ -186,13 +186,13 @@ def test_room_is_read_from_groups_of_both_versions_limits_and_the_machine(made):
             "sys/fs/cgroup/a/b/pids.current": "10",
         }
     )
-    room = read_room(Source(made.root), read(made).standing)
-    assert (room.memory.room, room.pids.room) == (600_000, 0)
-    assert (room.user_tasks.limit, room.user_tasks.used) == (500, 7)
-    assert (room.machine_tasks.limit, room.machine_tasks.used) == (32768, 300)
-    assert room.commit_limit_bytes == 32 << 30
-    privileged = replace(read(made).standing, capabilities=1 << 24)
-    assert read_room(Source(made.root), privileged).user_tasks is None
+    headroom = read_headroom(Source(made.root), read(made).status)
+    assert (headroom.memory.left, headroom.pids.left) == (600_000, 0)
+    assert (headroom.user_tasks.limit, headroom.user_tasks.used) == (500, 7)
+    assert (headroom.machine_tasks.limit, headroom.machine_tasks.used) == (32768, 300)
+    assert headroom.commit_limit_bytes == 32 << 30
+    privileged = replace(read(made).status, capabilities=1 << 24)
+    assert read_headroom(Source(made.root), privileged).user_tasks is None
     made.write(
         {
             "proc/4711/cgroup": "4:memory:/m\n8:pids:/p\n",
@@ -204,8 +204,8 @@ def test_room_is_read_from_groups_of_both_versions_limits_and_the_machine(made):
             "v1/pids/p/pids.current": "5",
         }
     )
-    older = read_room(Source(made.root), read(made).standing)
-    assert (older.memory.room, older.pids.room) == (4000, 15)
+    older = read_headroom(Source(made.root), read(made).status)
+    assert (older.memory.left, older.pids.left) == (4000, 15)
 
 
 def test_soft_dirty_pages_are_counted_where_the_kernel_marks_them(made):

@@ -127,7 +127,7 @@ def test_stopped_dead_and_missing_processes() -> None:
     with started("poor") as process:
         os.kill(process.pid, signal.SIGSTOP)
         deadline = time.monotonic() + 10
-        while (state := read(process.pid).standing.state) != "T" and time.monotonic() < deadline:
+        while (state := read(process.pid).status.state) != "T" and time.monotonic() < deadline:
             time.sleep(0.01)
         assert state == "T"
         assert profile(process.pid).features.anon_pages > 100
@@ -200,7 +200,7 @@ def test_who_may_not_look_sees_counters_and_hears_which_right_is_missing() -> No
             os.setresgid(65534, 65534, 65534)
             os.setresuid(65534, 65534, 65534)
             seen = read(process.pid)
-            os.write(writing_end, json.dumps([seen.how, seen.why, seen.areas, seen.standing.rss_bytes]).encode())
+            os.write(writing_end, json.dumps([seen.how, seen.why, seen.areas, seen.status.rss_bytes]).encode())
             os._exit(0)
         os.close(writing_end)
         _, status = os.waitpid(child, 0)

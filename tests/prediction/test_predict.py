@@ -16,8 +16,8 @@ from clonometer.errors import InputError
 from clonometer.host.cgroup import Bound
 from clonometer.host.source import Source
 from clonometer.host.target.areas import parse_smaps
+from clonometer.host.target.headroom import Headroom
 from clonometer.host.target.reader import read_target
-from clonometer.host.target.room import Room
 from clonometer.model.calibration import POSIX_SPAWN, CostModel
 from clonometer.model.features import Features
 from clonometer.model.types import CostRange, Scale, Scales
@@ -25,14 +25,14 @@ from clonometer.prediction.copying import WriteRate, judge_copying, rate_of, rew
 from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.mappings import group_areas
 from clonometer.prediction.profile import profile_from_json, profile_of, without_names
-from clonometer.prediction.refusals import judge_room
+from clonometer.prediction.refusals import judge_headroom
 from clonometer.prediction.rough import rough_calibration
 from clonometer.records import to_json
 
 BASE = 0x7F0000000000
 MIB = 1 << 20
 SPAWN = CostModel(("base",), (1.0, 1.0), (), (100_000.0,), (), 0.0, 0.0, ())
-FREE = Room(0, 32 << 30, 8 << 30, 64 << 30, 0, 32 << 30, 0, None, None, None, Bound(32768, 300))
+FREE = Headroom(0, 32 << 30, 8 << 30, 64 << 30, 0, 32 << 30, 0, None, None, None, Bound(32768, 300))
 
 
 def groups_of(*entries: str, tables: int = 1 << 20):
@@ -120,12 +120,12 @@ def test_page_tables_add_up_to_what_the_process_has():
         assert abs(group.features.anon_tables - expected) <= 1
 
 
-def answered(tmp_path, *entries, machine=None, room=FREE, how=None, question=None, **status):
+def answered(tmp_path, *entries, machine=None, headroom=FREE, how=None, question=None, **status):
     made = MadeMachine(tmp_path).process(smaps="".join(entries), **status)
     reading = read_target(Source(made.root), 4711, how=how)
     profile = profile_of(reading, huge_pages_used=False)
     machine = machine or Machine(calibration(), is_rough=False)
-    return judge(profile, machine, question or Question(), reading=reading, room=room)
+    return judge(profile, machine, question or Question(), reading=reading, headroom=headroom)
 
 
 HEAP = entry(0x5500000000, 0x5500000000 + 8 * MIB, name="[heap]", Rss=8192, Anonymous=8192)
@@ -192,7 +192,7 @@ def test_a_process_with_nothing_but_hugetlbfs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("room", "check", "fails"),
+    ("headroom", "check", "fails"),
     [
         ({}, "overcommit", "no"),
         ({"overcommit": 1, "total_bytes": 0}, "overcommit", "no"),
@@ -211,8 +211,8 @@ def test_a_process_with_nothing_but_hugetlbfs(tmp_path):
         ({"machine_tasks": Bound(300, 300)}, "machine_tasks", "yes"),
     ],
 )
-def test_what_would_refuse_a_child(tmp_path, room, check, fails):
-    answer = answered(tmp_path, HEAP, LIBRARY, room=replace(FREE, **room))
+def test_what_would_refuse_a_child(tmp_path, headroom, check, fails):
+    answer = answered(tmp_path, HEAP, LIBRARY, headroom=replace(FREE, **headroom))
     by_name = {each.check: each for each in answer.would_fail.checks}
     assert by_name[check].fails == fails
     assert answer.would_fail.fails == fails
@@ -223,8 +223,8 @@ def test_a_promise_that_was_not_seen_is_not_judged(tmp_path):
     made = MadeMachine(tmp_path).process(smaps=HEAP, RssAnon="8192 kB")
     profile = profile_of(read_target(Source(made.root), 4711, how="counters"), huge_pages_used=False)
     for left_bytes, fails in ((1 << 30, "unknown"), (MIB, "yes")):
-        room = replace(FREE, overcommit=2, committed_bytes=(32 << 30) - left_bytes)
-        assert judge_room(profile, room, 0, 0).fails == fails
+        headroom = replace(FREE, overcommit=2, committed_bytes=(32 << 30) - left_bytes)
+        assert judge_headroom(profile, headroom, 0, 0).fails == fails
 
 
 def test_copying_at_a_rate_never_exceeds_the_worst():

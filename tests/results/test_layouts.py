@@ -68,7 +68,7 @@ def test_where_no_layout_matters_few_intervals_say_that_one_does(make_builder: B
     shown = 0
     for seed in range(runs):
         values = scatter(draw, 20, 0.0, seed) + drift * np.linspace(0, 1, 80)
-        # As `LayoutStarts` does: who of four has the one layout is drawn.
+        # As `LayoutHooks` does: who of four has the one layout is drawn.
         order = np.random.default_rng(seed)
         pairs = [pair for four in range(20) for pair in order.permutation([four, four, None, None]).tolist()]
         shown += only(measured(make_builder, values, pairs=pairs)).is_shown

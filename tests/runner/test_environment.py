@@ -31,7 +31,7 @@ from clonometer.runner.environment import (
 )
 from clonometer.runner.process import supervise
 from clonometer.runner.run import run
-from clonometer.runner.sides import SideStarts
+from clonometer.runner.sides import SideHooks
 
 
 def of_run(path: Path) -> Provenance:
@@ -108,7 +108,7 @@ def real_environments(folder: Path, sides: tuple[Side, Side] | None = None) -> t
             counts[index] += 1
             return counts[index] - 1
 
-        more["starts"] = SideStarts(plan, sides, pair_of)
+        more["hooks"] = SideHooks(plan, sides, pair_of)
     out = folder / "run.parquet"
     outcome = run(plan, catalogue, drivers, out=out, seed=3, scheduler=RoundsScheduler(3, None), **more)
     assert outcome.status == "complete", outcome

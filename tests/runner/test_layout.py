@@ -18,7 +18,7 @@ from clonometer.run_document import ProcessEntry
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.interfaces import Start
-from clonometer.runner.layout import ADDR_NO_RANDOMIZE, LayoutStarts, kernel_draws_nothing
+from clonometer.runner.layout import ADDR_NO_RANDOMIZE, LayoutHooks, kernel_draws_nothing
 from clonometer.runner.run import run
 
 
@@ -42,12 +42,12 @@ def test_the_personality_holds_for_a_while_and_is_put_back() -> None:
 
 
 def test_of_four_processes_of_a_target_two_have_one_layout_in_an_order_that_is_drawn() -> None:
-    starts = LayoutStarts(1)
+    hooks = LayoutHooks(1)
     # Targets are measured in turn.
     given: dict[int, list[Start]] = {0: [], 1: []}
     for _ in range(200):
         for target, its in given.items():
-            its.append(starts.before(target, None))
+            its.append(hooks.before(target, None))
     orders = Counter()
     for its in given.values():
         for first in range(0, 200, 4):
@@ -65,7 +65,7 @@ def test_of_four_processes_of_a_target_two_have_one_layout_in_an_order_that_is_d
 
 
 def test_processes_with_one_layout_have_one_draw_and_say_what_they_were_started_with(fake_run: FakeRun) -> None:
-    outcome = fake_run(processes=8, starts=LayoutStarts(1))
+    outcome = fake_run(processes=8, hooks=LayoutHooks(1))
     assert outcome.status == "complete"
     processes = processes_of(fake_run.out)
     pairs = gathered((entry.pair, entry) for entry in processes if entry.pair is not None)
@@ -98,7 +98,7 @@ def test_real_processes_have_their_memory_at_one_place_within_a_pair_and_nowhere
     plan = plan_from_arguments(["launch.posix_spawn"], settings, catalogue, budget_seconds=20.0, limits=limits)
     out = tmp_path / "run.parquet"
     scheduler = RoundsScheduler(3, None)
-    outcome = run(plan, catalogue, drivers, out=out, seed=3, scheduler=scheduler, starts=LayoutStarts(3))
+    outcome = run(plan, catalogue, drivers, out=out, seed=3, scheduler=scheduler, hooks=LayoutHooks(3))
     assert outcome.status == "complete", outcome
     started = processes_of(out)
     # Process numbers may wrap around, times do not.

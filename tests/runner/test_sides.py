@@ -22,7 +22,7 @@ from clonometer.runfile import open_run
 from clonometer.runner.drivers import find_drivers
 from clonometer.runner.interfaces import Progress as Silent
 from clonometer.runner.run import RunOutcome, run
-from clonometer.runner.sides import SideStarts, check_commands, with_drivers
+from clonometer.runner.sides import SideHooks, check_commands, with_drivers
 
 ABOUT: dict[str, Any] = {"a": [], "b": [], "most_pairs": 9, "minimum_effect": 0.02, "max_regression": None}
 ABOUT |= {"error_rate": 0.05, "stages": []}
@@ -90,7 +90,7 @@ class Sides:
         plan = plan_from_arguments(["launch.fork"], ["temperature=warm"], catalogue, budget_seconds=1.0, limits=limits)
         plan = plan_of_sides(plan, sides, catalogue, strict=True)
         scheduler = scheduler or InThisOrder()
-        options |= {"starts": SideStarts(plan, sides, scheduler.pair_of), "described": {"sides": ABOUT}}
+        options |= {"hooks": SideHooks(plan, sides, scheduler.pair_of), "described": {"sides": ABOUT}}
         out = self.folder / "ab.parquet"
         return run(plan, catalogue, drivers, out=out, seed=1, scheduler=scheduler, **options)
 

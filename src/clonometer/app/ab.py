@@ -180,7 +180,7 @@ def measure(
     from clonometer.results.ab.turns import Counted
     from clonometer.runfile import check_run_output
     from clonometer.runner import run as runner
-    from clonometer.runner.sides import SideStarts
+    from clonometer.runner.sides import SideHooks
 
     design = request.design()
     counted = Counted(frozenset(request.stages), only_times=request.max_regression is not None)
@@ -199,7 +199,7 @@ def measure(
         command=request.command(),
         force=force,
         keep=keep,
-        starts=SideStarts(plan, sides, scheduler.pair_of),
+        hooks=SideHooks(plan, sides, scheduler.pair_of),
         described={"sides": to_json(described((request.a, request.b), design, counted))},
         named=True,
     )

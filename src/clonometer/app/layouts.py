@@ -32,7 +32,7 @@ def measure_layouts(
     from clonometer.results.noise.layout import find_layouts
     from clonometer.results.noise.types import Layouts
     from clonometer.results.schedule.scheduler import RoundsScheduler
-    from clonometer.runner.layout import LayoutStarts, kernel_draws_nothing
+    from clonometer.runner.layout import LayoutHooks, kernel_draws_nothing
 
     try:
         with kernel_draws_nothing():
@@ -51,7 +51,7 @@ def measure_layouts(
         scheduler=RoundsScheduler(seed, seconds),
         name="layouts",
         progress=progress,
-        starts=LayoutStarts(seed),
+        hooks=LayoutHooks(seed),
     )
     try:
         with measured as (run, _):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
     from clonometer.runfile import Run
     from clonometer.runner.drivers import Drivers
-    from clonometer.runner.interfaces import Scheduler, Starts
+    from clonometer.runner.interfaces import LaunchHooks, Scheduler
     from clonometer.runner.run import RunOutcome
 
 
@@ -61,7 +61,7 @@ def briefly_measured(
     scheduler: Scheduler | None = None,
     name: str = "brief",
     progress: Progress = SILENT,
-    starts: Starts | None = None,
+    hooks: LaunchHooks | None = None,
 ) -> Iterator[tuple[Run, RunOutcome]]:
     """Measure a plan into a file ``name`` that is gone afterwards.
 
@@ -91,7 +91,7 @@ def briefly_measured(
             seed=seed,
             scheduler=scheduler or RoundsScheduler(seed, plan.budget_seconds),
             progress=progress,
-            starts=starts,
+            hooks=hooks,
         )
         if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
             raise KeyboardInterrupt

@@ -122,7 +122,7 @@ def measured_rate(reading: Reading, seconds: float, progress: Progress = SILENT)
     """
     from clonometer.host.target.writes import means_of_this_kernel, measure_writes, what_it_does
 
-    pid = reading.standing.pid
+    pid = reading.status.pid
     if reading.areas is None:
         raise UsageError(f"writes of process {pid} cannot be measured: {reading.why}")
     means = means_of_this_kernel()

@@ -10,9 +10,9 @@ from typing import Any
 from clonometer.app.live import live, read
 from clonometer.errors import ClonometerError
 from clonometer.host.facts import collect
-from clonometer.host.source import Lack, chosen
+from clonometer.host.source import FactUnavailable, chosen
+from clonometer.host.target.headroom import read_headroom
 from clonometer.host.target.reader import Reading
-from clonometer.host.target.room import read_room
 from clonometer.model.calibration import Calibration
 from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
 from clonometer.prediction.answer import Predicted
@@ -69,10 +69,10 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
     source = live()
     try:
         huge_pages_used = chosen(source.text(_THP)) != "never"
-    except Lack:
+    except FactUnavailable:
         huge_pages_used = False
     profile = profile_of(reading, huge_pages_used=huge_pages_used)
-    return judge(profile, machine, question, reading=reading, room=read_room(source, reading.standing))
+    return judge(profile, machine, question, reading=reading, headroom=read_headroom(source, reading.status))
 
 
 def document_of(pid: int, machine: Machine) -> dict[str, Any]:
@@ -100,8 +100,8 @@ class Foreseen:
         # Most have ended by now.
         with suppress(ClonometerError):
             reading = read(pid, how="counters")
-            name = reading.standing.name
-            if name not in self._glances or self._glances[name].standing.rss_bytes < reading.standing.rss_bytes:
+            name = reading.status.name
+            if name not in self._glances or self._glances[name].status.rss_bytes < reading.status.rss_bytes:
                 self._glances[name] = reading
 
     def documents(self, pid: int | None) -> list[dict[str, Any]]:
@@ -111,5 +111,5 @@ class Foreseen:
         if pid is not None:
             with suppress(ClonometerError):
                 return [document_of(pid, self._machine)]
-        largest = max(self._glances.values(), key=lambda reading: reading.standing.rss_bytes, default=None)
+        largest = max(self._glances.values(), key=lambda reading: reading.status.rss_bytes, default=None)
         return [] if largest is None else [to_json(answer(largest, self._machine, Question()))]

@@ -117,7 +117,7 @@ def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -
     """Answer again and again, until the process ends, the time is over or the user has seen enough."""
     reading = wish.read(pid)
     model, question = machine(), _question(wish, reading)
-    started, began = reading.standing.started_ticks, time.monotonic()
+    started, began = reading.status.started_ticks, time.monotonic()
     history: deque[float] = deque(maxlen=_HISTORY)
     try:
         while True:
@@ -130,7 +130,7 @@ def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -
                 return
             time.sleep(wish.every_s)
             reading = wish.read(pid)
-            if reading.standing.started_ticks != started:
+            if reading.status.started_ticks != started:
                 raise VanishedError(f"process {pid} has ended, and another has its number now")
     except (UsageError, VanishedError) as error:
         if not history:

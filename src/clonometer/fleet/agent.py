@@ -96,7 +96,7 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
                 stretch=STRETCH,
             ),
             command=asked["command"],
-            starts=far,
+            hooks=far,
             described={"fleet": in_fleet},
             host=None if far is None else far.facts(),
         )

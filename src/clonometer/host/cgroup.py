@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from clonometer.host.registry import register
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 # v1 writes "no limit" as the largest multiple of a page below 2^63; nothing near that limits anybody.
 _V1_UNLIMITED = 1 << 60
@@ -22,7 +22,7 @@ class Bound:
     used: int | None
 
     @property
-    def room(self) -> int:
+    def left(self) -> int:
         """What is left, as far as is known."""
         return max(self.limit - (self.used or 0), 0)
 
@@ -35,7 +35,7 @@ def memberships(source: Source, process: str = "self") -> dict[str, str]:
         if len(parts) == 3:
             paths.update(dict.fromkeys(parts[1].split(","), parts[2]))
     if not paths:
-        raise Lack(f"/proc/{process}/cgroup is empty")
+        raise FactUnavailable(f"/proc/{process}/cgroup is empty")
     return paths
 
 
@@ -97,7 +97,7 @@ def _reclaimable_bytes(source: Source, folder: str, name: str) -> int:
 
 
 def _memory_used(source: Source, folder: str, *, v2: bool) -> int | None:
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         current = source.integer(f"{folder}/{'memory.current' if v2 else 'memory.usage_in_bytes'}")
         return max(current - _reclaimable_bytes(source, folder, "inactive_file" if v2 else "total_inactive_file"), 0)
     return None
@@ -114,7 +114,7 @@ def memory_bound(source: Source, process: str = "self") -> Bound | None:
             limit = _v1_number(source, f"{folder}/memory.limit_in_bytes")
         if limit is not None:
             bounds.append(Bound(limit, _memory_used(source, folder, v2=v2)))
-    return min(bounds, key=lambda bound: bound.room, default=None)
+    return min(bounds, key=lambda bound: bound.left, default=None)
 
 
 def memory_kills_file(source: Source) -> str:
@@ -123,7 +123,7 @@ def memory_kills_file(source: Source) -> str:
     Those of this task's group, which are counted there whatever limit was met; where the group has no such file, as the
     root of version 2, those of the machine.
     """
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         controller, v2 = _controller(source, "memory")
         path = f"{next(_levels(source, controller), '')}/{'memory.events' if v2 else 'memory.oom_control'}"
         if source.exists(path):
@@ -140,7 +140,7 @@ def pids_bound(source: Source, process: str = "self") -> Bound | None:
         if limit is not None:
             used = source.text_or(f"{folder}/pids.current", "")
             bounds.append(Bound(limit, int(used) if used.isdigit() else None))
-    return min(bounds, key=lambda bound: bound.room, default=None)
+    return min(bounds, key=lambda bound: bound.left, default=None)
 
 
 @register("cgroup.version", "text", "v1, v2 or hybrid")

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from clonometer.host.registry import register, register_file
-from clonometer.host.source import Lack, Source, parse_cpu_list
+from clonometer.host.source import FactUnavailable, Source, parse_cpu_list
 from clonometer.units import parse_bytes
 
 _CPU = "/sys/devices/system/cpu"
@@ -42,7 +42,7 @@ _ARM_PARTS = {
 def _implementer_and_part(source: Source) -> tuple[str, str]:
     fields = source.fields(_CPUINFO)
     if "CPU implementer" not in fields:
-        raise Lack(f"{_CPUINFO} names no processor")
+        raise FactUnavailable(f"{_CPUINFO} names no processor")
     implementer = int(fields["CPU implementer"], 16)
     part = int(fields.get("CPU part", "0"), 16)
     name = _IMPLEMENTERS.get(implementer, f"implementer {implementer:#x}")
@@ -69,7 +69,7 @@ def _vendor(source: Source) -> str:
 
 @register("cpu.arch", "text", "instruction set, as uname says")
 def _arch(source: Source) -> str:
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return source.text("/proc/sys/kernel/arch")
     if source.live:
         return os.uname().machine
@@ -78,7 +78,7 @@ def _arch(source: Source) -> str:
         return "aarch64" if fields.get("CPU architecture") == "8" else "arm"
     if "vendor_id" in fields and "flags" in fields:
         return "x86_64" if "lm" in fields["flags"].split() else "i686"
-    raise Lack("/proc/sys/kernel/arch is absent (it came with Linux 6.1)")
+    raise FactUnavailable("/proc/sys/kernel/arch is absent (it came with Linux 6.1)")
 
 
 register_file("cpu.microcode", "text", _CPUINFO, "its revision", field="microcode")
@@ -86,7 +86,7 @@ register_file("cpu.microcode", "text", _CPUINFO, "its revision", field="microcod
 
 def online_cpus(source: Source) -> list[int]:
     """Numbers of the CPUs online."""
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return parse_cpu_list(source.text(f"{_CPU}/online"))
     numbers = [
         int(line.partition(":")[2])
@@ -94,7 +94,7 @@ def online_cpus(source: Source) -> list[int]:
         if line.startswith("processor") and line.partition(":")[2].strip().isdigit()
     ]
     if not numbers:
-        raise Lack(f"{_CPUINFO} lists no processor")
+        raise FactUnavailable(f"{_CPUINFO} lists no processor")
     return numbers
 
 
@@ -120,7 +120,7 @@ def _cores(source: Source) -> int:
 
 @register("cpu.smt", "bool", "whether cores run several threads")
 def _smt(source: Source) -> bool:
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return source.integer(f"{_CPU}/smt/active") == 1
     return _cores(source) < _online(source)
 
@@ -142,7 +142,7 @@ def _caches(source: Source) -> dict[tuple[int, str], int]:
         size_bytes = parse_bytes(source.text(f"{folder}/{index}/size"))
         sizes[level, source.text(f"{folder}/{index}/type")] = size_bytes
     if not sizes:
-        raise Lack(f"{folder} lists no cache")
+        raise FactUnavailable(f"{folder} lists no cache")
     return sizes
 
 
@@ -153,20 +153,20 @@ def _cache_l1d(source: Source) -> int:
         return caches[1, "Data"]
     if (1, "Unified") in caches:
         return caches[1, "Unified"]
-    raise Lack("the kernel lists no level 1 data cache")
+    raise FactUnavailable("the kernel lists no level 1 data cache")
 
 
 @register("cpu.cache_l2_bytes", "int", "level 2 cache", unit="bytes")
 def _cache_l2(source: Source) -> int:
     sizes = [size for (level, _), size in _caches(source).items() if level == 2]
     if not sizes:
-        raise Lack("the kernel lists no level 2 cache")
+        raise FactUnavailable("the kernel lists no level 2 cache")
     return sizes[0]
 
 
 def last_level_cache_bytes(source: Source) -> int | None:
     """Say how large the last level of the caches is; None where the kernel does not tell."""
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return _cache_llc(source)
     return None
 
@@ -176,14 +176,14 @@ def _cache_llc(source: Source) -> int:
     caches = _caches(source)
     last = max(level for level, _ in caches)
     if last < 2:
-        raise Lack("the kernel lists level 1 caches only")
+        raise FactUnavailable("the kernel lists level 1 caches only")
     return max(size for (level, _), size in caches.items() if level == last)
 
 
 def _cpufreq(source: Source, name: str) -> str:
     folder = f"{_CPU}/cpu{online_cpus(source)[0]}/cpufreq"
     if not source.exists(folder):
-        raise Lack("no cpufreq driver, as usual in virtual machines")
+        raise FactUnavailable("no cpufreq driver, as usual in virtual machines")
     return source.text(f"{folder}/{name}")
 
 
@@ -202,9 +202,9 @@ register("cpufreq.max_khz", "int", "highest frequency of the hardware, turbo inc
 
 @register("cpufreq.turbo", "bool", "whether it may go above its nominal frequency")
 def _turbo(source: Source) -> bool:
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return source.integer(f"{_CPU}/intel_pstate/no_turbo") == 0
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return source.integer(f"{_CPU}/cpufreq/boost") == 1
     # amd_pstate has a switch for each CPU since Linux 6.11.
     return int(_cpufreq(source, "boost")) == 1
@@ -231,6 +231,6 @@ def _latency_limit(source: Source) -> int | None:
     # To open it for reading asks for nothing: the kernel adds a wish of the default value until it is closed.
     content = source.bytes("/dev/cpu_dma_latency")
     if len(content) != 4:
-        raise Lack(f"/dev/cpu_dma_latency gives {len(content)} bytes, not 4")
+        raise FactUnavailable(f"/dev/cpu_dma_latency gives {len(content)} bytes, not 4")
     limit_us = int.from_bytes(content, sys.byteorder, signed=True)
     return None if limit_us >= _NO_LATENCY_LIMIT_US or limit_us < 0 else limit_us

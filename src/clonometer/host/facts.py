@@ -8,7 +8,7 @@ from pathlib import Path
 # Each of these registers its facts when imported.
 from clonometer.host import cgroup, cpu, kernel, memory, task, virtual
 from clonometer.host.registry import FACTS
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 _AREAS = (task, cpu, kernel, virtual, memory, cgroup)
 LACKS = "lacks."
@@ -39,7 +39,7 @@ def collect_from(source: Source) -> dict[str, object]:
     for key, fact in sorted(FACTS.items()):
         try:
             facts[key] = fact.checked(fact.read(source))
-        except Lack as lack:
+        except FactUnavailable as lack:
             facts[key] = None
             lacks[LACKS + key] = str(lack)
         except Exception as error:  # a fact in a form nobody foresaw must not stop a run

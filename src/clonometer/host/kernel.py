@@ -7,7 +7,7 @@ import zlib
 from contextlib import suppress
 
 from clonometer.host.registry import register, register_file
-from clonometer.host.source import Lack, Source, chosen
+from clonometer.host.source import FactUnavailable, Source, chosen
 
 _VULNERABILITIES = "/sys/devices/system/cpu/vulnerabilities"
 # Of a kernel with all options it has 300 kB.
@@ -76,7 +76,7 @@ def _config(source: Source) -> dict[str, str]:
         try:
             text = _unpacked(source.bytes("/proc/config.gz")).decode("utf-8", "replace")
         except (EOFError, zlib.error):
-            raise Lack("/proc/config.gz is damaged") from None
+            raise FactUnavailable("/proc/config.gz is damaged") from None
     pairs = (line.removeprefix("CONFIG_").partition("=") for line in text.splitlines() if line.startswith("CONFIG_"))
     return {name: value.strip().strip('"') for name, _, value in pairs}
 
@@ -87,18 +87,20 @@ def _preemption(source: Source) -> str:
     version = source.text_or("/proc/sys/kernel/version", "")
     if "PREEMPT_RT" in version or source.text_or("/sys/kernel/realtime", "0") == "1":
         return "rt"
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         return chosen(source.text("/sys/kernel/debug/sched/preempt").replace("(", "[").replace(")", "]"))
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         asked = command_line(source).get("preempt", "")
         if "PREEMPT_DYNAMIC" in version and asked in ("none", "voluntary", "full", "lazy"):
             return asked
     try:
         config = _config(source)
-    except Lack:
+    except FactUnavailable:
         if " PREEMPT " in f" {version} ":
             return "full"
-        raise Lack("only root can read /sys/kernel/debug, and the kernel's configuration is not to be had") from None
+        raise FactUnavailable(
+            "only root can read /sys/kernel/debug, and the kernel's configuration is not to be had"
+        ) from None
     for option, name in (("LAZY", "lazy"), ("VOLUNTARY", "voluntary"), ("NONE", "none")):
         if f"PREEMPT_{option}" in config:
             return name
@@ -112,8 +114,10 @@ def _default_on(source: Source, flag: str, option: str) -> bool:
         return value.lower() in ("1", "y", "on", "yes", "true", "t")
     try:
         return option in _config(source)
-    except Lack:
-        raise Lack(f"no {flag} on the command line, and the kernel's configuration is not to be had") from None
+    except FactUnavailable:
+        raise FactUnavailable(
+            f"no {flag} on the command line, and the kernel's configuration is not to be had"
+        ) from None
 
 
 @register("kernel.init_on_alloc", "bool", "whether memory is zeroed when allocated")
@@ -135,7 +139,7 @@ def _audit(source: Source) -> bool:
         return False
     if asked in ("1", "on"):
         return True
-    raise Lack("audit is not on the command line, and the kernel tells its state only to auditctl")
+    raise FactUnavailable("audit is not on the command line, and the kernel tells its state only to auditctl")
 
 
 @register("mitigations", "object", "name -> the kernel's text")

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from clonometer.host.cgroup import memory_bound
 from clonometer.host.registry import register, register_file
-from clonometer.host.source import Lack, Source, chosen
+from clonometer.host.source import FactUnavailable, Source, chosen
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _HUGETLB = "/sys/kernel/mm/hugepages"
@@ -29,11 +29,11 @@ def _available(source: Source) -> int:
 def free_bytes(source: Source) -> int | None:
     """Say what this process may take without swapping, by the machine and its control groups; None if not known."""
     rooms = []
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         rooms.append(_available(source))
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         bound = memory_bound(source)
-        rooms += [bound.room] if bound is not None else []
+        rooms += [bound.left] if bound is not None else []
     return min(rooms, default=None)
 
 
@@ -72,7 +72,7 @@ def _thp_sizes(source: Source) -> dict[str, str]:
     # The smallest sizes exist for shared memory only and have no such setting.
     folders = [name for name in source.names(_THP, "hugepages-") if source.exists(f"{_THP}/{name}/enabled")]
     if not folders:
-        raise Lack("the kernel has no multi-size huge pages (they came with Linux 6.8)")
+        raise FactUnavailable("the kernel has no multi-size huge pages (they came with Linux 6.8)")
     return {_page_bytes(folder): chosen(source.text(f"{_THP}/{folder}/enabled")) for folder in folders}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 Value = str | int | float | bool | list[str] | dict[str, str] | dict[str, int] | None
 _Reader = TypeVar("_Reader", bound=Callable[[Source], "Value"])
@@ -39,12 +39,12 @@ class Fact:
         """Return the value if it is of the fact's kind, else raise Lack: a wrong fact is worse than none."""
         if value is None:
             if self.null is None:
-                raise Lack("nothing was found")
+                raise FactUnavailable("nothing was found")
             return None
         if not isinstance(value, _KINDS[self.kind]) or (isinstance(value, bool) and self.kind != "bool"):
-            raise Lack(f"{value!r} is no {self.kind}")
+            raise FactUnavailable(f"{value!r} is no {self.kind}")
         if self.unit is not None and isinstance(value, int | float) and value < 0:
-            raise Lack(f"{value!r} is below 0")
+            raise FactUnavailable(f"{value!r} is below 0")
         return value
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 _MOST_BYTES = 1 << 20
 
 
-class Lack(Exception):  # noqa: N818 (no error: most machines lack something)
+class FactUnavailable(Exception):  # noqa: N818 (no error: most machines lack something)
     """A fact that cannot be read; its text is the reason."""
 
 
@@ -22,7 +22,7 @@ class Source:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.live = root == Path("/")
-        self._texts: dict[str, str | Lack] = {}
+        self._texts: dict[str, str | FactUnavailable] = {}
 
     def path(self, path: str) -> Path:
         """Place of an absolute path under the root."""
@@ -39,14 +39,14 @@ class Source:
         if path not in self._texts:
             self._texts[path] = self._read(path)
         content = self._texts[path]
-        if isinstance(content, Lack):
-            raise Lack(str(content))
+        if isinstance(content, FactUnavailable):
+            raise FactUnavailable(str(content))
         return content
 
-    def _read(self, path: str) -> str | Lack:
+    def _read(self, path: str) -> str | FactUnavailable:
         try:
             return self.bytes(path).decode("utf-8", "replace").strip("\x00 \t\r\n")
-        except Lack as lack:
+        except FactUnavailable as lack:
             return lack
 
     def bytes(self, path: str) -> bytes:
@@ -55,13 +55,13 @@ class Source:
             with self.path(path).open("rb") as file:
                 return file.read(_MOST_BYTES)
         except OSError as error:
-            raise Lack(f"{path}: {error.strerror or error}") from None
+            raise FactUnavailable(f"{path}: {error.strerror or error}") from None
 
     def text_or(self, path: str, default: str) -> str:
         """Content of a file, or the default where it cannot be read."""
         try:
             return self.text(path)
-        except Lack:
+        except FactUnavailable:
             return default
 
     def integer(self, path: str) -> int:
@@ -70,7 +70,7 @@ class Source:
         try:
             return int(content)
         except ValueError:
-            raise Lack(f"{path}: {content[:40]!r} is not a whole number") from None
+            raise FactUnavailable(f"{path}: {content[:40]!r} is not a whole number") from None
 
     def first(self, paths: Iterable[str]) -> str:
         """Content of the first of the files that can be read; Lack names the first of them."""
@@ -78,16 +78,16 @@ class Source:
         for path in paths:
             try:
                 return self.text(path)
-            except Lack as lack:
+            except FactUnavailable as lack:
                 reason = reason or str(lack)
-        raise Lack(reason or "nowhere to look")
+        raise FactUnavailable(reason or "nowhere to look")
 
     def names(self, path: str, prefix: str = "") -> list[str]:
         """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
         try:
             return sorted(name for name in os.listdir(self.path(path)) if name.startswith(prefix))  # noqa: PTH208
         except OSError as error:
-            raise Lack(f"{path}: {error.strerror or error}") from None
+            raise FactUnavailable(f"{path}: {error.strerror or error}") from None
 
     def exists(self, path: str) -> bool:
         """Whether something is there."""
@@ -101,12 +101,12 @@ class Source:
         try:
             return os.readlink(self.path(path))  # noqa: PTH115 (the target is no path: pid:[4026531836])
         except OSError as error:
-            raise Lack(f"{path}: {error.strerror or error}") from None
+            raise FactUnavailable(f"{path}: {error.strerror or error}") from None
 
     def libc(self) -> str:
         """Name and version of the C library as it says itself, empty where it does not; Lack if nothing runs there."""
         if not self.live:
-            raise Lack("asked of the running system only")
+            raise FactUnavailable("asked of the running system only")
         try:
             return os.confstr("CS_GNU_LIBC_VERSION") or ""
         except (ValueError, OSError):
@@ -125,7 +125,7 @@ class Source:
         """One value of `fields`; Lack if there is none."""
         fields = self.fields(path)
         if name not in fields:
-            raise Lack(f"{path} has no {name}")
+            raise FactUnavailable(f"{path} has no {name}")
         return fields[name]
 
 
@@ -160,7 +160,7 @@ def parse_cpu_list(text: str) -> list[int]:
             low, dash, high = part.partition("-")
             cpus += range(int(low), int(high if dash else low) + 1)
     except ValueError:
-        raise Lack(f"{text[:40]!r} is not a list of CPUs") from None
+        raise FactUnavailable(f"{text[:40]!r} is not a list of CPUs") from None
     return cpus
 
 
@@ -180,5 +180,5 @@ def chosen(text: str) -> str:
     before, bracket, rest = text.partition("[")
     name, closed, _ = rest.partition("]")
     if not bracket or not closed:
-        raise Lack(f"nothing is chosen in {(before + bracket + rest)[:40]!r}")
+        raise FactUnavailable(f"nothing is chosen in {(before + bracket + rest)[:40]!r}")
     return name

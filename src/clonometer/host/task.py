@@ -7,7 +7,7 @@ import platform
 import re
 
 from clonometer.host.registry import register, register_file
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 _STATUS = "/proc/self/status"
 # The inode of the initial PID namespace is fixed: PROC_PID_INIT_INO in include/linux/proc_ns.h.
@@ -27,7 +27,7 @@ _CAPABILITIES = (  # noqa: SIM905 (a list of 41 would take as many lines)
 def _name_hash(source: Source) -> str:
     identity = source.first(["/etc/machine-id", "/var/lib/dbus/machine-id"])
     if not identity or identity == "uninitialized":
-        raise Lack("/etc/machine-id is empty")
+        raise FactUnavailable("/etc/machine-id is empty")
     return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
 
@@ -71,7 +71,7 @@ def soft_limit(source: Source, name: str, process: str = "self") -> int | None:
         if line.startswith(f"Max {name} "):
             soft = line.removeprefix(f"Max {name} ").split()[0]
             return None if soft == "unlimited" else int(soft)
-    raise Lack(f"/proc/{process}/limits has no 'Max {name}'")
+    raise FactUnavailable(f"/proc/{process}/limits has no 'Max {name}'")
 
 
 def _register_limit(key: str, name: str, summary: str, unit: str) -> None:
@@ -92,7 +92,7 @@ def _libc(source: Source) -> tuple[str, str]:
         return name, version
     if source.exists("/lib") and source.names("/lib", "ld-musl-"):
         return "musl", ""
-    raise Lack("the C library does not say")
+    raise FactUnavailable("the C library does not say")
 
 
 @register("libc.name", "text", "C library of the machine")
@@ -104,7 +104,7 @@ def _libc_name(source: Source) -> str:
 def _libc_version(source: Source) -> str:
     version = _libc(source)[1]
     if not version:
-        raise Lack("the C library does not say its version")
+        raise FactUnavailable("the C library does not say its version")
     return version
 
 
@@ -134,7 +134,7 @@ def _capabilities(source: Source) -> list[str]:
 def _loadavg(source: Source) -> list[str]:
     words = re.split(r"[ /]", source.text("/proc/loadavg"))
     if len(words) < 5:
-        raise Lack("/proc/loadavg is cut off")
+        raise FactUnavailable("/proc/loadavg is cut off")
     return words
 
 
@@ -157,7 +157,7 @@ def _tasks(source: Source) -> int:
 def _cpu_pressure(source: Source) -> float:
     line = re.search(r"^some .*?avg10=([0-9.]+)", source.text("/proc/pressure/cpu"), re.MULTILINE)
     if line is None:
-        raise Lack("/proc/pressure/cpu has no avg10")
+        raise FactUnavailable("/proc/pressure/cpu has no avg10")
     return float(line.group(1)) / 100
 
 
@@ -165,10 +165,10 @@ def _cpu_pressure(source: Source) -> float:
 def _steal(source: Source) -> float:
     line = source.text("/proc/stat").splitlines()[0].split()
     if line[:1] != ["cpu"] or len(line) < 9:
-        raise Lack("/proc/stat has no stolen time")
+        raise FactUnavailable("/proc/stat has no stolen time")
     times = [int(word) for word in line[1:9]]  # guest time, what follows, is in user time already
     if sum(times) == 0:
-        raise Lack("/proc/stat has counted no time yet")
+        raise FactUnavailable("/proc/stat has counted no time yet")
     return times[7] / sum(times)
 
 

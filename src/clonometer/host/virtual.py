@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 
 from clonometer.host.registry import register, register_file
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 _DMI = "/sys/class/dmi/id"
 # What the firmware of virtual machines calls itself, in sys_vendor, product_name and board_vendor.
@@ -54,7 +54,7 @@ def _by_firmware(source: Source) -> str | None:
 
 def _by_devices(source: Source) -> str | None:
     """The hypervisor by what it leaves in sysfs and the device tree: its own word first, then its clocks."""
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         kind = source.text("/sys/hypervisor/type")
         return "Xen" if kind == "xen" else kind
     clocks = source.text_or("/sys/devices/system/clocksource/clocksource0/available_clocksource", "").split()
@@ -98,11 +98,11 @@ def _container(source: Source) -> str:
     """By the marks that engines leave, the surest first; paths of control groups before an empty file."""
     if source.exists("/run/.containerenv"):
         return "podman"
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         named = source.text("/run/systemd/container")
         if named:
             return named
-    with suppress(Lack):
+    with suppress(FactUnavailable):
         for word in source.text("/proc/1/environ").split("\x00"):
             if word.startswith("container=") and word != "container=":
                 return word.removeprefix("container=")
@@ -113,5 +113,5 @@ def _container(source: Source) -> str:
     if source.exists("/.dockerenv"):
         return "docker"
     if not paths.strip():
-        raise Lack("/proc/self/cgroup cannot be read")
+        raise FactUnavailable("/proc/self/cgroup cannot be read")
     return "none"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from clonometer.host.target.headroom import Headroom
 from clonometer.host.target.reader import Reading
-from clonometer.host.target.room import Room
 from clonometer.model.calibration import Calibration
 from clonometer.model.features import Features
 from clonometer.model.later import RewrittenShare, later_cost
@@ -16,7 +16,7 @@ from clonometer.model.types import UNSCALED, CostRange, ForkCost, Prediction, Sc
 from clonometer.prediction.answer import Basis, ForkSpans, MappingPart, Predicted, Waits
 from clonometer.prediction.copying import WriteRate, judge_copying, rewritten_share
 from clonometer.prediction.profile import Profile
-from clonometer.prediction.refusals import judge_room
+from clonometer.prediction.refusals import judge_headroom
 from clonometer.prediction.spans import PredictedTime
 from clonometer.prediction.what_ifs import what_ifs
 
@@ -65,16 +65,21 @@ class Question:
 
 
 def judge(
-    profile: Profile, machine: Machine, question: Question, *, reading: Reading | None = None, room: Room | None = None
+    profile: Profile,
+    machine: Machine,
+    question: Question,
+    *,
+    reading: Reading | None = None,
+    headroom: Headroom | None = None,
 ) -> Predicted:
-    """Answer for a profile; a saved one has no reading of a live process, and no room."""
+    """Answer for a profile; a saved one has no reading of a live process, and no headroom."""
     now = machine.predict(profile.features)
     # What the process may have at least and at most.
     ends = [machine.predict(each) for each in (profile.least, profile.most) if each is not None]
     share = rewritten_share(profile.features, question.rate, question.forks_every_s)
     cow = judge_copying(profile.features, now.cow, question.rate, question.child_lives_s)
     return Predicted(
-        pid=None if reading is None else reading.standing.pid,
+        pid=None if reading is None else reading.status.pid,
         process=profile.process,
         rss_bytes=profile.rss_bytes,
         fork=_fork(now, ends, share),
@@ -87,8 +92,8 @@ def judge(
         page_tables_bytes=now.page_tables_bytes,
         cow=cow,
         would_fail=None
-        if room is None
-        else judge_room(profile, room, now.page_tables_bytes, cow.copied_at_worst_bytes),
+        if headroom is None
+        else judge_headroom(profile, headroom, now.page_tables_bytes, cow.copied_at_worst_bytes),
         contributors=_parts(profile, machine, now),
         terms=now.contributors,
         what_ifs=what_ifs(profile, machine.predict, is_measured=not machine.is_rough),
@@ -181,14 +186,14 @@ def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
         )
     if reading is None:
         return notes
-    standing = reading.standing
-    if standing.state == "T":
+    status = reading.status
+    if status.state == "T":
         notes.append("It is stopped: it forks nothing until it is continued.")
-    if standing.tracer_pid:
-        notes.append(f"Process {standing.tracer_pid} traces it: each fork then takes longer than predicted.")
-    if standing.inner_pids:
+    if status.tracer_pid:
+        notes.append(f"Process {status.tracer_pid} traces it: each fork then takes longer than predicted.")
+    if status.inner_pids:
         notes.append(
-            f"It is process {standing.inner_pids[-1]} in its own PID namespace, whose limits of tasks may be lower."
+            f"It is process {status.inner_pids[-1]} in its own PID namespace, whose limits of tasks may be lower."
         )
     if reading.areas and max(area.end for area in reading.areas if area.is_of_user) <= 1 << 32:
         notes.append(

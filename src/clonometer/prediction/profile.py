@@ -42,14 +42,14 @@ class Profile:
 
 def profile_of(reading: Reading, *, huge_pages_used: bool) -> Profile:
     """Count what a reading saw; where only counters were read it matters whether huge pages may be in use."""
-    standing = reading.standing
-    tables = standing.counters.get("VmPTE", 0)
+    status = reading.status
+    tables = status.counters.get("VmPTE", 0)
     groups = [] if reading.areas is None else group_areas(reading.areas, tables, pages_known=reading.how != "counters")
     whole = replace(
         add_features(group.features for group in groups),
         page_table_bytes=tables,
         open_files=reading.open_files or 0,
-        threads=standing.threads,
+        threads=status.threads,
     )
     least = most = None
     if reading.how == "counters":
@@ -57,10 +57,10 @@ def profile_of(reading: Reading, *, huge_pages_used: bool) -> Profile:
     promised = [area.size_bytes for area in reading.areas or () if area.has("ac") and not area.has("dc")]
     is_promise_known = reading.how == "smaps"
     return Profile(
-        process=standing.name,
+        process=status.name,
         how=reading.how,
         why=reading.why,
-        rss_bytes=standing.rss_bytes + standing.counters.get("HugetlbPages", 0),
+        rss_bytes=status.rss_bytes + status.counters.get("HugetlbPages", 0),
         features=whole,
         least=least,
         most=most,
@@ -77,7 +77,7 @@ def _by_counters(reading: Reading, whole: Features, *, huge_pages_used: bool) ->
     Its pages are in small pages or in huge ones, its page tables between as many as the pages fill and all that it has
     (VmPTE). Where not even maps may be read, 20 to 2,000 areas are taken, 200 as a rule.
     """
-    counters = reading.standing.counters
+    counters = reading.status.counters
     pages = counters.get("RssAnon", counters.get("VmRSS", 0)) // SMALL_PAGE_BYTES
     swapped = counters.get("VmSwap", 0) // SMALL_PAGE_BYTES
     fewest = -(-pages // PAGES_OF_HUGE)
@@ -96,7 +96,7 @@ def _by_counters(reading: Reading, whole: Features, *, huge_pages_used: bool) ->
     return (
         likely,
         replace(few, anon_pages=small, huge_pages=huge, anon_tables=-(-small // PAGES_OF_HUGE), open_files=0),
-        replace(many, open_files=max(many.open_files, reading.standing.fd_slots)),
+        replace(many, open_files=max(many.open_files, reading.status.fd_slots)),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.host.target.room import Room
+from clonometer.host.target.headroom import Headroom
 from clonometer.prediction.profile import Profile
 from clonometer.records import Count, Known
 from clonometer.units import approximate_bytes
@@ -41,29 +41,29 @@ class Refusal:
     checks: Sequence[RefusalCheck]
 
 
-def judge_room(profile: Profile, room: Room, page_tables_bytes: int, copied_bytes: int) -> Refusal:
+def judge_headroom(profile: Profile, headroom: Headroom, page_tables_bytes: int, copied_bytes: int) -> Refusal:
     """Judge whether fork would fail, by the child's page tables and what copying on write takes at worst afterwards."""
     checks = [
-        _promise(profile, room),
-        _group_memory(profile, room, page_tables_bytes, copied_bytes),
-        *_tasks(room),
+        _promise(profile, headroom),
+        _group_memory(profile, headroom, page_tables_bytes, copied_bytes),
+        *_tasks(headroom),
     ]
     return Refusal(min((check.fails for check in checks), key=OUTCOMES.index), checks)
 
 
-def _promise(profile: Profile, room: Room) -> RefusalCheck:
+def _promise(profile: Profile, headroom: Headroom) -> RefusalCheck:
     needed = profile.promised_bytes
-    if room.overcommit == _ALWAYS:
+    if headroom.overcommit == _ALWAYS:
         return RefusalCheck("overcommit", "no", "Overcommit is always allowed here (mode 1).", needed, None)
-    if room.overcommit is None:
+    if headroom.overcommit is None:
         return RefusalCheck("overcommit", "unknown", "The overcommit mode cannot be read.", needed, None)
-    if room.overcommit == _NEVER:
-        return _strict_promise(profile, room)
+    if headroom.overcommit == _NEVER:
+        return _strict_promise(profile, headroom)
     # Mode 0 refuses only what is larger than the machine, area by area.
     largest = profile.largest_promised_bytes
-    if room.total_bytes is None or room.swap_bytes is None:
+    if headroom.total_bytes is None or headroom.swap_bytes is None:
         return RefusalCheck("overcommit", "unknown", "The machine's memory cannot be read.", needed, None)
-    left = room.total_bytes + room.swap_bytes
+    left = headroom.total_bytes + headroom.swap_bytes
     most = profile.rss_bytes if largest is None else largest
     if most > left:
         return RefusalCheck(
@@ -77,10 +77,10 @@ def _promise(profile: Profile, room: Room) -> RefusalCheck:
     return RefusalCheck("overcommit", "no", "Overcommit mode 0 allows a child.", needed, left)
 
 
-def _strict_promise(profile: Profile, room: Room) -> RefusalCheck:
-    if room.commit_limit_bytes is None or room.committed_bytes is None:
+def _strict_promise(profile: Profile, headroom: Headroom) -> RefusalCheck:
+    if headroom.commit_limit_bytes is None or headroom.committed_bytes is None:
         return RefusalCheck("overcommit", "unknown", "CommitLimit cannot be read.", profile.promised_bytes, None)
-    left = max(0, room.commit_limit_bytes - room.reserve_bytes - room.committed_bytes)
+    left = max(0, headroom.commit_limit_bytes - headroom.reserve_bytes - headroom.committed_bytes)
     needed = profile.promised_bytes
     if needed is None:
         least = profile.features.anon_pages * 4096
@@ -88,7 +88,7 @@ def _strict_promise(profile: Profile, room: Room) -> RefusalCheck:
         size = f"at least {approximate_bytes(needed)}"
     else:
         fails, size = ("yes" if needed > left else "no"), approximate_bytes(needed)
-    room_words = f"{approximate_bytes(left)} of CommitLimit ({approximate_bytes(room.commit_limit_bytes)}) is left"
+    room_words = f"{approximate_bytes(left)} of CommitLimit ({approximate_bytes(headroom.commit_limit_bytes)}) is left"
     return RefusalCheck(
         "overcommit",
         fails,
@@ -98,14 +98,14 @@ def _strict_promise(profile: Profile, room: Room) -> RefusalCheck:
     )
 
 
-def _group_memory(profile: Profile, room: Room, page_tables_bytes: int, copied_bytes: int) -> RefusalCheck:
+def _group_memory(profile: Profile, headroom: Headroom, page_tables_bytes: int, copied_bytes: int) -> RefusalCheck:
     features = profile.features
     areas = features.anon_areas + features.empty_areas + features.file_areas + features.shared_areas
     needed = page_tables_bytes + _CHILD_BYTES + _AREA_BYTES * areas
-    if room.memory is not None:
-        left, where = room.memory.room, "its control group"
-    elif room.available_bytes is not None:
-        left, where = room.available_bytes, "the machine"
+    if headroom.memory is not None:
+        left, where = headroom.memory.left, "its control group"
+    elif headroom.available_bytes is not None:
+        left, where = headroom.available_bytes, "the machine"
     else:
         return RefusalCheck("cgroup_memory", "unknown", "Free memory cannot be read.", needed, None)
     if needed > left:
@@ -120,22 +120,22 @@ def _group_memory(profile: Profile, room: Room, page_tables_bytes: int, copied_b
     return RefusalCheck("cgroup_memory", fails, f"{words} {approximate_bytes(left)} {ending}", needed, left)
 
 
-def _tasks(room: Room) -> list[RefusalCheck]:
+def _tasks(headroom: Headroom) -> list[RefusalCheck]:
     checks = []
     for check, bound, name in (
-        ("cgroup_pids", room.pids, "pids.max of its control group"),
-        ("user_tasks", room.user_tasks, "RLIMIT_NPROC of its user"),
-        ("machine_tasks", room.machine_tasks, "the machine's limit of tasks (pid_max, threads-max)"),
+        ("cgroup_pids", headroom.pids, "pids.max of its control group"),
+        ("user_tasks", headroom.user_tasks, "RLIMIT_NPROC of its user"),
+        ("machine_tasks", headroom.machine_tasks, "the machine's limit of tasks (pid_max, threads-max)"),
     ):
         if bound is None:
             checks.append(RefusalCheck(check, "no", f"Nothing is limited by {name}.", 1, None))
             continue
-        full = bound.room < 1
+        full = bound.left < 1
         used = "" if bound.used is None else f"{bound.used:,} of "
         words = f"{used}{bound.limit:,} tasks are taken by {name}"
         checks.append(
             RefusalCheck(
-                check, "yes" if full else "no", f"{'No task is left: ' if full else ''}{words}.", 1, bound.room
+                check, "yes" if full else "no", f"{'No task is left: ' if full else ''}{words}.", 1, bound.left
             )
         )
     return checks

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 from clonometer.host.cgroup import memory_bound, memory_kills_file
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.units import approximate_bytes
 
 _ROOT = Path("/")
@@ -46,7 +46,7 @@ def ended_with(status: int | None, *, memory_kill: bool = False) -> str:
 
 def _next_step() -> str:
     bound = None
-    with contextlib.suppress(Lack):
+    with contextlib.suppress(FactUnavailable):
         bound = memory_bound(Source(_ROOT))
     if bound is None:
         return "free some, or ask for less"

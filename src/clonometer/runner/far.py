@@ -28,7 +28,7 @@ from clonometer.plan.types import Target
 from clonometer.runner.drivers import MEASURING, Driver, Drivers, bin_folder, describe_drivers, executables
 from clonometer.runner.environment import fixed_variables, size_of
 from clonometer.runner.far_source import FarSource
-from clonometer.runner.interfaces import Start, Starts
+from clonometer.runner.interfaces import LaunchHooks, Start
 from clonometer.runner.process import ANSWER_FD, Ending, answer_of, end_with_starter
 
 # A packet each half minute, and none for two minutes is a lost host: less than any answer costs.
@@ -199,7 +199,7 @@ def ask_identity(destination: str, config: str | None, patience_s: float = PATIE
     return {"machine": machine, "arch": arch, "apart_s": apart_s, "apart_within_s": half_s + 0.5}
 
 
-class FarHost(Starts):
+class FarHost(LaunchHooks):
     """The host for as long as the block lasts: locked, with our drivers in a folder that is removed at the end.
 
     Parameters

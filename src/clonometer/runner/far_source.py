@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 _Request = tuple[str, str]
 # Bytes come as three characters each; more than a megabyte no fact has.
@@ -41,7 +41,7 @@ class FarSource(Source):
         super().__init__(Path("/"))
         self.live = False
         self._run_script = run_script
-        self._answers: dict[_Request, str | Lack] = {}
+        self._answers: dict[_Request, str | FactUnavailable] = {}
         self._missing: dict[_Request, None] = {}
 
     def fetch_missing(self) -> bool:
@@ -59,22 +59,22 @@ class FarSource(Source):
             status, _, content = part.partition("\n")
             self._answers[request] = _understood(request, status == "0", content)
         for request in asked[len(parts) :]:
-            self._answers[request] = Lack(f"{request[1]}: the host gave no answer")
+            self._answers[request] = FactUnavailable(f"{request[1]}: the host gave no answer")
         return True
 
     def _ask(self, kind: str, path: str) -> str:
         answer = self._answers.get((kind, path))
         if answer is None:
             self._missing[kind, path] = None
-            raise Lack(f"{path}: not asked for yet")
-        if isinstance(answer, Lack):
-            raise Lack(str(answer))
+            raise FactUnavailable(f"{path}: not asked for yet")
+        if isinstance(answer, FactUnavailable):
+            raise FactUnavailable(str(answer))
         return answer
 
-    def _read(self, path: str) -> str | Lack:
+    def _read(self, path: str) -> str | FactUnavailable:
         try:
             return self._ask("read", path).strip("\x00 \t\r\n")
-        except Lack as lack:
+        except FactUnavailable as lack:
             return lack
 
     def bytes(self, path: str) -> bytes:
@@ -83,7 +83,7 @@ class FarSource(Source):
         try:
             return bytes.fromhex(self._ask("bytes", path))
         except ValueError:
-            raise Lack(f"{path}: the host gave no bytes") from None
+            raise FactUnavailable(f"{path}: the host gave no bytes") from None
 
     def names(self, path: str, prefix: str = "") -> list[str]:
         """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
@@ -93,7 +93,7 @@ class FarSource(Source):
         """Whether something is there."""
         try:
             self._ask("exists", path)
-        except Lack:
+        except FactUnavailable:
             return False
         return True
 
@@ -105,15 +105,15 @@ class FarSource(Source):
         """Name and version of the C library as it says itself; empty where it does not."""
         try:
             return self._ask("libc", "getconf").strip()
-        except Lack:
+        except FactUnavailable:
             return ""
 
 
-def _understood(request: _Request, is_there: bool, content: str) -> str | Lack:
+def _understood(request: _Request, is_there: bool, content: str) -> str | FactUnavailable:
     if len(content) > _MOST_CHARACTERS:
-        return Lack(f"{request[1]}: the host gave too much")
+        return FactUnavailable(f"{request[1]}: the host gave too much")
     if is_there:
         # The dot kept the shell from dropping the last lines' ends.
         return content.removesuffix("\n").removesuffix(".")
     why = content.strip().splitlines()
-    return Lack(f"{request[1]}: {why[-1].rpartition(': ')[2][:200] if why else 'No such file or directory'}")
+    return FactUnavailable(f"{request[1]}: {why[-1].rpartition(': ')[2][:200] if why else 'No such file or directory'}")

@@ -80,7 +80,7 @@ class Start:
     kernel_draws: bool = True
 
 
-class Starts:
+class LaunchHooks:
     """Prepares what processes are started in, and here nothing; a `SettingError` ends the measuring."""
 
     def before(self, target: int, interrupt_fd: int | None, /) -> Start:

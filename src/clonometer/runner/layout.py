@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterator
 
 from clonometer.errors import UnavailableError
-from clonometer.runner.interfaces import Start, Starts
+from clonometer.runner.interfaces import LaunchHooks, Start
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.personality.argtypes = [ctypes.c_ulong]
@@ -53,7 +53,7 @@ def _personality(wanted: int) -> int:
     return was
 
 
-class LayoutStarts(Starts):
+class LayoutHooks(LaunchHooks):
     """Starts four processes of a target in an order that is drawn: two with one layout, and two as always.
 
     Those with one layout are a pair: they have one draw of the environment's size, and the kernel draws nothing.

@@ -34,7 +34,7 @@ from clonometer.run_document import CellEntry
 from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.environment import about, drawn_bytes, padded, room_for
-from clonometer.runner.interfaces import Between, Progress, Scheduler, Start, Starts
+from clonometer.runner.interfaces import Between, LaunchHooks, Progress, Scheduler, Start
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.layout import kernel_draws_nothing
 from clonometer.runner.ledger import Ledger, why_unavailable
@@ -93,7 +93,7 @@ def run(
     driver_timeout_s: float | None = None,
     most_seconds: float | None = None,
     between: Between | None = None,
-    starts: Starts | None = None,
+    hooks: LaunchHooks | None = None,
     named: bool = False,
     host: Mapping[str, object] | None = None,
     described: Mapping[str, Any] | None = None,
@@ -141,7 +141,7 @@ def run(
     DriverError
         If the clock cannot be calibrated.
     """
-    starts = starts or Starts()
+    hooks = hooks or LaunchHooks()
     path = check_run_output(out, force=force, keep=keep)
     raw_file = raw_path(path)
     started = datetime.now(UTC)
@@ -179,7 +179,7 @@ def run(
                 driver_timeout_s=driver_timeout_s,
                 most_seconds=most_seconds,
                 between=between,
-                starts=starts,
+                hooks=hooks,
                 named=named,
                 seed=seed,
             )
@@ -207,7 +207,7 @@ class _Session:
     driver_timeout_s: float | None
     most_seconds: float | None
     between: Between | None
-    starts: Starts
+    hooks: LaunchHooks
     named: bool
     seed: int
 
@@ -232,7 +232,7 @@ class _Session:
             self._measure_in_turn(clock)
         finally:
             try:
-                self.starts.end()
+                self.hooks.end()
             except SettingError as error:
                 self._trouble = error if self._trouble is None else _both(self._trouble, error)
 
@@ -247,7 +247,7 @@ class _Session:
             target = self.plan.targets[index]
             number = len(self._processes)
             try:
-                start = self.starts.before(index, self.wish.descriptor)
+                start = self.hooks.before(index, self.wish.descriptor)
                 if self.wish.wanted:
                     break
                 self.progress.process_started(target, number, elapsed_s, self.scheduler.remaining_s(elapsed_s))
@@ -364,7 +364,7 @@ class _Session:
             "status_reason": outcome.reason,
             "ended": datetime.now(UTC).isoformat(),
             "cells": [to_json(end) for end in outcome.cells],
-            **self.starts.described(),
+            **self.hooks.described(),
         }
         if not isinstance(self._trouble, OutputError):
             try:

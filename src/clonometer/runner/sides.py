@@ -13,7 +13,7 @@ from clonometer.plan.sides import SIDE, Side
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.runner.drivers import LINKAGE, Driver, Drivers, find_drivers
 from clonometer.runner.environment import fixed_variables, room_for
-from clonometer.runner.interfaces import Start, Starts
+from clonometer.runner.interfaces import LaunchHooks, Start
 from clonometer.runner.settings import Switch, as_metadata, check_syntax
 
 #: Of a run's metadata: what sides switched (docs/runfile.md).
@@ -78,7 +78,7 @@ def check_commands(sides: Sequence[Side]) -> None:
         check_syntax(side)
 
 
-class SideStarts(Starts):
+class SideHooks(LaunchHooks):
     """Starts the processes of each side in what it says; settings are switched where the side changes.
 
     ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to.

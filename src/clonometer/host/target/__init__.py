@@ -1,1 +1,1 @@
-"""Reading a live process: its memory areas, its standing and what could refuse it a child; nothing is written."""
+"""Reading a live process: its memory areas, its status and what could refuse it a child; nothing is written."""

@@ -10,7 +10,7 @@ from functools import cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from clonometer.host.source import Lack
+from clonometer.host.source import FactUnavailable
 
 _HEAD = rb"([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ (\d+) *([^\n]*)\n"
 _FLAGS = rb"VmFlags:([^\n]*)(?:\n|\Z)"
@@ -117,7 +117,7 @@ def parse_maps(content: bytes) -> list[MemoryArea]:
     for line in content.splitlines(keepends=True):
         match = _LINE_OF_AREA.fullmatch(line)
         if match is None:
-            raise Lack(f"no line of an area: {line[:60]!r}")
+            raise FactUnavailable(f"no line of an area: {line[:60]!r}")
         areas.append(_area(match.groups(), None, ()))
     return areas
 
@@ -156,7 +156,7 @@ class _Layout:
         self.entry = re.compile(_HEAD + b"".join(lines) + _FLAGS)
         in_order = [name for name in names if name in _COUNTED]
         if b"Rss" not in in_order or self.entry.match(content, place) is None:
-            raise Lack(f"no entry of smaps: {content[place : place + 60]!r}")
+            raise FactUnavailable(f"no entry of smaps: {content[place : place + 60]!r}")
         self.counted = itemgetter(*(in_order.index(name) if name in in_order else -1 for name in _COUNTED))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.records import Count
 
 _PIECE_BYTES = 1 << 16
@@ -53,4 +53,4 @@ def read_timed(source: Source, path: str, lock: LockTime) -> bytes:
                     return b"".join(pieces)
                 pieces.append(piece)
     except OSError as error:
-        raise Lack(f"{path}: {error.strerror or error}") from None
+        raise FactUnavailable(f"{path}: {error.strerror or error}") from None

@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import Sequence
 
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.areas import MemoryArea
 from clonometer.host.target.frames import PAGE_BYTES
 from clonometer.host.target.locked import LockTime
@@ -45,7 +45,7 @@ def count_pages(
             descriptor = pagemap.fileno()
             return [_counted(area, descriptor, regions, lock, ends) if _may_be_copied(area) else area for area in areas]
     except OSError as error:
-        raise Lack(f"{path}: {error.strerror or error}") from None
+        raise FactUnavailable(f"{path}: {error.strerror or error}") from None
 
 
 def _may_be_copied(area: MemoryArea) -> bool:
@@ -59,7 +59,7 @@ def _counted(
     place = area.start
     while place < area.end:
         if time.monotonic() > ends:
-            raise Lack("they are too many for the time that may be spent on them")
+            raise FactUnavailable("they are too many for the time that may be spent on them")
         end = min(area.end, place + _STEP_BYTES)
         argument = bytearray(
             _ARGUMENT.pack(

@@ -1,4 +1,4 @@
-"""Reading a process once: its standing, its areas in the way that holds its memory lock least, its descriptors."""
+"""Reading a process once: its status, its areas in the way that holds its memory lock least, its descriptors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from clonometer.errors import UsageError
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.areas import MemoryArea, parse_maps, parse_smaps
 from clonometer.host.target.frames import look_at_frames
 from clonometer.host.target.locked import LockTime, read_timed
 from clonometer.host.target.pagescan import count_pages
-from clonometer.host.target.standing import Standing, check_unchanged, read_standing, vanished
+from clonometer.host.target.status import ProcessStatus, check_unchanged, read_status, vanished
 
 How = Literal["smaps", "pagemap", "counters"]
 #: Printing smaps looks at each page, at 50 to 100 ns: beyond this it would hold the lock for a second.
@@ -41,7 +41,7 @@ class Reading:
         How long the reads took that hold its memory lock.
     """
 
-    standing: Standing
+    status: ProcessStatus
     how: How
     why: str | None
     areas: Sequence[MemoryArea] | None
@@ -62,24 +62,24 @@ def read_target(source: Source, pid: int, *, how: How | None = None) -> Reading:
     VanishedError
         If it ends meanwhile.
     """
-    standing = read_standing(source, pid)
+    status = read_status(source, pid)
     lock = LockTime()
-    seen, why, areas = _areas(source, standing, how, lock)
+    seen, why, areas = _areas(source, status, how, lock)
     if areas is not None and not areas:
         raise vanished(pid)
     if areas is not None and seen != "counters":
         areas = look_at_frames(source, pid, areas, lock)
-    reading = Reading(standing, seen, why, areas, _count_open_files(source, pid), lock)
-    check_unchanged(source, standing)
+    reading = Reading(status, seen, why, areas, _count_open_files(source, pid), lock)
+    check_unchanged(source, status)
     return reading
 
 
 def _areas(
-    source: Source, standing: Standing, how: How | None, lock: LockTime
+    source: Source, status: ProcessStatus, how: How | None, lock: LockTime
 ) -> tuple[How, str | None, list[MemoryArea] | None]:
-    folder = f"/proc/{standing.pid}"
+    folder = f"/proc/{status.pid}"
     why = None
-    if how is None and standing.rss_bytes > _MOST_BY_SMAPS_BYTES:
+    if how is None and status.rss_bytes > _MOST_BY_SMAPS_BYTES:
         how = "pagemap"
         why = "it is so large that smaps would hold its memory lock for a second or more"
     elif how is not None and how != "smaps":
@@ -88,22 +88,22 @@ def _areas(
         if how in (None, "smaps"):
             return "smaps", None, parse_smaps(read_timed(source, f"{folder}/smaps", lock))
         areas = parse_maps(read_timed(source, f"{folder}/maps", lock))
-    except Lack as lack:
-        check_unchanged(source, standing)
+    except FactUnavailable as lack:
+        check_unchanged(source, status)
         if how == "smaps":
             raise UsageError(
-                f"smaps of process {standing.pid} cannot be read: {_refusal(source, standing, lack)}"
+                f"smaps of process {status.pid} cannot be read: {_refusal(source, status, lack)}"
             ) from None
-        return "counters", _refusal(source, standing, lack), None
+        return "counters", _refusal(source, status, lack), None
     if how == "counters":
         return "counters", why, areas
     try:
-        return "pagemap", why, count_pages(source, standing.pid, areas, lock, _SCAN_SECONDS)
-    except Lack as lack:
+        return "pagemap", why, count_pages(source, status.pid, areas, lock, _SCAN_SECONDS)
+    except FactUnavailable as lack:
         return "counters", f"{why}, and its pages cannot be counted ({lack})", areas
 
 
-def _refusal(source: Source, standing: Standing, lack: Lack) -> str:
+def _refusal(source: Source, status: ProcessStatus, lack: FactUnavailable) -> str:
     """Say why its areas may not be read, and which right is missing."""
     if "denied" not in str(lack) and "not permitted" not in str(lack):
         return str(lack)
@@ -111,9 +111,9 @@ def _refusal(source: Source, standing: Standing, lack: Lack) -> str:
     user = mine.get("Uid", "").split()[1:2]
     if int(mine.get("CapEff", "0"), 16) & _CAP_SYS_PTRACE:
         return f"blocked by a security module or user namespace ({lack})"
-    if user == [str(standing.user_id)]:
+    if user == [str(status.user_id)]:
         return "it is closed even to its user, as a program with rights of its own is: CAP_SYS_PTRACE is missing (sudo)"
-    return f"it belongs to user {standing.user_id}: be that user, or have CAP_SYS_PTRACE (sudo)"
+    return f"it belongs to user {status.user_id}: be that user, or have CAP_SYS_PTRACE (sudo)"
 
 
 def _count_open_files(source: Source, pid: int) -> int | None:

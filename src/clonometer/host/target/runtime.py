@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 
 #: Node's program has some 100 MB, a JVM's library 20.
 _MOST_BYTES = 512 << 20
@@ -87,7 +87,7 @@ def read_runtime(source: Source, pid: int) -> Runtime:
     )
     if runtime:
         return runtime
-    raise Lack(f"/proc/{pid}/maps names no runtime that is known")
+    raise FactUnavailable(f"/proc/{pid}/maps names no runtime that is known")
 
 
 def _marked(source: Source, pid: int, files: list[str], marks: Sequence[_Mark]) -> Runtime | None:
@@ -116,7 +116,7 @@ def _mapped_files(source: Source, pid: int) -> list[str]:
 def _program(source: Source, pid: int, files: list[str]) -> str | None:
     try:
         return source.link(f"/proc/{pid}/exe")
-    except Lack:
+    except FactUnavailable:
         return files[0] if files else None
 
 

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from clonometer.errors import UnavailableError
-from clonometer.host.source import Lack, Source
+from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.areas import MemoryArea, parse_smaps
 from clonometer.host.target.frames import PAGE_BYTES, PRESENT, read_entries
 from clonometer.host.target.locked import LockTime, read_timed
@@ -102,7 +102,7 @@ def measure_writes(
         count = _count_dirty(source, pid, areas) if means == "measured" else _count_touched(source, pid)
     except OSError as error:
         raise UnavailableError(f"writes of process {pid} cannot be measured: {path}: {error.strerror}") from None
-    except Lack as lack:
+    except FactUnavailable as lack:
         raise UnavailableError(f"writes of process {pid} cannot be measured: {lack}") from None
     return WrittenPages(*count, elapsed, means)
 

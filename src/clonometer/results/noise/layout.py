@@ -24,7 +24,7 @@ _DISTANCE = math.sqrt(2) * 0.6744897501960817
 
 
 def find_layouts(run: RunSource) -> Layouts:
-    """Learn it from a run in which half of the processes have one layout two by two (`LayoutStarts`).
+    """Learn it from a run in which half of the processes have one layout two by two (`LayoutHooks`).
 
     docs/comparing.md has the method.
     """

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clonometer.host.cgroup import Bound, memory_bound, pids_bound
-from clonometer.host.source import Lack, Source, sizes_of
-from clonometer.host.target.standing import Standing, statuses
+from clonometer.host.source import FactUnavailable, Source, sizes_of
+from clonometer.host.target.status import ProcessStatus, statuses
 from clonometer.host.task import soft_limit
 
 _CAP_SYS_ADMIN = 1 << 21
@@ -17,7 +17,7 @@ _KB = 1024
 
 
 @dataclass(frozen=True)
-class Room:
+class Headroom:
     """What the kernel asks before it makes a child; None where it cannot be read, or where nothing limits it.
 
     Attributes
@@ -51,28 +51,28 @@ class Room:
     machine_tasks: Bound | None
 
 
-def read_room(source: Source, standing: Standing) -> Room:
+def read_headroom(source: Source, status: ProcessStatus) -> Headroom:
     """Read what a process's next fork would be asked for."""
     meminfo = sizes_of(source.fields("/proc/meminfo")) if source.exists("/proc/meminfo") else {}
-    process = str(standing.pid)
-    return Room(
+    process = str(status.pid)
+    return Headroom(
         _integer(source, "/proc/sys/vm/overcommit_memory"),
         meminfo.get("CommitLimit"),
         meminfo.get("Committed_AS"),
         meminfo.get("MemTotal"),
         meminfo.get("SwapTotal"),
         meminfo.get("MemAvailable"),
-        _reserve(source, standing),
+        _reserve(source, status),
         _bound(lambda: memory_bound(source, process)),
         _bound(lambda: pids_bound(source, process)),
-        _bound(lambda: _user_tasks(source, standing)),
+        _bound(lambda: _user_tasks(source, status)),
         _bound(lambda: _machine_tasks(source)),
     )
 
 
 def _bound(read: Callable[[], Bound | None]) -> Bound | None:
     # A group or a file of limits that cannot be read, or not in the form that we know, limits nobody.
-    with suppress(Lack, ValueError):
+    with suppress(FactUnavailable, ValueError):
         return read()
     return None
 
@@ -80,27 +80,27 @@ def _bound(read: Callable[[], Bound | None]) -> Bound | None:
 def _integer(source: Source, path: str) -> int | None:
     try:
         return source.integer(path)
-    except Lack:
+    except FactUnavailable:
         return None
 
 
-def _reserve(source: Source, standing: Standing) -> int:
+def _reserve(source: Source, status: ProcessStatus) -> int:
     """What __vm_enough_memory (mm/util.c) keeps back in mode 2: for root, and for the user in a large process."""
     reserve = (
         0
-        if standing.capabilities & _CAP_SYS_ADMIN
+        if status.capabilities & _CAP_SYS_ADMIN
         else (_integer(source, "/proc/sys/vm/admin_reserve_kbytes") or 0) * _KB
     )
     for_user = (_integer(source, "/proc/sys/vm/user_reserve_kbytes") or 0) * _KB
-    return reserve + min(standing.counters.get("VmSize", 0) // 32, for_user)
+    return reserve + min(status.counters.get("VmSize", 0) // 32, for_user)
 
 
-def _user_tasks(source: Source, standing: Standing) -> Bound | None:
+def _user_tasks(source: Source, status: ProcessStatus) -> Bound | None:
     """RLIMIT_NPROC, which root and two capabilities are free of (kernel/fork.c, copy_process)."""
-    if standing.user_id == 0 or standing.capabilities & (_CAP_SYS_ADMIN | _CAP_SYS_RESOURCE):
+    if status.user_id == 0 or status.capabilities & (_CAP_SYS_ADMIN | _CAP_SYS_RESOURCE):
         return None
-    limit = soft_limit(source, "processes", str(standing.pid))
-    return None if limit is None else Bound(limit, _tasks_of(source, standing.user_id))
+    limit = soft_limit(source, "processes", str(status.pid))
+    return None if limit is None else Bound(limit, _tasks_of(source, status.user_id))
 
 
 def _tasks_of(source: Source, user_id: int) -> int:

@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clonometer.errors import UsageError, VanishedError
-from clonometer.host.source import Lack, Source, sizes_of
+from clonometer.host.source import FactUnavailable, Source, sizes_of
 
 _KTHREAD = 0x00200000  # PF_KTHREAD of include/linux/sched.h
 
 
 @dataclass(frozen=True)
-class Standing:
+class ProcessStatus:
     """A process at a moment.
 
     Attributes
@@ -60,7 +60,7 @@ class Standing:
         return sum(parts) if parts else self.counters.get("VmRSS", 0)
 
 
-def read_standing(source: Source, pid: int) -> Standing:
+def read_status(source: Source, pid: int) -> ProcessStatus:
     """Read what a process is.
 
     Raises
@@ -76,43 +76,43 @@ def read_standing(source: Source, pid: int) -> Standing:
     try:
         status = source.fields(f"{folder}/status")
         flags, started = _of_stat(source.text(f"{folder}/stat"))
-        standing = _standing(pid, status, started)
-    except Lack as lack:
+        process = _parse_status(pid, status, started)
+    except FactUnavailable as lack:
         if source.exists(folder):
             raise VanishedError(f"process {pid} cannot be read: {lack}") from None
         raise vanished(pid) from None
-    name = standing.name
+    name = process.name
     if int(status.get("Tgid", pid)) != pid:
         raise UsageError(f"{pid} is a thread of process {status['Tgid']} ({name})", f"--pid {status['Tgid']}")
     if status.get("Kthread") == "1" or flags & _KTHREAD:
         raise UsageError(f"{pid} ({name}) is a thread of the kernel: it has no memory and never forks")
-    if standing.state in ("Z", "X"):
+    if process.state in ("Z", "X"):
         raise UsageError(
             f"process {pid} ({name}) has ended: a zombie, whose parent {status.get('PPid', '')} has not waited for it"
         )
     if "VmSize" not in status:
         raise vanished(pid)
-    return standing
+    return process
 
 
-def check_unchanged(source: Source, standing: Standing) -> None:
+def check_unchanged(source: Source, process: ProcessStatus) -> None:
     """Raise VanishedError unless the process that was read is the one that has the number now, with its memory."""
     fresh = Source(source.root)
-    folder = f"/proc/{standing.pid}"
+    folder = f"/proc/{process.pid}"
     try:
         _, started = _of_stat(fresh.text(f"{folder}/stat"))
-        if started == standing.started_ticks and "VmSize" in fresh.fields(f"{folder}/status"):
+        if started == process.started_ticks and "VmSize" in fresh.fields(f"{folder}/status"):
             return
-    except Lack:
+    except FactUnavailable:
         pass
-    raise vanished(standing.pid)
+    raise vanished(process.pid)
 
 
 def statuses(source: Source) -> Iterator[tuple[str, dict[str, str]]]:
     """Give number and status of each process; one that ends meanwhile is left out."""
     for name in source.names("/proc"):
         if name.isdigit():
-            with suppress(Lack):
+            with suppress(FactUnavailable):
                 yield name, source.fields(f"/proc/{name}/status")
 
 
@@ -141,12 +141,12 @@ def _of_stat(text: str) -> tuple[int, int]:
     try:
         return int(words[6]), int(words[19])
     except (IndexError, ValueError):
-        raise Lack("stat is cut off") from None
+        raise FactUnavailable("stat is cut off") from None
 
 
-def _standing(pid: int, status: Mapping[str, str], started_ticks: int) -> Standing:
+def _parse_status(pid: int, status: Mapping[str, str], started_ticks: int) -> ProcessStatus:
     try:
-        return Standing(
+        return ProcessStatus(
             pid,
             status.get("Name", "?"),
             status["State"][:1],
@@ -160,4 +160,4 @@ def _standing(pid: int, status: Mapping[str, str], started_ticks: int) -> Standi
             sizes_of(status),
         )
     except (KeyError, ValueError, IndexError) as error:
-        raise Lack(f"/proc/{pid}/status: {error}") from None
+        raise FactUnavailable(f"/proc/{pid}/status: {error}") from None
