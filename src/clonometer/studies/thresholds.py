@@ -23,21 +23,21 @@ DIFFERS = Threshold(
     0.05,
     "5%",
     "slower, faster, more, or equal",
-    "Two builds of one program that differ in nothing but their layout differ by up to 3% here. "
-    "Less than 5% is therefore no property of processes or threads. "
-    "Equal is the opposite of different, so that no number can be both",
+    "Two builds of one program that differ only in their layout differ by up to 3% here. "
+    "Less than 5% is therefore not a property of processes or threads. "
+    "Equal is the opposite of different, so no number can be both",
 )
 QUARTER = Threshold(
     0.25,
     "a quarter",
     "flat, no effect, a part of it, the size that a study gives, scatter",
-    "The studies' machines are not this one, and their own ranges span more. A spread is known less well than a middle",
+    "The studies' machines are not this one, and their own ranges span more. A spread is known less well than a centre",
 )
 TWICE = Threshold(
     1.0,
     "twice",
     "grows, several times, heavy, the biggest part (more than half)",
-    "Words like these promise something that is seen without statistics",
+    "Words like these promise something that is visible without statistics",
 )
 TENTH = Threshold(
     0.10,
