@@ -16,18 +16,18 @@ from tools.schemas import schema_texts
 
 from clonometer.errors import InputError
 from clonometer.records import (
-    Above,
     Check,
     Count,
+    Ge,
+    Gt,
     Key,
-    Known,
-    Least,
+    Le,
     Mark,
-    Most,
+    OneOf,
     Pattern,
+    computed_field,
     from_json,
     to_json,
-    written,
 )
 
 SCHEMAS = Path(__file__).parents[1] / "docs/schemas"
@@ -47,13 +47,13 @@ class Lap:
     """One time around."""
 
     number: Annotated[Count, Key("lap")]
-    ns: Annotated[Ends, Mark.ENDS, Least(0), Check(lambda ns: ns.value < 999, "is no lap"), "How long it took."]
+    ns: Annotated[Ends, Mark.ENDS, Ge(0), Check(lambda ns: ns.value < 999, "is no lap"), "How long it took."]
     extra: Annotated[Mapping[str, float], Mark.REST]
 
     def fault(self) -> str | None:
         return "is the lap that never was" if self.number == 13 else None
 
-    @written("Which half of the race it is of.", after="number")
+    @computed_field("Which half of the race it is of.", after="number")
     def half(self) -> Literal["first", "second"]:
         return "first" if self.number < 10 else "second"
 
@@ -62,13 +62,13 @@ class Lap:
 class Weather:
     """What the sky did."""
 
-    sky: Annotated[str, Known(("clear", "rain"))]
-    degrees: Annotated[float | None, Above(-273.15), Most(60)]
+    sky: Annotated[str, OneOf(("clear", "rain"))]
+    degrees: Annotated[float | None, Gt(-273.15), Le(60)]
 
 
 class Facts(TypedDict, total=False):
     crowd: Count | None
-    heat: Mapping[str, Annotated[float, Most(60)] | None]
+    heat: Mapping[str, Annotated[float, Le(60)] | None]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Race:
     """All laps."""
 
     id: Annotated[str, Pattern("^[a-z]+$")]
-    laps: Annotated[tuple[Lap, ...], Least(1), Check(lambda laps: laps[0].number > 0, "begin at lap 0")]
+    laps: Annotated[tuple[Lap, ...], Ge(1), Check(lambda laps: laps[0].number > 0, "begin at lap 0")]
     span: tuple[int, int]
     weather: Annotated[Weather, Mark.MERGED]
     over: bool
@@ -213,7 +213,7 @@ class Crossing:
     """What its lights show."""
 
     cars: Light
-    walkers: Annotated[Light | None, Known((Light.RED, Light.GREEN))] = None
+    walkers: Annotated[Light | None, OneOf((Light.RED, Light.GREEN))] = None
 
 
 def test_an_enumeration_is_written_as_its_words_and_read_as_itself() -> None:

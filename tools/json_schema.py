@@ -24,7 +24,7 @@ from clonometer.records.kinds import (
     Text,
     Truth,
 )
-from clonometer.records.layout import RecordKind, Slot, kind_of
+from clonometer.records.layout import RecordField, RecordKind, kind_of
 from clonometer.records.marks import Mark
 
 Schema = dict[str, Any]
@@ -153,7 +153,7 @@ def _required(kind: RecordKind) -> list[str]:
     return [key for slot in kind.slots if slot.is_required or kind.only for key in _required_of(slot)]
 
 
-def _required_of(slot: Slot) -> Sequence[str]:
+def _required_of(slot: RecordField) -> Sequence[str]:
     if Mark.MERGED in slot.marks and isinstance(slot.codec, RecordKind):
         return _required(slot.codec)
     return slot.all_keys()
@@ -174,7 +174,7 @@ def _properties(kind: RecordKind, definitions: Schema) -> Schema:
     return properties
 
 
-def _of_slot(slot: Slot, definitions: Schema) -> list[Schema]:
+def _of_slot(slot: RecordField, definitions: Schema) -> list[Schema]:
     """The schema of each of its keys."""
     if Mark.ENDS in slot.marks and isinstance(slot.codec, RecordKind):
         return [_schema(end.codec, definitions) for end in slot.codec.slots]

@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import Any
 
 
-def offers(package: str, name: str) -> Iterator[Any]:
+def find_plugins(package: str, name: str) -> Iterator[Any]:
     """Import every module of a package and give what each has under a name; those that have nothing are passed over.
 
     Examples
     --------
-    >>> sorted(family.name for family in offers("clonometer.families", "FAMILY"))[:2]
+    >>> sorted(family.name for family in find_plugins("clonometer.families", "FAMILY"))[:2]
     ['clock', 'contend']
     """
     for entry in pkgutil.iter_modules(import_module(package).__path__):

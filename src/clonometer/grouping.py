@@ -9,12 +9,12 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-def gathered(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
-    """Gather what has the same key; keys, and what each has, stay in their order.
+def group_by(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Group what has the same key; keys, and what each has, stay in their order.
 
     Examples
     --------
-    >>> gathered([("b", 1), ("a", 2), ("b", 3)])
+    >>> group_by([("b", 1), ("a", 2), ("b", 3)])
     {'b': [1, 3], 'a': [2]}
     """
     groups: dict[_Key, list[_Value]] = {}

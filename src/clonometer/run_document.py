@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from clonometer.errors import InputError, RunFileError
 from clonometer.fields import is_whole
-from clonometer.records import Above, Check, Count, Key, Known, Least, Mark, Most, from_json
+from clonometer.records import Check, Count, Ge, Gt, Key, Le, Mark, OneOf, from_json
 
 SCHEMA = 1
 #: A driver's column type and how it stands in the file.
@@ -32,9 +32,9 @@ def _is_timestamp(text: str) -> bool:
 
 
 Timestamp = Annotated[str, Check(_is_timestamp, "is not a time with UTC offset, by ISO 8601")]
-Measured = Annotated[float, Least(0)]
-Temperature = Annotated[str | None, Known(("cold", "warm"))]
-PositiveShare = Annotated[float, Above(0)]
+Measured = Annotated[float, Ge(0)]
+Temperature = Annotated[str | None, OneOf(("cold", "warm"))]
+PositiveShare = Annotated[float, Gt(0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +222,7 @@ class CellEntry:
     """How a cell ended: ``ok``, ``skipped``, ``failed`` or ``missing``, and why; and what stopped it."""
 
     cell: str
-    status: Annotated[str, Known(("ok", "skipped", "failed", "missing"))]
+    status: Annotated[str, OneOf(("ok", "skipped", "failed", "missing"))]
     reason: str | None
     stopped_by: str | None
 
@@ -231,7 +231,7 @@ class CellEntry:
 class ColumnEntry:
     """A column of the drivers."""
 
-    type: Annotated[str, Known(tuple(ARROW_TYPES))]
+    type: Annotated[str, OneOf(tuple(ARROW_TYPES))]
     unit: str
 
 
@@ -241,7 +241,7 @@ class SidesEntry:
 
     a: Annotated[Sequence[str], "KEY=VALUE, what side A differs in."]
     b: Sequence[str]
-    most_pairs: Annotated[int, Least(1), Most(MOST_PAIRS)]
+    most_pairs: Annotated[int, Ge(1), Le(MOST_PAIRS)]
     minimum_effect: PositiveShare
     max_regression: PositiveShare | None
     error_rate: PositiveShare
@@ -266,12 +266,12 @@ class RunDocument:
     """All of a run but its samples."""
 
     schema: Literal[1]
-    status: Annotated[str, Known(("complete", "partial", "failed"))]
+    status: Annotated[str, OneOf(("complete", "partial", "failed"))]
     status_reason: Annotated[str | None, "None, or why not complete."]
     started: Timestamp
     ended: Timestamp
     clonometer_version: str
-    seed: Annotated[int, Least(-_MOST_WHOLE), Most(_MOST_WHOLE), "The integer that ordered the run."]
+    seed: Annotated[int, Ge(-_MOST_WHOLE), Le(_MOST_WHOLE), "The integer that ordered the run."]
     command: Annotated[Sequence[str], "The command line that repeats it, as words."]
     plan: PlanDocument
     catalogue: CatalogueEntry

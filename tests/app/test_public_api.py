@@ -1,4 +1,4 @@
-"""What `import clonometer` offers."""
+"""What `import clonometer` find_plugins."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from tests.catalogue import CATALOGUE
 
 import clonometer.families as families_module
-from clonometer.discovery import offers
+from clonometer.discovery import find_plugins
 from clonometer.families import axes, families, family, known_delays, stages
 from clonometer.families.common import STAGES
 from clonometer.families.types import EVENT, Family, Stage
@@ -39,7 +39,7 @@ def test_no_module_speaks_of_what_no_driver_has():
 
 
 def test_an_axis_has_one_owner():
-    groups = [*offers(families_module.__name__, "AXES"), *(known.axes for known in families())]
+    groups = [*find_plugins(families_module.__name__, "AXES"), *(known.axes for known in families())]
     owners = Counter(name for group in groups for name in group)
     assert [name for name, count in owners.items() if count > 1] == []
 

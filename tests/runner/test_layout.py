@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.runner.conftest import FakeRun
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.results.schedule.scheduler import RoundsScheduler
@@ -68,7 +68,7 @@ def test_processes_with_one_layout_have_one_draw_and_say_what_they_were_started_
     outcome = fake_run(processes=8, hooks=LayoutHooks(1))
     assert outcome.status == "complete"
     processes = processes_of(fake_run.out)
-    pairs = gathered((entry.pair, entry) for entry in processes if entry.pair is not None)
+    pairs = group_by((entry.pair, entry) for entry in processes if entry.pair is not None)
     assert len(pairs) == 4  # of two targets
     for first, second in pairs.values():
         assert first.env_bytes == second.env_bytes
@@ -113,7 +113,7 @@ def test_real_processes_have_their_memory_at_one_place_within_a_pair_and_nowhere
         assert path.with_suffix(".environ").stat().st_size == entry.env_bytes
         places.append((path.with_suffix(".stack").read_text(), path.with_suffix(".maps").read_text()))
     both = list(zip(started, places, strict=True))
-    pairs = gathered((entry.pair, place) for entry, place in both if entry.pair is not None)
+    pairs = group_by((entry.pair, place) for entry, place in both if entry.pair is not None)
     assert len(pairs) == 3
     for first, second in pairs.values():
         assert first == second

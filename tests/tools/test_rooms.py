@@ -30,7 +30,7 @@ def asked_for(tree):
     """The names that a module asks a room for."""
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Name(id="offers"), args=[_, ast.Constant(value=name)]):
+            case ast.Call(func=ast.Name(id="find_plugins"), args=[_, ast.Constant(value=name)]):
                 yield name
 
 

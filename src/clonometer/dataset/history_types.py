@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.dataset.types import FolderReading, Label
-from clonometer.records import Above, Count, Known, Least, Mark, Only, version, written
+from clonometer.records import Count, Ge, Gt, Mark, OneOf, Only, computed_field, version
 from clonometer.results.compare.types import Difference
 from clonometer.verdicts import Direction, Gate
 
@@ -25,21 +25,21 @@ class HistoryStep:
     run: Annotated[str, "The file of that run."]
     not_before: Annotated[str, "The first run that may be the first after it."]
     not_after: Annotated[str, "The last run that may be."]
-    ratio: Annotated[float, Least(0), "The level after it over the level before."]
-    low: Annotated[float, Least(0), "Lower end of its 95% interval."]
+    ratio: Annotated[float, Ge(0), "The level after it over the level before."]
+    low: Annotated[float, Ge(0), "Lower end of its 95% interval."]
     high: float
     verdict: Annotated[
-        Direction, Known((Direction.MORE, Direction.LESS)), "Of the level after it over the level before."
+        Direction, OneOf((Direction.MORE, Direction.LESS)), "Of the level after it over the level before."
     ]
     seen_after: Annotated[Count, "How many runs of the new level there were when it was evident."]
-    evidence: Annotated[float, Least(0), "How much likelier it makes the values, as a logarithm."]
+    evidence: Annotated[float, Ge(0), "How much likelier it makes the values, as a logarithm."]
     is_regression: Annotated[bool, "It is sure, slower by more than is allowed, recent, and has not gone again."]
     causes: Annotated[Sequence[Difference], "What changed with it; keys as in docs/host.md."]
     place: Annotated[int, Mark.UNWRITTEN]
     unsure: Annotated[
         str | None,
         Mark.OPTIONAL,
-        Known((FEW_RUNS, BOOTS), closed=False),
+        OneOf((FEW_RUNS, BOOTS), closed=False),
         "Why it is only suspected; null if it is sure.",
     ] = None
     is_suspected: Annotated[bool, Mark.OPTIONAL, "It would be a regression if it were sure."] = False
@@ -55,7 +55,7 @@ class HistoryRow:
     values: Annotated[Sequence[float], "The median of each."]
     steps: Sequence[HistoryStep]
     detectable: Annotated[
-        float | None, Least(0), "The least rise that 7 more runs would show, as a share; null with too few runs."
+        float | None, Ge(0), "The least rise that 7 more runs would show, as a share; null with too few runs."
     ]
 
 
@@ -69,9 +69,9 @@ class HistoryEvent:
     slower: Annotated[Count, "Rows that became slower, or higher."]
     faster: Annotated[Count, "Rows that became faster, or lower."]
     n_rows: Annotated[Count, "Rows of the series."]
-    ratio: Annotated[float, Least(0), "The median of its rows."]
-    least: Annotated[float, Least(0)]
-    most: Annotated[float, Least(0)]
+    ratio: Annotated[float, Ge(0), "The median of its rows."]
+    least: Annotated[float, Ge(0)]
+    most: Annotated[float, Ge(0)]
     n_regressions: Count
     causes: Sequence[Difference]
     unsure: Annotated[str | None, Mark.OPTIONAL, "As of its most evident step."] = None
@@ -86,17 +86,17 @@ class History:
     reading: FolderReading
     by: Annotated[str, "What makes a series: host, or a fact."]
     verdict: Annotated[Gate, "fail: there is a regression. Exit status 0, 1 and 3."]
-    max_regression: Annotated[float, Above(0), "The largest slow-down that is allowed, as a share."]
-    minimum_effect: Annotated[float, Above(0), "The least step that is shown, as a share."]
+    max_regression: Annotated[float, Gt(0), "The largest slow-down that is allowed, as a share."]
+    minimum_effect: Annotated[float, Gt(0), "The least step that is shown, as a share."]
     since: Annotated[str | None, "Only steps from this moment on are regressions; null: by recent."]
     recent: Annotated[Count, "How many of a series' last runs count: only steps among them are regressions."]
-    limit: Annotated[float, Above(0), "The evidence that a step needs."]
+    limit: Annotated[float, Gt(0), "The evidence that a step needs."]
     n_short: Annotated[Count, "Rows with too few runs."]
     n_blind: Annotated[Count, "Rows in which 7 runs would not show a slow-down of max_regression."]
     events: Annotated[Sequence[HistoryEvent], "The newest first."]
     rows: Sequence[HistoryRow]
 
-    @written("Rows by what is known of them.", after="n_blind")
+    @computed_field("Rows by what is known of them.", after="n_blind")
     def counts(self) -> Mapping[str, Count]:
         """How many rows there are, have steps, have regressions, and have suspected ones."""
         return {

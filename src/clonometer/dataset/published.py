@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from clonometer.dataset.types import LeftOutFile
-from clonometer.records import Count, Known, Least, Pattern
+from clonometer.records import Count, Ge, OneOf, Pattern
 
 #: How a published file is named.
 PUBLISHED_SUFFIX = ".clonometer.json"
@@ -22,13 +22,13 @@ class PublishedRow:
     quantity: str
     unit: Annotated[str, "ns where it is a time."]
     stage: str | None
-    temperature: Annotated[str | None, Known(("cold", "warm"))]
-    placement: Annotated[str | None, Known(("same_cpu", "other_cpu"))]
+    temperature: Annotated[str | None, OneOf(("cold", "warm"))]
+    placement: Annotated[str | None, OneOf(("same_cpu", "other_cpu"))]
     median: float
     low: Annotated[float | None, "Lower end of its 95% interval; null with one process."]
     high: float | None
     n_samples: Count
-    n_processes: Annotated[int, Least(1)]
+    n_processes: Annotated[int, Ge(1)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from clonometer.records import Count, Key, Least, Mark, Only, version, written
+from clonometer.records import Count, Ge, Key, Mark, Only, computed_field, version
 from clonometer.results.compare.types import Compared, Provenance
 from clonometer.results.types import Estimate
 
@@ -50,7 +50,7 @@ class Label:
     resolution_ns: float
     is_time: bool
 
-    @written("ns where it is a time.")
+    @computed_field("ns where it is a time.")
     def shown_unit(self) -> Annotated[str, Key("unit")]:
         """The unit of its figures in a folder's answers."""
         return "ns" if self.is_time else self.unit
@@ -122,10 +122,10 @@ class FleetRow:
     low: Annotated[float | None, "Lower end of its 95% interval over hosts; null with one host."]
     high: float | None
     between_hosts: Annotated[
-        float | None, Least(0), "Standard deviation between hosts, as a share; null with fewer than two hosts."
+        float | None, Ge(0), "Standard deviation between hosts, as a share; null with fewer than two hosts."
     ]
     within_host: Annotated[
-        float | None, Least(0), "Standard deviation between runs of a host, as a share; null where no host has two."
+        float | None, Ge(0), "Standard deviation between runs of a host, as a share; null where no host has two."
     ]
 
 
@@ -136,7 +136,7 @@ class OddHost:
     group: str
     host: str
     workload: Annotated[str | None, "Null: over all workloads."]
-    ratio: Annotated[float, Least(0), "How many times as long as the median host takes: the median over its rows."]
+    ratio: Annotated[float, Ge(0), "How many times as long as the median host takes: the median over its rows."]
     score: Annotated[float, "Its distance in robust standard deviations (0.6745 / MAD)."]
     limit: Annotated[float, "The distance beyond which a host is odd."]
     n_rows: Count

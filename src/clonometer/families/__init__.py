@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from clonometer.discovery import offers
+from clonometer.discovery import find_plugins
 from clonometer.families.common import STAGES
 from clonometer.families.types import LAUNCH, Axis, Family, Stage, WorkerColumn, WorkloadWords
 
@@ -21,13 +21,13 @@ _NO_WORDS = WorkloadWords()
 @cache
 def families() -> tuple[Family, ...]:
     """All families that have a module, in the order in which they are read."""
-    return tuple(sorted(offers(__name__, "FAMILY"), key=lambda known: (known.order, known.name)))
+    return tuple(sorted(find_plugins(__name__, "FAMILY"), key=lambda known: (known.order, known.name)))
 
 
 @cache
 def axes() -> Mapping[str, Axis]:
     """All axes that have words or a cost of their own."""
-    groups = [*offers(__name__, "AXES"), *(known.axes for known in families())]
+    groups = [*find_plugins(__name__, "AXES"), *(known.axes for known in families())]
     return {name: axis for group in groups for name, axis in group.items()}
 
 

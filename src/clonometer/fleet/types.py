@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Count, Known, Least, version
+from clonometer.records import Count, Ge, OneOf, version
 
 FLEET_RUN_SCHEMA = 1
 STATES = ("measured", "partial", "none", "waiting")
-_STATUS = Known(("complete", "partial"))
+_STATUS = OneOf(("complete", "partial"))
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class FleetHost:
     host: Annotated[str, "Its name, as in the names of its run files."]
     state: Annotated[
         str,
-        Known(STATES),
+        OneOf(STATES),
         "measured: every round is there; partial: some rounds, or some of a round; none: nothing; waiting: the run was "
         "interrupted before its turn.",
     ]
@@ -30,7 +30,7 @@ class FleetHost:
     ]
     retries: Annotated[Count, "How often a round was tried again."]
     clock_apart_s: Annotated[float | None, "Its clock minus the clock of the machine that asked."]
-    clock_apart_within_s: Annotated[float | None, Least(0), "How far that may be wrong."]
+    clock_apart_within_s: Annotated[float | None, Ge(0), "How far that may be wrong."]
     same_as: Annotated[
         str | None, "The host that gave the same boot id before: one machine of two names, or one of them lies."
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.model.types import CostRange, Ns
-from clonometer.records import Count, Least, version
+from clonometer.records import Count, Ge, version
 
 CALIBRATION_SCHEMA = 3
 
@@ -54,8 +54,8 @@ class CostModel:
     ]
     each_ns: Annotated[Sequence[Ns], "For one of each term, then for a scattered page at each knot."]
     draws_ns: Annotated[Sequence[Sequence[Ns]], "The same, by a bootstrap over processes."]
-    misfit: Annotated[float, Least(0), "How far conditions lie from the fit: standard deviation of the logarithm."]
-    scatter: Annotated[float, Least(0), "How far single calls lie from their condition's median, as above."]
+    misfit: Annotated[float, Ge(0), "How far conditions lie from the fit: standard deviation of the logarithm."]
+    scatter: Annotated[float, Ge(0), "How far single calls lie from their condition's median, as above."]
     residuals: Sequence[Residual]
 
     def fault(self) -> str | None:

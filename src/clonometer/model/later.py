@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.model.types import CostRange
-from clonometer.records import Known, Least, Most
+from clonometer.records import Ge, Le, OneOf
 
-PageShare = Annotated[float, Least(0), Most(1)]
+PageShare = Annotated[float, Ge(0), Le(1)]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RewrittenShare:
     high: PageShare
     source: Annotated[
         str,
-        Known(("unknown", "given", "measured", "touched")),
+        OneOf(("unknown", "given", "measured", "touched")),
         "touched: pages read or written, so that the share is an upper bound.",
     ]
 

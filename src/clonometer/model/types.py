@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Above, Count, Least
+from clonometer.records import Count, Ge, Gt
 
-Ns = Annotated[float, Least(0)]
+Ns = Annotated[float, Ge(0)]
 #: Nine in ten of a normal distribution lie within so many standard deviations.
 NINE_IN_TEN = 1.6449
 
@@ -40,8 +40,8 @@ class Scale:
         If ``factor`` is not above 0 or ``spread`` is below 0.
     """
 
-    factor: Annotated[float, Above(0), "Times of now over those of the calibration."]
-    spread: Annotated[float, Least(0), "Its standard deviation, on the logarithm."]
+    factor: Annotated[float, Gt(0), "Times of now over those of the calibration."]
+    spread: Annotated[float, Ge(0), "Its standard deviation, on the logarithm."]
 
     def __post_init__(self) -> None:
         if not self.factor > 0 or not self.spread >= 0:
@@ -85,7 +85,7 @@ class Contributor:
     """One term of a fork's cost."""
 
     term: Annotated[str, "Its name."]
-    count: Annotated[float, Least(0), "How many the process has."]
+    count: Annotated[float, Ge(0), "How many the process has."]
     first_ns: Annotated[Ns, "Its part of fork.first's median."]
     unwritten_ns: Annotated[Ns, "Its part of fork.unwritten's median."]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.model.types import CostRange, Ns
-from clonometer.records import Count, Least, Most, version
+from clonometer.records import Count, Ge, Le, version
 
 VALIDATION_SCHEMA = 3
 #: What is aimed at.
@@ -43,10 +43,10 @@ class ErrorSummary:
 
     group: str
     processes: Count
-    median_error: Annotated[float, Least(0), "Of the absolute errors, as a share."]
-    nine_in_ten_error: Annotated[float, Least(0), "Nine in ten are smaller."]
+    median_error: Annotated[float, Ge(0), "Of the absolute errors, as a share."]
+    nine_in_ten_error: Annotated[float, Ge(0), "Nine in ten are smaller."]
     bias: Annotated[float, "The middle one of the errors, with its sign."]
-    coverage: Annotated[float, Least(0), Most(1), "Share of single forks within the predicted interval."]
+    coverage: Annotated[float, Ge(0), Le(1), "Share of single forks within the predicted interval."]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from clonometer.prediction.copying import Copying
 from clonometer.prediction.refusals import Refusal
 from clonometer.prediction.spans import PredictedTime
 from clonometer.prediction.what_ifs import WhatIf
-from clonometer.records import Count, Known, Least, Mark, Positive, version
+from clonometer.records import Count, Ge, Mark, OneOf, Positive, version
 
 PREDICT_SCHEMA = 2
 
@@ -64,18 +64,18 @@ class MappingPart:
     rss_bytes: Count
     first_ns: Ns
     unwritten_ns: Ns
-    share: Annotated[float, Least(0), "Of fork's first median."]
+    share: Annotated[float, Ge(0), "Of fork's first median."]
 
 
 @dataclass(frozen=True)
 class Basis:
     """What the answer rests on."""
 
-    how: Annotated[str, Known(("smaps", "pagemap", "counters")), "How the process's areas were seen."]
+    how: Annotated[str, OneOf(("smaps", "pagemap", "counters")), "How the process's areas were seen."]
     why: Annotated[str | None, "Why not by smaps; null where they were."]
     lock: Annotated[LockTime | None, "Null for a saved profile."]
-    model: Annotated[str, Known(("calibration", "quick calibration", "rough")), "Where the times come from."]
-    age_days: Annotated[float | None, Least(0), "Age of the calibration."]
+    model: Annotated[str, OneOf(("calibration", "quick calibration", "rough")), "Where the times come from."]
+    age_days: Annotated[float | None, Ge(0), "Age of the calibration."]
     scales: Annotated[Scales, "Times of now over those of the calibration, by the reference scan."]
     is_scaled: Annotated[bool, "Whether that scan was made; without it the scales are 1, and taken to be uncertain."]
     beyond: Annotated[Sequence[str], "Terms of which the process has more than was calibrated, or that were not."]
@@ -112,4 +112,4 @@ class Predicted:
     what_ifs: Sequence[WhatIf]
     features: Annotated[Features, "What was counted."]
     basis: Basis
-    watched_s: Annotated[float | None, Least(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None
+    watched_s: Annotated[float | None, Ge(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None

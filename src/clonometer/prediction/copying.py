@@ -10,15 +10,15 @@ from typing import Annotated
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.later import UNKNOWN_SHARE, RewrittenShare
 from clonometer.model.types import CostRange
-from clonometer.records import Count, Known, Least
+from clonometer.records import Count, Ge, OneOf
 
 
 @dataclass(frozen=True)
 class WriteRate:
     """How fast a process writes to memory that it has not touched since the fork."""
 
-    bytes_per_s: Annotated[float, Least(0)]
-    source: Annotated[str, Known(("given", "measured", "touched"))] = "given"
+    bytes_per_s: Annotated[float, Ge(0)]
+    source: Annotated[str, OneOf(("given", "measured", "touched"))] = "given"
     #: For how long it was measured; None where it was given.
     measured_s: float | None = None
 
@@ -28,18 +28,18 @@ class Copying:
     """What copying on write costs after a fork."""
 
     copied_at_worst_bytes: Annotated[Count, "Memory if every page is written to while the child lives."]
-    worst_ns: Annotated[float | None, Least(0), "Time of the writers for that; null where this machine has no figure."]
-    per_page_ns: Annotated[float | None, Least(0), "A first write of the parent to a small page: its median."]
-    per_huge_page_ns: Annotated[float | None, Least(0), "Writes to all of a huge page."]
-    write_rate_bytes_per_s: Annotated[float | None, Least(0), "Null where none was given or measured."]
+    worst_ns: Annotated[float | None, Ge(0), "Time of the writers for that; null where this machine has no figure."]
+    per_page_ns: Annotated[float | None, Ge(0), "A first write of the parent to a small page: its median."]
+    per_huge_page_ns: Annotated[float | None, Ge(0), "Writes to all of a huge page."]
+    write_rate_bytes_per_s: Annotated[float | None, Ge(0), "Null where none was given or measured."]
     rate_source: Annotated[
         str | None,
-        Known(("given", "measured", "touched")),
+        OneOf(("given", "measured", "touched")),
         "touched: pages read or written, so that the rate is an upper bound.",
     ]
-    child_lives_s: Annotated[float, Least(0), "For how long the child is taken to live."]
+    child_lives_s: Annotated[float, Ge(0), "For how long the child is taken to live."]
     copied_expected_bytes: Annotated[Count | None, "Memory at that rate; null without a rate."]
-    expected_ns: Annotated[float | None, Least(0), "Time of the writers at that rate."]
+    expected_ns: Annotated[float | None, Ge(0), "Time of the writers at that rate."]
 
 
 def judge_copying(

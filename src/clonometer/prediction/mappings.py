@@ -10,7 +10,7 @@ from typing import Annotated
 
 from clonometer.host.target.areas import MemoryArea
 from clonometer.model.features import HUGE_PAGE_BYTES, PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
-from clonometer.records import Count, Known
+from clonometer.records import Count, OneOf
 
 KINDS = ("heap", "stack", "anon", "arena", "code", "file", "shared", "reserved")
 #: glibc gives an arena a room of this size and alignment (HEAP_MAX_SIZE of malloc/arena.c on 64 bit).
@@ -31,7 +31,7 @@ class MappingGroup:
     """Areas of a process that are named together."""
 
     label: str
-    kind: Annotated[str, Known(KINDS)]
+    kind: Annotated[str, OneOf(KINDS)]
     areas: Count
     size_bytes: Count
     rss_bytes: Annotated[Count, "Memory present, that of hugetlbfs included."]

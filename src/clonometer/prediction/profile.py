@@ -10,7 +10,7 @@ from clonometer.errors import InputError
 from clonometer.host.target.reader import Reading
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features, add_features
 from clonometer.prediction.mappings import MappingGroup, group_areas
-from clonometer.records import Count, Known, Least, from_json, version
+from clonometer.records import Count, Ge, OneOf, from_json, version
 
 PROFILE_SCHEMA = 1
 #: Kinds of groups whose labels tell of programs and paths.
@@ -26,7 +26,7 @@ class Profile:
     schema = version(PROFILE_SCHEMA)
 
     process: Annotated[str | None, "The program's name; null where the profile was saved without names."]
-    how: Annotated[str, Known(("smaps", "pagemap", "counters")), "How its areas were seen."]
+    how: Annotated[str, OneOf(("smaps", "pagemap", "counters")), "How its areas were seen."]
     why: Annotated[str | None, "Why not by smaps."]
     rss_bytes: Annotated[Count, "Memory that is present."]
     features: Annotated[Features, "What it most likely has."]
@@ -37,7 +37,7 @@ class Profile:
     ]
     largest_promised_bytes: Annotated[Count | None, "Of it in the largest area."]
     groups: Annotated[Sequence[MappingGroup], "Its areas by name, those with most memory first."]
-    arenas: Annotated[int, Least(0), "Arenas of glibc's malloc beside its first."] = 0
+    arenas: Annotated[int, Ge(0), "Arenas of glibc's malloc beside its first."] = 0
 
 
 def profile_of(reading: Reading, *, huge_pages_used: bool) -> Profile:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from clonometer.errors import ClonometerError
 from clonometer.prediction.answer import Predicted
-from clonometer.records import Count, Known, version
+from clonometer.records import Count, OneOf, version
 
 RANKING_SCHEMA = 1
 
@@ -21,7 +21,7 @@ class Ranking:
 
     seen: Annotated[Count, "Processes that a fork was predicted for."]
     unread: Annotated[Count, "Processes that could not be read; threads of the kernel are not counted."]
-    model: Annotated[str, Known(("calibration", "quick calibration", "rough"))]
+    model: Annotated[str, OneOf(("calibration", "quick calibration", "rough"))]
     processes: Sequence[Predicted]
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from clonometer.host.target.headroom import Headroom
 from clonometer.prediction.profile import Profile
-from clonometer.records import Count, Known
+from clonometer.records import Count, OneOf
 from clonometer.units import approximate_bytes
 
 #: From the worst on.
@@ -26,8 +26,8 @@ _AREA_BYTES = 256
 class RefusalCheck:
     """One thing that the kernel asks before it makes a child."""
 
-    check: Annotated[str, Known(("overcommit", "cgroup_memory", "cgroup_pids", "user_tasks", "machine_tasks"))]
-    fails: Annotated[str, Known(OUTCOMES)]
+    check: Annotated[str, OneOf(("overcommit", "cgroup_memory", "cgroup_pids", "user_tasks", "machine_tasks"))]
+    fails: Annotated[str, OneOf(OUTCOMES)]
     sentence: str
     needed: Annotated[Count | None, "What the child takes: bytes or tasks."]
     left: Annotated[Count | None, "What is left; null where nothing limits it or it is not known."]
@@ -37,7 +37,7 @@ class RefusalCheck:
 class Refusal:
     """Whether fork would fail."""
 
-    fails: Annotated[str, Known(OUTCOMES), "The worst of the checks."]
+    fails: Annotated[str, OneOf(OUTCOMES), "The worst of the checks."]
     checks: Sequence[RefusalCheck]
 
 

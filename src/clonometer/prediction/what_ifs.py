@@ -10,7 +10,7 @@ from clonometer.model.features import PAGES_OF_HUGE, Features
 from clonometer.model.types import Prediction
 from clonometer.prediction.profile import Profile
 from clonometer.prediction.spans import PredictedTime
-from clonometer.records import Known
+from clonometer.records import OneOf
 
 #: A process that only starts others: an interpreter's, with nothing in it.
 _HELPER = Features(
@@ -38,14 +38,14 @@ class WhatIf:
 
     change: Annotated[
         str,
-        Known(("posix_spawn", "helper", "dontfork", "thp_on", "thp_off", "fewer_areas", "fewer_arenas", "fewer_files")),
+        OneOf(("posix_spawn", "helper", "dontfork", "thp_on", "thp_off", "fewer_areas", "fewer_arenas", "fewer_files")),
     ]
     sentence: Annotated[str, "What to do, and what to mind."]
     first_ns: Annotated[PredictedTime, "Fork's call, or what takes its place, the first time."]
     unwritten_ns: Annotated[PredictedTime, "A later time, if no page was written to since."]
     how: Annotated[
         str,
-        Known(("measured", "modelled")),
+        OneOf(("measured", "modelled")),
         "measured: by the calibration's own measurements of such a call; modelled: worked out for this process with "
         "that change.",
     ]

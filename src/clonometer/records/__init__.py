@@ -1,7 +1,7 @@
 """Records that are written as JSON and read back: a dataclass declares once what is written, checked and documented.
 
 A field's type says what may stand in JSON; what `Annotated` adds to it says the rest: a text documents it, and the
-`clonometer.records.marks` name, restrict and lay it out. `written` declares keys that are worked out. From that
+`clonometer.records.marks` name, restrict and lay it out. `computed_field` declares keys that are worked out. From that
 `to_json` writes, `from_json` reads what anybody may have written, and the schemas of docs are made.
 
 Examples
@@ -12,8 +12,8 @@ Examples
 ... class Lap:
 ...     '''One time around.'''
 ...
-...     number: Annotated[int, Least(1)]
-...     lasts_ns: Annotated[float | None, Least(0), "None where it was not finished."] = None
+...     number: Annotated[int, Ge(1)]
+...     lasts_ns: Annotated[float | None, Ge(0), "None where it was not finished."] = None
 >>> to_json(Lap(1, 2.5))
 {'number': 1, 'lasts_ns': 2.5}
 >>> from_json(Lap, {"number": 0})
@@ -25,37 +25,37 @@ from __future__ import annotations
 
 from clonometer.records.layout import from_json, to_json
 from clonometer.records.marks import (
-    Above,
     After,
     Check,
     Count,
+    Ge,
+    Gt,
     Key,
-    Known,
-    Least,
+    Le,
     Mark,
-    Most,
+    OneOf,
     Only,
     Pattern,
     Positive,
+    computed_field,
     version,
-    written,
 )
 
 __all__ = [
-    "Above",
     "After",
     "Check",
     "Count",
+    "Ge",
+    "Gt",
     "Key",
-    "Known",
-    "Least",
+    "Le",
     "Mark",
-    "Most",
+    "OneOf",
     "Only",
     "Pattern",
     "Positive",
+    "computed_field",
     "from_json",
     "to_json",
     "version",
-    "written",
 ]

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any
 
-from clonometer.records.marks import Known
+from clonometer.records.marks import OneOf
 
 # More ns than a lifetime has: no number that was measured is greater.
 _MOST = 1e18
@@ -95,7 +95,7 @@ class Anything(Codec):
 class Text(Codec):
     """A text."""
 
-    known: Known | None = None
+    known: OneOf | None = None
     pattern: str = ""
     least: float = 0
 

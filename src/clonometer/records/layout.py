@@ -27,14 +27,14 @@ from clonometer.records.kinds import (
     UnfitError,
     as_object,
 )
-from clonometer.records.marks import Above, After, Check, Key, Known, Least, Mark, Most, Only, Pattern, Written
+from clonometer.records.marks import After, Check, ComputedField, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern
 
 _Record = TypeVar("_Record")
 _ENDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True)
-class Slot:
+class RecordField:
     """One field or written property: its attribute, its key, its kind, its words, and what it is where missing."""
 
     name: str
@@ -118,7 +118,7 @@ def _ends(key: str) -> tuple[str, ...]:
 class RecordKind(Codec):
     """A record: its fields in their order, the written properties where they say."""
 
-    def __init__(self, record: type, limits: tuple[Least, ...] = (), only: Only | None = None) -> None:
+    def __init__(self, record: type, limits: tuple[Ge, ...] = (), only: Only | None = None) -> None:
         self.record, self.only = record, only
         slots = _slots(record, limits)
         if only is not None:
@@ -177,11 +177,11 @@ def kind_of(record: type) -> RecordKind:
 
 
 @cache
-def _slots(record: type, limits: tuple[Least, ...]) -> tuple[Slot, ...]:
+def _slots(record: type, limits: tuple[Ge, ...]) -> tuple[RecordField, ...]:
     hints = get_type_hints(record, include_extras=True)
     slots, elsewhere = [], []
     for name, member in ((name, member) for base in reversed(record.__mro__) for name, member in vars(base).items()):
-        if isinstance(member, Written):
+        if isinstance(member, ComputedField):
             slot = _slot(name, Annotated[member.hint, member.doc] if member.doc else member.hint, None, is_read=False)
             elsewhere.append((member.after, slot))
     for field in fields(record):
@@ -199,14 +199,14 @@ def _slots(record: type, limits: tuple[Least, ...]) -> tuple[Slot, ...]:
     return tuple(slots)
 
 
-def _slot(name: str, hint: Any, default: Any, *, is_read: bool = True) -> Slot:
+def _slot(name: str, hint: Any, default: Any, *, is_read: bool = True) -> RecordField:
     extras: tuple[Any, ...] = ()
     while get_origin(hint) is Annotated:
         hint, *more = get_args(hint)
         extras = (*more, *extras)
     docs = [extra for extra in extras if isinstance(extra, str)]
     keys = [extra.name for extra in extras if isinstance(extra, Key)]
-    return Slot(
+    return RecordField(
         name,
         keys[-1] if keys else name,
         codec_of(hint, extras),
@@ -251,7 +251,7 @@ def _container(origin: Any, arguments: Sequence[Any], extras: Sequence[Any]) -> 
         raise TypeError(f"{origin} has no form in JSON")
     if issubclass(origin, tuple) and arguments[-1] is not ...:
         return Fixed(tuple(codec_of(each) for each in arguments))
-    return List(codec_of(arguments[0]), _limit(extras, Least, 0))
+    return List(codec_of(arguments[0]), _limit(extras, Ge, 0))
 
 
 def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
@@ -260,17 +260,17 @@ def _simple(hint: Any, extras: Sequence[Any]) -> Codec:
         codecs = {name: codec_of(known) for name, known in hints.items()}
         return Open({name: each.codec if isinstance(each, Nullable) else each for name, each in codecs.items()})
     if is_dataclass(hint) and isinstance(hint, type):
-        limits = tuple(extra for extra in extras if isinstance(extra, Least))
+        limits = tuple(extra for extra in extras if isinstance(extra, Ge))
         only = next((extra for extra in extras if isinstance(extra, Only)), None)
         return RecordKind(hint, limits, only) if limits or only else kind_of(hint)
     if hint in (int, float):
-        return Number(hint is int, *(_limit(extras, mark, None) for mark in (Least, Above, Most)))
-    known = next((extra for extra in extras if isinstance(extra, Known)), None)
+        return Number(hint is int, *(_limit(extras, mark, None) for mark in (Ge, Gt, Le)))
+    known = next((extra for extra in extras if isinstance(extra, OneOf)), None)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return Enumerated(tuple(hint) if known is None else tuple(hint(word) for word in known.texts))
     if hint is str:
         pattern = next((extra.text for extra in extras if isinstance(extra, Pattern)), "")
-        return Text(known, pattern, _limit(extras, Least, 0))
+        return Text(known, pattern, _limit(extras, Ge, 0))
     if hint is bool:
         return Truth()
     raise TypeError(f"{hint} has no form in JSON")

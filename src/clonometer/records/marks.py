@@ -11,28 +11,28 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
-class Least:
+class Ge:
     """The least number, or the least number of entries, that is allowed."""
 
     value: float
 
 
 @dataclass(frozen=True)
-class Above:
+class Gt:
     """The number that an allowed one is greater than."""
 
     value: float
 
 
 @dataclass(frozen=True)
-class Most:
+class Le:
     """The greatest number that is allowed."""
 
     value: float
 
 
 @dataclass(frozen=True)
-class Known:
+class OneOf:
     """The texts that are allowed; the schema lists them unless a later version may add some (``closed=False``)."""
 
     texts: Collection[str]
@@ -93,11 +93,11 @@ class Mark(Enum):
     UNWRITTEN = auto()
 
 
-Count = Annotated[int, Least(0)]
-Positive = Annotated[int, Least(1)]
+Count = Annotated[int, Ge(0)]
+Positive = Annotated[int, Ge(1)]
 
 
-class Written(Generic[_Value]):
+class ComputedField(Generic[_Value]):
     """A property that is written but not read."""
 
     def __init__(
@@ -112,24 +112,26 @@ class Written(Generic[_Value]):
         return get_type_hints(self.make, include_extras=True)["return"] if self._hint is None else self._hint
 
     @overload
-    def __get__(self, record: None, owner: type) -> Written[_Value]: ...
+    def __get__(self, record: None, owner: type) -> ComputedField[_Value]: ...
 
     @overload
     def __get__(self, record: object, owner: type) -> _Value: ...
 
-    def __get__(self, record: object | None, owner: type) -> Written[_Value] | _Value:
+    def __get__(self, record: object | None, owner: type) -> ComputedField[_Value] | _Value:
         """Work it out."""
         return self if record is None else self.make(record)
 
 
-def written(doc: str = "", *, after: str | None = None) -> Callable[[Callable[[Any], _Value]], Written[_Value]]:
+def computed_field(
+    doc: str = "", *, after: str | None = None
+) -> Callable[[Callable[[Any], _Value]], ComputedField[_Value]]:
     """Declare a property of a record as a key of its JSON.
 
     ``doc`` is its description in the schema; it stands behind the field or property ``after``, or first.
     """
-    return lambda make: Written(make, doc, after)
+    return lambda make: ComputedField(make, doc, after)
 
 
-def version(number: int) -> Written[int]:
+def version(number: int) -> ComputedField[int]:
     """Declare the key that says which version of its form a document has; it stands first."""
-    return Written(lambda record: number, hint=Literal.__getitem__(number))
+    return ComputedField(lambda record: number, hint=Literal.__getitem__(number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Known, Mark
+from clonometer.records import Mark, OneOf
 from clonometer.run_document import RunDocument
 
 #: docs/runfile.md: its intervals are as narrow as wanted, the time was up, it has the number that was asked for.
@@ -17,11 +17,11 @@ class CellStatus:
     """How a cell of the plan ended, with the reason."""
 
     cell: str
-    status: Annotated[str, Known(("ok", "skipped", "failed", "missing"))]
+    status: Annotated[str, OneOf(("ok", "skipped", "failed", "missing"))]
     reason: str | None
     stopped_by: Annotated[
         str | None,
-        Known(STOPPED_BY),
+        OneOf(STOPPED_BY),
         Mark.OPTIONAL,
         "What ended its measuring: intervals as narrow as wanted, the time, or the number of processes asked for; None "
         "where that is not known.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from clonometer.records import Count, Least
+from clonometer.records import Count, Ge
 
 #: The axis that says whether tasks are threads or processes: by it they are compared.
 TASK_KIND = "task_kind"
@@ -111,8 +111,8 @@ class AblationRung:
 
     axis: Annotated[str | None, "What changed from the rung before; None on the first."]
     value: Annotated[int | str | None, "Its value now."]
-    first_ns: Annotated[float, Least(0)]
-    second_ns: Annotated[float, Least(0)]
+    first_ns: Annotated[float, Ge(0)]
+    second_ns: Annotated[float, Ge(0)]
     gap_ns: Annotated[Ends, "The first side's median less the second's."]
     gap_relative: Annotated[Ends, "The same as a share of the second side."]
     step_ns: Annotated[Ends | None, "By how much the gap is smaller than before; None on the first rung."]
@@ -130,7 +130,7 @@ class AblationSeries:
     axis: Annotated[str, "The axis whose values the sides are."]
     sides: tuple[str, str]
     condition: Annotated[Mapping[str, int | str], "What the first rung has off its default."]
-    rungs: Annotated[Sequence[AblationRung], Least(1)]
+    rungs: Annotated[Sequence[AblationRung], Ge(1)]
     remainder_share: Annotated[
         Ends | None,
         "The last gap as a share of the first: unexplained; None where the first gap's interval contains 0.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from clonometer.records import Above, Count, Key, Known, Least, Mark, Most, Only, Pattern, version, written
+from clonometer.records import Count, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern, computed_field, version
 from clonometer.results.ended import CellStatus
 from clonometer.results.series_types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
 from clonometer.verdicts import Direction
@@ -17,7 +17,7 @@ LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
 FEWEST_PROCESSES = 4
 RowName = tuple[str, str, str | None]
-Sentence = Annotated[str, Least(1)]
+Sentence = Annotated[str, Ge(1)]
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class GatheringPlace:
     """Where samples gather, and the share of them there."""
 
     value_ns: float
-    share: Annotated[float, Least(0), Most(1)]
+    share: Annotated[float, Ge(0), Le(1)]
 
 
 @dataclass(frozen=True)
 class LevelChange:
     """Processes that did not keep their level over the run."""
 
-    kind: Annotated[str, Known(("trend", "wandering")), "Earlier versions knew a trend apart: a rise or fall."]
+    kind: Annotated[str, OneOf(("trend", "wandering")), "Earlier versions knew a trend apart: a rise or fall."]
     share: Annotated[
         float,
         "Of the median: how far apart the processes' 10th and 90th percentiles are; of a trend the rise, negative for "
@@ -85,11 +85,11 @@ class Estimate:
     cell: Annotated[str, "Canonical text."]
     workload: str
     condition: Annotated[Mapping[str, int | str], "Every axis of the workload; sizes in bytes."]
-    temperature: Annotated[str | None, Known(("cold", "warm"))]
+    temperature: Annotated[str | None, OneOf(("cold", "warm"))]
     stage: Annotated[str | None, "Of a launch; None outside launches."]
     placement: Annotated[
         str | None,
-        Known(("same_cpu", "other_cpu")),
+        OneOf(("same_cpu", "other_cpu")),
         "Observed; None where it was not. One entry for each that occurred.",
     ]
     quantity: Annotated[str, "The driver's column."]
@@ -106,9 +106,9 @@ class Estimate:
     p99_reason: Annotated[str | None, "Why p99_ns is null."]
     min_ns: Annotated[float | None, "The shortest sample."]
     effective_mhz: Annotated[
-        float | None, Above(0), "Median effective frequency of the CPUs used; None where it was not measured."
+        float | None, Gt(0), "Median effective frequency of the CPUs used; None where it was not measured."
     ]
-    resolution_ns: Annotated[float, Above(0), "What is below it is printed as < x."]
+    resolution_ns: Annotated[float, Gt(0), "What is below it is printed as < x."]
     family: Annotated[str, "Of the catalogue, for grouping."]
     rankable: Annotated[bool, "Whether this row may take part in a ranking: vfork's call_returns may not."] = True
     not_rankable_reason: str | None = None
@@ -131,10 +131,10 @@ class Estimate:
     mad_ns: Annotated[
         float | None,
         Mark.OPTIONAL,
-        Least(0),
+        Ge(0),
         "Median absolute deviation from the median of all samples, not scaled.",
     ] = None
-    n_modes: Annotated[int | None, Mark.OPTIONAL, Least(1), "None where a sample is not above zero."] = None
+    n_modes: Annotated[int | None, Mark.OPTIONAL, Ge(1), "None where a sample is not above zero."] = None
     modes: Annotated[Sequence[GatheringPlace], Mark.OPTIONAL, "Where there are several."] = ()
     drift: Annotated[LevelChange | None, Mark.OPTIONAL, "None where processes kept their level."] = None
     warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are as the rest."] = None
@@ -142,8 +142,8 @@ class Estimate:
     relative_error: Annotated[
         float,
         Mark.OPTIONAL,
-        Least(0),
-        Most(0.001),
+        Ge(0),
+        Le(0.001),
         "Largest relative error of p99_ns, mad_ns and modes: above 0 only in cells so large that samples are counted "
         "in buckets.",
     ] = 0.0
@@ -193,7 +193,7 @@ SIDE_KEYS = (
 )
 
 
-ShareOrNone = Annotated[float | None, Least(0)]
+ShareOrNone = Annotated[float | None, Ge(0)]
 
 
 @dataclass(frozen=True)
@@ -263,12 +263,12 @@ class Results:
 
     schema = version(RESULTS_SCHEMA)
 
-    status: Annotated[str, Known(("complete", "partial", "failed"))]
+    status: Annotated[str, OneOf(("complete", "partial", "failed"))]
     status_reason: Annotated[str | None, "Why the run is not complete."]
     run_name: Annotated[str, Key("run"), "Name of the run's file, or empty."]
     clonometer_version: str
     started: Annotated[str, "ISO 8601 with UTC offset."]
-    duration_s: Annotated[float, Least(0)]
+    duration_s: Annotated[float, Ge(0)]
     plan_name: Annotated[str, Key("plan"), "Name of the plan."]
     command: Annotated[Sequence[str], "The command line that repeats the run."]
     seed: int
@@ -290,12 +290,12 @@ class Results:
     #: Workload id -> one line of explanation, from the catalogue.
     summaries: Annotated[Mapping[str, str], Mark.UNWRITTEN]
 
-    @written(after="cell_statuses")
+    @computed_field(after="cell_statuses")
     def fits(self) -> Annotated[Sequence[FitSeries], Mark.OPTIONAL]:
         """The lines that were fitted."""
         return self.series.get("fits", ())
 
-    @written(after="fits")
+    @computed_field(after="fits")
     def ablations(self) -> Annotated[Sequence[AblationSeries], Mark.OPTIONAL]:
         """What was taken away rung by rung."""
         return self.series.get("ablations", ())

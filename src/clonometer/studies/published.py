@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Annotated, Any
 
 from clonometer.errors import UsageError, unknown
-from clonometer.records import Key, Known, Pattern
+from clonometer.records import Key, OneOf, Pattern
 
 KINDS = ("figure", "claim", "question")
 #: How many of what a run has (ns, bytes, %) make one of each published unit.
@@ -41,7 +41,7 @@ class PublishedValue:
 
     #: What it is the number of, in a few words.
     what: str
-    unit: Annotated[str, Known(UNITS)]
+    unit: Annotated[str, OneOf(UNITS)]
     #: A number, or a range; the one that was not published is None, and all of them where there are words alone.
     value: Annotated[float | None, Key("published")] = None
     low: Annotated[float | None, Key("published_low")] = None
@@ -79,7 +79,7 @@ class Item:
 
     id: Annotated[str, Pattern("^[SBUL][0-9]+$")]
     study: str
-    kind: Annotated[str, Known(KINDS)]
+    kind: Annotated[str, OneOf(KINDS)]
     text: str
     values: tuple[PublishedValue, ...] = ()
     size: float | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from clonometer.records import After, Key, Known, Mark, Only, version, written
+from clonometer.records import After, Key, Mark, OneOf, Only, computed_field, version
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.verdicts import Status
 
@@ -33,7 +33,7 @@ class OfInterval:
         """The value, and the ends of its interval."""
         return self.value, self.low, self.high
 
-    @written("Ends of its 95% interval.", after="value")
+    @computed_field("Ends of its 95% interval.", after="value")
     def interval(self) -> tuple[float, float]:
         """Ends of its 95% interval."""
         return self.low, self.high
@@ -47,7 +47,7 @@ class Size(OfInterval):
     value: Annotated[float, "Ours over it."]
     low: Annotated[float, Mark.UNWRITTEN]
     high: Annotated[float, Mark.UNWRITTEN]
-    agrees: Annotated[Status, Known(_OF_PARTS), "Whether ours is the study's, give or take a quarter."]
+    agrees: Annotated[Status, OneOf(_OF_PARTS), "Whether ours is the study's, give or take a quarter."]
     given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
 
 
@@ -60,7 +60,7 @@ DECIDES, REVERSES, SEARCHES, SHOWS = "decides", "reverses", "searches", "shows"
 class Suggestion:
     """A command line that works when it is typed, and what it does."""
 
-    does: Annotated[str, Known((DECIDES, REVERSES, SEARCHES, SHOWS)), "What it is for."]
+    does: Annotated[str, OneOf((DECIDES, REVERSES, SEARCHES, SHOWS)), "What it is for."]
     command: str
 
 
@@ -76,8 +76,8 @@ class Verdict:
     evidence: Annotated[tuple[str, ...], "The cells, or demos, that it rests on."] = ()
     size: Annotated[Size | None, "Of a claim that gives a number; None of the others."] = None
 
-    @written("What holds of the claim where its size is left out.", after="status")
-    def direction(self) -> Annotated[Status, Known(_DIRECTIONS)]:
+    @computed_field("What holds of the claim where its size is left out.", after="status")
+    def direction(self) -> Annotated[Status, OneOf(_DIRECTIONS)]:
         """What holds of the claim where its size is left out."""
         return Status.HOLDS if self.status == Status.HOLDS_IN_DIRECTION else self.status
 
@@ -98,7 +98,9 @@ class FigureRow:
     note: str
     cells: tuple[str, ...]
 
-    @written("Ours over the published number, or over the middle of its range on a logarithmic scale.", after="high")
+    @computed_field(
+        "Ours over the published number, or over the middle of its range on a logarithmic scale.", after="high"
+    )
     def ratio(self) -> float | None:
         """Ours over the published number, or over the middle of its range on a logarithmic scale.
 
@@ -193,7 +195,7 @@ class Pairing:
     base: Mapping[str, str]
     wider: Annotated[tuple[str, ...], Mark.UNWRITTEN] = ()
 
-    @written("Which published items say what.", after="title")
+    @computed_field("Which published items say what.", after="title")
     def sides(self) -> tuple[str, ...]:
         """Which published items say what."""
         return tuple(self.favours)
@@ -241,7 +243,7 @@ class Reconciliation:
     ] = ()
     next: Annotated[Suggestion | None, Mark.OPTIONAL, "The command that shows it reversed, or looks further."] = None
 
-    @written("The cells of the pairs that the sentence rests on.", after="sentence")
+    @computed_field("The cells of the pairs that the sentence rests on.", after="sentence")
     def evidence(self) -> tuple[str, ...]:
         """The cells of the pairs that the sentence rests on."""
         chosen = self.reversed_by or self.pairs

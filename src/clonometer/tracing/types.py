@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from clonometer.families.other import traps
-from clonometer.records import Check, Count, Key, Known, Least, Mark, Most, Positive, version, written
+from clonometer.records import Check, Count, Ge, Key, Le, Mark, OneOf, Positive, computed_field, version
 from clonometer.tracing.parts import ANY_PART, PARTS, UNEXPLAINED, part_of
 
 EXPLAIN_SCHEMA = 1
 TIERS = ("tracepoints", "own", "stamps")
 
-NotNegative = Annotated[float, Least(0)]
-Share = Annotated[float, Least(0), Most(1)]
-LaunchPart = Annotated[str, Known(PARTS, closed=False)]
+NotNegative = Annotated[float, Ge(0)]
+Share = Annotated[float, Ge(0), Le(1)]
+LaunchPart = Annotated[str, OneOf(PARTS, closed=False)]
 #: Its id, or ``unexplained``.
-PartOrRest = Annotated[str, Known((*PARTS, UNEXPLAINED), closed=False)]
+PartOrRest = Annotated[str, OneOf((*PARTS, UNEXPLAINED), closed=False)]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Segment:
 
     start_ns: Count
     end_ns: Count
-    part: Annotated[str, Known(ANY_PART, closed=False)]
+    part: Annotated[str, OneOf(ANY_PART, closed=False)]
 
     def fault(self) -> str | None:
         """Say what is wrong with one that was read."""
@@ -58,12 +58,12 @@ class OfPart:
 
     part: str
 
-    @written(after="part")
+    @computed_field(after="part")
     def label(self) -> str:
         """What the part is called."""
         return part_of(self.part).label
 
-    @written(after="label")
+    @computed_field(after="label")
     def meaning(self) -> str:
         """What it means."""
         return part_of(self.part).meaning
@@ -74,10 +74,10 @@ class BudgetPart(OfPart):
     """Mean time in one part over the launches in the band, with its 95% interval, and its share of the whole."""
 
     part: LaunchPart
-    mean_ns: Annotated[Bounded, Mark.ENDS, Least(0)]
+    mean_ns: Annotated[Bounded, Mark.ENDS, Ge(0)]
     share: float
 
-    @written("parent, child, or what else is at work.", after="part")
+    @computed_field("parent, child, or what else is at work.", after="part")
     def who(self) -> str:
         """Who is at work."""
         return part_of(self.part).who
@@ -87,7 +87,7 @@ class BudgetPart(OfPart):
 class Tier:
     """How much this machine lets be seen: its name, and the means."""
 
-    name: Annotated[str, Known(TIERS)]
+    name: Annotated[str, OneOf(TIERS)]
     how: str
     refused: Annotated[Mapping[str, str], "Why each better way is not used here."]
     cannot_see: tuple[str, ...]
@@ -99,7 +99,7 @@ class Moment:
 
     time_ns: int
     who: str
-    cpu: Annotated[int, Least(-1)]
+    cpu: Annotated[int, Ge(-1)]
     words: str
     meaning: str
 
@@ -108,7 +108,7 @@ class Moment:
 class Timeline:
     """One launch in detail: the one nearest to the median, or to the 99th percentile."""
 
-    which: Annotated[str, Known(("median", "p99"))]
+    which: Annotated[str, OneOf(("median", "p99"))]
     reaped_ns: Positive
     stages: Annotated[Mapping[str, int], Key("stages_ns")]
     moments: Annotated[tuple[Moment, ...], Key("events")]
@@ -163,7 +163,7 @@ class Counts:
     (``user`` or ``kernel``) or ``all``.
     """
 
-    kind: Annotated[str, Known(("part", "stage", "mode", "all"))]
+    kind: Annotated[str, OneOf(("part", "stage", "mode", "all"))]
     id: str
     values: Annotated[Mapping[str, float], Mark.REST]
     ipc: Annotated[float | None, Key("instructions_per_cycle"), Mark.OMITTED] = None
@@ -178,7 +178,7 @@ class Counts:
 class Counters:
     """Counters over launches that were traced for them alone."""
 
-    set: Annotated[str, Known(("hardware", "software"))]
+    set: Annotated[str, OneOf(("hardware", "software"))]
     reason: Annotated[str | None, "Why nothing was counted."] = None
     missing: Annotated[
         Mapping[str, str], "Counters of the set that this processor does not give, each with the reason."
@@ -264,7 +264,7 @@ class Explanation:
         Check(lambda ends: ends[0] <= ends[1], "is not two shares, the lower first"),
         "Quantiles of each process's launches between which the means are taken.",
     ]
-    reaped_ns: Annotated[Bounded, Mark.ENDS, Least(0), "Mean duration in that band."]
+    reaped_ns: Annotated[Bounded, Mark.ENDS, Ge(0), "Mean duration in that band."]
     budget: Annotated[tuple[BudgetPart, ...], "The parts; with unexplained_ns their means sum to reaped_ns."]
     unexplained: Annotated[float, "Share of reaped_ns that no part covers."]
     unexplained_ns: Annotated[Bounded, Mark.ENDS]

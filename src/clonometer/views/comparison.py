@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.ab.command_types import CommandRow
 from clonometer.results.ab.types import AbRow
 from clonometer.results.compare.moments import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN, StoredRuns
@@ -269,7 +269,7 @@ def reasons(pair: ComparedPair) -> list[str]:
 
 def left_out_reasons(left_out: Sequence[LeftOut]) -> list[str]:
     """Say what was left out, the same reason once."""
-    cells_of = gathered((omitted.reason, omitted.cell) for omitted in left_out)
+    cells_of = group_by((omitted.reason, omitted.cell) for omitted in left_out)
     return [
         f"{reason} ({cells[0]}{f' and {len(cells) - 1} more' if len(cells) > 1 else ''})"
         for reason, cells in cells_of.items()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.families import family as family_of
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
@@ -75,7 +75,7 @@ def _line(members: Sequence[EstimateRow]) -> ScreenLine:
 
 def first_tables(lines: Sequence[ScreenLine]) -> list[Table]:
     """Make a table of each family, all with the same columns; of launches with their stages and first launches."""
-    by_family = gathered((line.row.family, line) for line in lines)
+    by_family = group_by((line.row.family, line) for line in lines)
     return [_table(family, members) for family, members in by_family.items()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.series_types import TASK_KIND, AblationSeries, Ends, FitSeries
 from clonometer.units import (
     format_duration,
@@ -67,7 +67,7 @@ def rung_labels(ablation: AblationSeries) -> list[str]:
 
 def fit_tables(fits: Sequence[FitSeries]) -> list[Table]:
     """A table for each axis and condition: a row a term, from the highest power down, and R2; a column a kind."""
-    groups = gathered(((fit.workload, fit.quantity, fit.axis, but_for_kind(fit.condition)), fit) for fit in fits)
+    groups = group_by(((fit.workload, fit.quantity, fit.axis, but_for_kind(fit.condition)), fit) for fit in fits)
     return [_fit_table(kinds) for kinds in groups.values()]
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from clonometer.families import END
 from clonometer.families import family as family_of
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.ended import CellStatus
 from clonometer.results.types import Estimate, Results
 from clonometer.units import (
@@ -149,7 +149,7 @@ def is_part(stage: str | None) -> bool:
 
 def families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:
     """Split rows by family, in the order of the tables."""
-    return gathered((row.family, row) for row in rows)
+    return group_by((row.family, row) for row in rows)
 
 
 def temperatures(rows: Iterable[EstimateRow]) -> list[str | None]:
@@ -325,7 +325,7 @@ def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
     What was measured without one sample that counts is among them: a table of dashes does not say why.
     """
     grouped: dict[tuple[str, str], list[CellStatus]] = {}
-    rows = gathered((estimate.cell, estimate) for estimate in results.cells)
+    rows = group_by((estimate.cell, estimate) for estimate in results.cells)
     for status in results.cell_statuses:
         reason = _why_no_sample(rows.get(status.cell, [])) if status.status == "ok" else status.reason
         if status.status != "ok" or reason:
@@ -355,7 +355,7 @@ _ENDED = {
 def what_ended(results: Results, most: int = 3) -> str:
     """Say which cells ended with narrow intervals and which with the budget; empty where that is not known."""
     ended = [status for status in results.cell_statuses if status.status == "ok" and status.stopped_by is not None]
-    grouped = gathered((status.stopped_by, status.cell) for status in ended)
+    grouped = group_by((status.stopped_by, status.cell) for status in ended)
     whole = sum(map(len, grouped.values()))
     parts = []
     for reason, words in _ENDED.items():

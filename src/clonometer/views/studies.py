@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import (
@@ -216,7 +216,7 @@ def _right(flip: Reconciliation, items: Sequence[Item]) -> str:
     if flip.right:
         study_of = {item.id: item.study.partition("-")[0] for item in items}
         ids_of_sides = [side.partition(":")[0] for side in flip.right]
-        by_study = gathered((study_of.get(id_, ""), id_) for id_ in ids_of_sides)
+        by_study = group_by((study_of.get(id_, ""), id_) for id_ in ids_of_sides)
         return ", ".join(f"{study} ({', '.join(ids)})" if study else ", ".join(ids) for study, ids in by_study.items())
     return "cannot tell" if not _stages_disagree(flip) else "each at a stage"
 

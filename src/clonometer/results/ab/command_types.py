@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from clonometer.records import Above, Count, Known, Least, Most, Positive, version, written
+from clonometer.records import Count, Ge, Gt, Le, OneOf, Positive, computed_field, version
 from clonometer.results.ab.types import DRIFTS, REASON, gate_verdict
 from clonometer.results.types import ShareOrNone
 from clonometer.verdicts import Direction, Gate
@@ -21,9 +21,9 @@ WALL_TIME, CPU_TIME, PEAK_MEMORY = QUANTITIES
 class CommandMedian:
     """The median of all starts, with its 95% interval."""
 
-    median: Annotated[float, Least(0), "In the row's unit."]
-    low: Annotated[float | None, Least(0), "Null below 6 starts."]
-    high: Annotated[float | None, Least(0), "As low."]
+    median: Annotated[float, Ge(0), "In the row's unit."]
+    low: Annotated[float | None, Ge(0), "Null below 6 starts."]
+    high: Annotated[float | None, Ge(0), "As low."]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class CommandRow:
 
     quantity: Annotated[
         str,
-        Known(QUANTITIES),
+        OneOf(QUANTITIES),
         "wall_time: from before the start until the end was waited for. cpu_time: user and system, of the command and "
         "of the children that it waited for. peak_memory: resident, of the largest of these.",
     ]
@@ -70,14 +70,14 @@ class CommandRow:
         "no wall time, or a command takes no more than that launch for sure.",
     ]
     net_interval: Annotated[tuple[float, float] | None, "The interval's ends, changed likewise."]
-    order_p: Annotated[float | None, Least(0), Most(1), "That it does not matter which command of a pair comes first."]
+    order_p: Annotated[float | None, Ge(0), Le(1), "That it does not matter which command of a pair comes first."]
     pairs: Annotated[Count, "Pairs until this row was sure."]
     b_slower: Annotated[Count, "Pairs of these in which B had more of it."]
-    p: Annotated[float | None, Least(0), Most(1), "Of the signed-rank test, corrected for all rows and looks."]
+    p: Annotated[float | None, Ge(0), Le(1), "Of the signed-rank test, corrected for all rows and looks."]
     verdict: Annotated[Direction, "Of B over A."]
     allowed: Annotated[bool | None, "With max_regression: whether it is surely within it; null: not sure, or no gate."]
     reason: REASON
-    sentence: Annotated[str, Least(1), "The verdict in words."]
+    sentence: Annotated[str, Ge(1), "The verdict in words."]
 
     @property
     def name(self) -> str:
@@ -96,7 +96,7 @@ class CommandsResult:
 
     schema = version(COMMANDS_SCHEMA)
 
-    status: Annotated[str, Known(("complete", "partial"))]
+    status: Annotated[str, OneOf(("complete", "partial"))]
     status_reason: Annotated[str | None, "Why it is not complete."]
     a: Annotated[Sequence[str], "The words of command A."]
     b: Annotated[Sequence[str], "The words of command B."]
@@ -105,22 +105,22 @@ class CommandsResult:
     seed: Annotated[int, "Of the order in which commands were started."]
     starts: Annotated[Sequence[CommandPair], "The pairs, in the order in which they were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended."]
-    minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
-    max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
+    minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
+    max_regression: Annotated[float | None, Gt(0), "The largest slow-down allowed, as a share; null: no gate."]
     error_rate: Annotated[float, "The chance that any row has a verdict other than equal where nothing differs."]
     rows: Sequence[CommandRow]
 
-    @written("Pairs that were started.", after="seed")
+    @computed_field("Pairs that were started.", after="seed")
     def pairs(self) -> Count:
         """How many pairs were started."""
         return len(self.starts)
 
-    @written("Rows of each verdict.", after="error_rate")
+    @computed_field("Rows of each verdict.", after="error_rate")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
         return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in Direction}
 
-    @written("Of the gate, as in ab.schema.json; null: no gate.", after="counts")
+    @computed_field("Of the gate, as in ab.schema.json; null: no gate.", after="counts")
     def verdict(self) -> Gate | None:
         """The verdict of the gate."""
         return gate_verdict(self.max_regression, [row.allowed for row in self.rows])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from clonometer.records import Above, Count, Known, Least, Mark, Most, Only, Positive, version, written
+from clonometer.records import Count, Ge, Gt, Le, Mark, OneOf, Only, Positive, computed_field, version
 from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import SwitchedSetting
 from clonometer.verdicts import Direction, Gate
@@ -60,8 +60,8 @@ class AbRow:
     ]
     order_p: Annotated[
         float | None,
-        Least(0),
-        Most(1),
+        Ge(0),
+        Le(1),
         "That pairs which A began and pairs which B began differ by chance, by the rank-sum test of this row alone. "
         "Below 0.01 the order matters, and the row is not called the same; null: the order is not known.",
     ]
@@ -69,8 +69,8 @@ class AbRow:
     b_slower: Annotated[Count, "Pairs of these in which B took longer, or had more of what is no time."]
     p: Annotated[
         float | None,
-        Least(0),
-        Most(1),
+        Ge(0),
+        Le(1),
         "Of the signed-rank test, corrected for all rows and for looking meanwhile: at most error_rate where the "
         "interval does not hold 1.",
     ]
@@ -80,9 +80,9 @@ class AbRow:
         "With max_regression: false where the whole interval is above it, true where it is not; else null.",
     ]
     reason: REASON
-    sentence: Annotated[str, Least(1), "The verdict in words."]
+    sentence: Annotated[str, Ge(1), "The verdict in words."]
 
-    @written(after="cell")
+    @computed_field(after="cell")
     def of_both(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
         """What is the same on both sides."""
         return self.b
@@ -100,7 +100,7 @@ class AbResult:
     schema = version(AB_SCHEMA)
 
     run_name: Annotated[str, "The run's file."]
-    status: Annotated[str, Known(("complete", "partial", "failed")), "Of the run."]
+    status: Annotated[str, OneOf(("complete", "partial", "failed")), "Of the run."]
     status_reason: Annotated[str | None, "Why the run is not complete."]
     a: Annotated[Sequence[str], "What A was asked to be: KEY=VALUE."]
     b: Annotated[Sequence[str], "What B was asked to be."]
@@ -108,19 +108,19 @@ class AbResult:
     seed: Annotated[int, "Of the order in which sides were started."]
     pairs: Annotated[Count, "Pairs of processes that were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended, for each condition."]
-    minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
-    max_regression: Annotated[float | None, Above(0), "The largest slow-down allowed, as a share; null: no gate."]
+    minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
+    max_regression: Annotated[float | None, Gt(0), "The largest slow-down allowed, as a share; null: no gate."]
     error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing differs."]
     correction: Annotated[Literal["Holm"], "What the p-values are corrected by."] = "Holm"
     rows: Annotated[Sequence[AbRow], "In the order of the plan."]
     left_out: Sequence[LeftOut]
 
-    @written("Rows of each verdict.", after="correction")
+    @computed_field("Rows of each verdict.", after="correction")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
         return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in Direction}
 
-    @written("Of the gate: it fails where a row is surely slower than allowed; null: no gate.", after="counts")
+    @computed_field("Of the gate: it fails where a row is surely slower than allowed; null: no gate.", after="counts")
     def verdict(self) -> Gate | None:
         """The verdict of the gate."""
         return gate_verdict(self.max_regression, [row.allowed for row in self.rows])

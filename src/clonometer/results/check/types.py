@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
-from clonometer.records import Above, After, Count, Key, Known, Mark, Only, version, written
+from clonometer.records import After, Count, Gt, Key, Mark, OneOf, Only, computed_field, version
 from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.compare.types import STORED_WORDS, CommonShift, ComparedRow, Difference
 from clonometer.results.types import LeftOut, ShareOrNone
@@ -54,7 +54,7 @@ class CheckedRow:
         ComparedRow | None, _AGAIN, After("detectable"), "The row measured again, in the place of the run."
     ] = None
 
-    @written("Why there is no ratio, no interval or no verdict.", after="suspect")
+    @computed_field("Why there is no ratio, no interval or no verdict.", after="suspect")
     def reason(self) -> str | None:
         """Why there is no ratio, no interval or no verdict."""
         return self.compared.reason
@@ -70,13 +70,13 @@ class Checked:
     run: str
     verdict: Annotated[Gate, "Exit status 0, 1 and 3."]
     reasons: Annotated[Sequence[str], "Why it cannot tell; else empty."]
-    max_regression: Annotated[float, Above(0), "The largest slow-down allowed, as a share."]
+    max_regression: Annotated[float, Gt(0), "The largest slow-down allowed, as a share."]
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
     correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
     n_tests: Annotated[Count, "Rows that can have a verdict: what intervals are corrected for."]
     moments: Annotated[
         str,
-        Known(SOURCES),
+        OneOf(SOURCES),
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
         "noise, from stored runs, or from these runs.",
     ]
@@ -98,7 +98,7 @@ class Checked:
     #: Those of the reasons that no further measuring of flagged rows changes.
     reasons_lost: Annotated[Sequence[str], Mark.UNWRITTEN] = ()
 
-    @written("Rows of each verdict.", after="rerun")
+    @computed_field("Rows of each verdict.", after="rerun")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
         return {verdict: self.count(verdict) for verdict in Gate}
@@ -112,7 +112,7 @@ class Checked:
         """The number of rows of a verdict."""
         return sum(row.verdict == verdict for row in self.rows)
 
-    @written(after="counts")
+    @computed_field(after="counts")
     def n_suspect(self) -> Annotated[Count, "Rows of verdict unknown that look slower."]:
         """The number of rows that are suspected."""
         return sum(row.suspect for row in self.rows)

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Annotated, Literal
 
 from clonometer.errors import InputError
-from clonometer.records import Count, Least
+from clonometer.records import Count, Ge
 from clonometer.results.types import Estimate, RowName
 
 UNKNOWN, GIVEN, MEASURED, STORED = "unknown", "given", "measured", "stored runs"
@@ -30,7 +30,7 @@ class StoredRuns:
 
     files: Annotated[Sequence[str], "Those that told it; empty where they could not."]
     boots: Annotated[Count, "How many boots of the machine they are of."]
-    span_s: Annotated[float, Least(0), "Seconds from the first to the last."]
+    span_s: Annotated[float, Ge(0), "Seconds from the first to the last."]
     left_out: Annotated[Mapping[str, Count], "Why others did not count, and how many."]
 
 
@@ -82,7 +82,7 @@ class MeasuredRow:
     quantity: str
     placement: str | None = None
     temperature: str | None = None
-    between_rounds: Annotated[float | None, Least(0)] = None
+    between_rounds: Annotated[float | None, Ge(0)] = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from clonometer.records import Above, After, Count, Key, Known, Least, Mark, Only, version, written
+from clonometer.records import After, Count, Ge, Gt, Key, Mark, OneOf, Only, computed_field, version
 from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import EnvironmentEntry, PlanTarget
@@ -82,7 +82,7 @@ class ComparedRow:
         "row would be a change. Null where it would be none however alike the runs are, and where there is a verdict.",
     ] = None
 
-    @written()
+    @computed_field()
     def of_row(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
         """What is compared, as on the other side."""
         return self.other
@@ -111,10 +111,10 @@ class Difference:
 class CommonShift:
     """What several conditions changed by together between two runs."""
 
-    of: Annotated[str, Known(("cold", "warm", "all", "control")), "control: clocks and empty loops."]
-    ratio: Annotated[float, Least(0), "The median over the conditions of the median ratio of each condition's rows."]
-    least: Annotated[float, Least(0), "The least of these."]
-    most: Annotated[float, Least(0), "The greatest."]
+    of: Annotated[str, OneOf(("cold", "warm", "all", "control")), "control: clocks and empty loops."]
+    ratio: Annotated[float, Ge(0), "The median over the conditions of the median ratio of each condition's rows."]
+    least: Annotated[float, Ge(0), "The least of these."]
+    most: Annotated[float, Ge(0), "The greatest."]
     kinds: Annotated[Count, "How many conditions: what one start of a driver measures."]
 
 
@@ -150,12 +150,12 @@ class Compared:
         After("counts"),
         "One for each side that was compared with the first.",
     ]
-    minimum_effect: Annotated[float, Above(0), "The least change that gets a verdict, as a share."]
+    minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
     error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing changed."]
     n_tests: Annotated[Count, "Rows that can have a verdict, over all comparisons: what intervals are corrected for."]
     moments: Annotated[
         str,
-        Known(SOURCES),
+        OneOf(SOURCES),
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
         "noise, from stored runs, from these runs, or of no account within one run.",
     ]
@@ -164,7 +164,7 @@ class Compared:
 
     schema = version(COMPARE_SCHEMA)
 
-    @written("Rows of each verdict.", after="n_tests")
+    @computed_field("Rows of each verdict.", after="n_tests")
     def counts(self) -> Mapping[str, Count]:
         """The number of rows of each verdict."""
         rows = [row for pair in self.pairs for row in pair.rows]

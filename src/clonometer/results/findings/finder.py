@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from clonometer.discovery import offers
+from clonometer.discovery import find_plugins
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.types import Finding
 
@@ -30,7 +30,7 @@ class Finder:
 @cache
 def finders() -> tuple[Finder, ...]:
     """All finders in the order in which they are read: the ``FINDERS`` of every module of this room."""
-    makers = (finder for group in offers(__name__.rpartition(".")[0], "FINDERS") for finder in group)
+    makers = (finder for group in find_plugins(__name__.rpartition(".")[0], "FINDERS") for finder in group)
     return tuple(sorted(makers, key=lambda finder: finder.place))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.noise.types import LayoutRow, Layouts
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Evidence
@@ -72,7 +72,7 @@ def _distances(row: Evidence, pairs: Mapping[int, int | None]) -> tuple[Iterator
     logs = dict(zip(row.group.processes, np.log(row.processes.values).tolist(), strict=True))
     alone = [logs[process] for process in sorted(logs) if pairs[process] is None]
     # Neighbours in time: what drifts is left out, as it is of the others.
-    together = gathered((pairs[process], value) for process, value in logs.items() if pairs[process] is not None)
+    together = group_by((pairs[process], value) for process, value in logs.items() if pairs[process] is not None)
     return (
         (abs(first - second) for first, second in zip(alone[::2], alone[1::2], strict=False)),
         (abs(values[0] - values[1]) for values in together.values() if len(values) == 2),

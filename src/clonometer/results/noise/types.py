@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Above, Count, Key, Least, Mark, Most, Only, version
+from clonometer.records import Count, Ge, Gt, Key, Le, Mark, Only, version
 from clonometer.results.types import Estimate, ShareOrNone
 
 NOISE_SCHEMA = 2
@@ -21,8 +21,8 @@ class AgainstItself:
 
     checks: Count
     alarms: Count
-    rate_low: Annotated[float, Least(0), Most(1), "Ends of the exact 95% interval of the rate of alarms."]
-    rate_high: Annotated[float, Least(0), Most(1)]
+    rate_low: Annotated[float, Ge(0), Le(1), "Ends of the exact 95% interval of the rate of alarms."]
+    rate_high: Annotated[float, Ge(0), Le(1)]
     rows: Annotated[Sequence[str], "The rows that alarmed."]
 
 
@@ -33,7 +33,7 @@ class NoiseRow:
     estimate: Annotated[Estimate, Mark.MERGED, _NOISE_OF]
     spread: Annotated[
         float,
-        Least(0),
+        Ge(0),
         "How far process medians scatter, as a share: 1.4826 times their median absolute deviation, on the logarithm.",
     ]
     between: Annotated[
@@ -57,14 +57,14 @@ class LayoutRow:
     drawn_pairs: Annotated[Count, "Pairs of processes with a layout each."]
     same_pairs: Annotated[Count, "Pairs of processes with one layout."]
     drawn_spread: Annotated[
-        float, Least(0), "How far processes with a layout each scatter, as a share: from the median distance of pairs."
+        float, Ge(0), "How far processes with a layout each scatter, as a share: from the median distance of pairs."
     ]
-    same_spread: Annotated[float, Least(0), "The same of processes with one layout."]
+    same_spread: Annotated[float, Ge(0), "The same of processes with one layout."]
     share: Annotated[
-        ShareOrNone, Most(1), "Of the scatter (a variance), what the layout adds; None where that is not known."
+        ShareOrNone, Le(1), "Of the scatter (a variance), what the layout adds; None where that is not known."
     ]
-    share_low: Annotated[ShareOrNone, Most(1), "Ends of its 95% interval: where it begins with 0, none is shown."]
-    share_high: Annotated[ShareOrNone, Most(1)]
+    share_low: Annotated[ShareOrNone, Le(1), "Ends of its 95% interval: where it begins with 0, none is shown."]
+    share_high: Annotated[ShareOrNone, Le(1)]
     reason: Annotated[str | None, "Why it is not known."] = None
 
     @property
@@ -92,7 +92,7 @@ class Noise:
 
     plan: str
     rounds: Count
-    max_regression: Annotated[float, Above(0), "As in a check."]
+    max_regression: Annotated[float, Gt(0), "As in a check."]
     error_rate: Annotated[float, "What the rate of false alarms is designed to be at most."]
     n_tests: Annotated[Count, "Rows that could alarm."]
     interleaved: Annotated[

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clonometer.families import CALL
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.rows.description import describe
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
@@ -47,7 +47,7 @@ def estimate_cells(
         its processes a single zero that nobody may use: `Book` is given only those with samples.
     """
     starts = document.started_ns
-    blocks = gathered((block.cell, block) for block in document.blocks)
+    blocks = group_by((block.cell, block) for block in document.blocks)
     for cell in cells:
         entry = document.catalogue.workload(cell.workload)
         recorded = _Recorded(entry, blocks.get(cell.cell, []), starts, document.clock)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import Estimate
 from clonometer.run_document import RunDocument, WorkloadEntry
@@ -107,7 +107,7 @@ class Book:
 
     @cached_property
     def _by_workload(self) -> Mapping[str, Sequence[Evidence]]:
-        return gathered((row.estimate.workload, row) for row in self.rows)
+        return group_by((row.estimate.workload, row) for row in self.rows)
 
     @cached_property
     def cells(self) -> Mapping[str, Mapping[RowKey, Evidence]]:
@@ -187,7 +187,7 @@ class Book:
     def _by_stage(self) -> Mapping[tuple[str, str | None, str | None], Sequence[Evidence]]:
         """Times by workload, temperature and stage: what `select` is asked for hundreds of times."""
         every = ((row.estimate, row) for row in self.rows)
-        return gathered(((about.workload, about.temperature, about.stage), row) for about, row in every)
+        return group_by(((about.workload, about.temperature, about.stage), row) for about, row in every)
 
     def main(
         self,

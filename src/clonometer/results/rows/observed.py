@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.errors import RunFileError
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.rows.groups import (
     LEVELS,
     PLACEMENTS,
@@ -91,7 +91,7 @@ def process_groups(
     ------
     cell, group
     """
-    for cell, parts in gathered(samples).items():
+    for cell, parts in group_by(samples).items():
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         size = len(next(iter(joined.values()), ()))
         joined |= {level: np.zeros(size, np.int32) for level in LEVELS}

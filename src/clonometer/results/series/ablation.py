@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series_types import SIDES, TASK_KIND, AblationRung, AblationSeries
@@ -57,7 +57,7 @@ def rung_cells(book: Book) -> frozenset[str]:
 
 def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
     both = pairs_of_kinds(row for row in book.rows if not row.estimate.detail)
-    by_quantity = gathered(((pair[0].estimate.workload, pair[0].estimate.quantity), pair) for pair in both)
+    by_quantity = group_by(((pair[0].estimate.workload, pair[0].estimate.quantity), pair) for pair in both)
     for (workload, quantity), pairs in by_quantity.items():
         rungs = _longest_chain(book, pairs)
         # Of nothing, which only a broken file holds, there are no shares.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clonometer.discovery import offers
+from clonometer.discovery import find_plugins
 from clonometer.results.rows.evidence import Book
 
 _ROOM = __name__.rpartition(".")[0]
@@ -13,7 +13,7 @@ _ROOM = __name__.rpartition(".")[0]
 
 def all_series(book: Book, seed: int) -> Mapping[str, Sequence[Any]]:
     """Compute what the modules of this room offer as ``SERIES``: names, and functions of the book and the seed."""
-    groups = offers(_ROOM, "SERIES")
+    groups = find_plugins(_ROOM, "SERIES")
     return {name: make(book, seed) for group in groups for name, make in group.items()}
 
 
@@ -22,5 +22,5 @@ def distinguishable_scans(book: Book) -> frozenset[int]:
 
     The modules of this room offer functions that find them as ``TOLD_APART``.
     """
-    groups = offers(_ROOM, "TOLD_APART")
+    groups = find_plugins(_ROOM, "TOLD_APART")
     return frozenset(id(scan) for group in groups for find in group for scan in find(book))

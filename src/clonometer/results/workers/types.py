@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Count, Key, Least, version
+from clonometer.records import Count, Ge, Key, version
 
 WORKERS_SCHEMA = 1
 
@@ -29,7 +29,7 @@ class WorkersOfCell:
     cell: str
     executions: Count
     units: Annotated[Mapping[str, str], "The unit of each quantity, for example ns or count."]
-    rows: Annotated[tuple[WorkerRow, ...], Key("workers"), Least(1)]
+    rows: Annotated[tuple[WorkerRow, ...], Key("workers"), Ge(1)]
 
 
 @dataclass(frozen=True)
@@ -39,4 +39,4 @@ class WorkersOfRun:
     schema = version(WORKERS_SCHEMA)
 
     run: Annotated[str, "The run file, as it was named."]
-    cells: Annotated[tuple[WorkersOfCell, ...], Least(1)]
+    cells: Annotated[tuple[WorkersOfCell, ...], Ge(1)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from clonometer.records import Check, Count, Key, Known, Least, Mark, Positive, version, written
+from clonometer.records import Check, Count, Ge, Key, Mark, OneOf, Positive, computed_field, version
 from clonometer.results.series_types import AblationSeries
 from clonometer.tracing.parts import CPUS, LIFE, UNEXPLAINED, part_of
 from clonometer.tracing.types import Bounded, Explanation, NotNegative, OfPart, Segment, Tier, Versus
@@ -22,14 +22,14 @@ FUTEX_PLACES = {
     "other": "a word of other memory",
 }
 
-WorkPart = Annotated[str, Known((*LIFE, *CPUS, UNEXPLAINED), closed=False)]
+WorkPart = Annotated[str, OneOf((*LIFE, *CPUS, UNEXPLAINED), closed=False)]
 
 
 @dataclass(frozen=True)
 class WorkTier(Tier):
     """How much this machine lets be seen of workers: its name, and the means."""
 
-    name: Annotated[str, Known(TIERS)]
+    name: Annotated[str, OneOf(TIERS)]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class GapPart(OfPart):
     difference_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, over pairs of processes."]
     share: Annotated[Bounded | None, "Of the gap; None where the gap's interval contains 0."]
 
-    @written("The kind of time that it is.", after="meaning")
+    @computed_field("The kind of time that it is.", after="meaning")
     def kind(self) -> str:
         """Which kind of time it is."""
         return part_of(self.part).kind
@@ -52,7 +52,7 @@ class GapPart(OfPart):
 class UserCodePart:
     """What one thing adds to the difference in user code, by estimate."""
 
-    what: Annotated[str, Known(("frequency", "migrations"))]
+    what: Annotated[str, OneOf(("frequency", "migrations"))]
     difference_ns: Annotated[Bounded, Mark.ENDS]
     each_ns: Annotated[Bounded | None, "The cost of one migration; None for the frequency."] = None
 
@@ -61,7 +61,7 @@ class UserCodePart:
 class FutexUse:
     """Where workers slept in futex: the place, at how many addresses; of an execution, all its workers together."""
 
-    place: Annotated[str, Known(FUTEX_PLACES)]
+    place: Annotated[str, OneOf(FUTEX_PLACES)]
     addresses: Count
     sleeps: NotNegative
     wait_ns: NotNegative
@@ -97,8 +97,8 @@ class WorkSide:
     """One side: workers that are threads, or processes; means of the whole program, with 95% intervals."""
 
     cell: str
-    whole_ns: Annotated[Bounded, Mark.ENDS, Least(0), "Mean duration, traced."]
-    untraced_ns: Annotated[Bounded, Mark.ENDS, Least(0), "The same, untraced."]
+    whole_ns: Annotated[Bounded, Mark.ENDS, Ge(0), "Mean duration, traced."]
+    untraced_ns: Annotated[Bounded, Mark.ENDS, Ge(0), "The same, untraced."]
     overhead: Annotated[
         Bounded, Mark.ENDS, "How much longer traced programs take, as a share; signed, over neighbours in time."
     ]
@@ -168,7 +168,7 @@ class WorkExplanation:
     grown: Annotated[Count, Key("buffer_grown"), "How often more room was taken for events."] = 0
     notes: Annotated[tuple[str, ...], "What a reader must know."] = ()
 
-    @written("Whether the interval of gap_ns leaves out 0.", after="untraced_gap")
+    @computed_field("Whether the interval of gap_ns leaves out 0.", after="untraced_gap")
     def distinguishable(self) -> bool:
         """Whether the gap's interval leaves out 0."""
         return self.gap_ns.excludes_zero

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from clonometer.discovery import offers
+from clonometer.discovery import find_plugins
 from clonometer.views.figures.types import Figure
 
 
 @cache
 def figures() -> tuple[Figure, ...]:
     """All figures, in the order of the page."""
-    every = (figure for group in offers(__name__, "FIGURES") for figure in group)
+    every = (figure for group in find_plugins(__name__, "FIGURES") for figure in group)
     return tuple(sorted(every, key=lambda figure: figure.place))

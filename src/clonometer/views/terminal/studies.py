@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.grouping import gathered
+from clonometer.grouping import group_by
 from clonometer.studies.published import Study
 from clonometer.studies.types import DECIDES, ClaimEntry, FigureEntry, FigureRow, Reproduction, Suggestion
 from clonometer.verdicts import Status
@@ -132,7 +132,7 @@ def _study(study: Study, reproduction: Reproduction, width: int, colour: bool) -
 
 
 def _unmeasured(rows: Sequence[FigureRow]) -> list[str]:
-    reasons = gathered((row.note, row.id) for row in rows if row.value is None)
+    reasons = group_by((row.note, row.id) for row in rows if row.value is None)
     return [f"{', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in reasons.items()]
 
 
