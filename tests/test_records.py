@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar
 
 import jsonschema
 import pytest
@@ -16,6 +16,7 @@ from tools.schemas import schema_texts
 
 from clonometer.errors import InputError
 from clonometer.records import (
+    As,
     Check,
     Count,
     Ge,
@@ -24,12 +25,14 @@ from clonometer.records import (
     Le,
     Mark,
     OneOf,
+    Only,
     Pattern,
     computed_field,
     from_json,
     to_json,
 )
 
+_Runner = TypeVar("_Runner")
 SCHEMAS = Path(__file__).parents[1] / "docs/schemas"
 
 
@@ -227,3 +230,26 @@ def test_an_enumeration_is_written_as_its_words_and_read_as_itself() -> None:
     properties = schema_of({"crossing": Crossing})["properties"]
     assert properties["cars"]["enum"] == ["red", "green", "broken"]
     assert properties["walkers"]["enum"] == ["red", "green", None]
+
+
+@dataclass(frozen=True)
+class Timed(Generic[_Runner]):
+    """How long somebody took."""
+
+    runner: Annotated[_Runner, Mark.UNWRITTEN]
+    value: Annotated[float, "What it is."]
+    place: int = 1
+
+
+@dataclass(frozen=True)
+class Medal:
+    """What is given for it."""
+
+    timed: Annotated[Timed[Lap], Mark.MERGED, Only("timed", (As("value", "ns", "In ns."),)), Ge(0)]
+
+
+def test_some_keys_of_a_record_are_written_by_other_names() -> None:
+    lap = RACE.laps[0]
+    assert to_json(Medal(Timed(lap, 4.5))) == {"ns": 4.5}
+    assert to_json(Timed(lap, 4.5), Only("both", ("place", As("value", "s")))) == {"place": 1, "s": 4.5}
+    assert schema_of({"medal": Medal})["properties"]["ns"] == {"type": "number", "minimum": 0, "description": "In ns."}

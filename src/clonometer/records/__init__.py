@@ -26,6 +26,7 @@ from __future__ import annotations
 from clonometer.records.layout import from_json, to_json
 from clonometer.records.marks import (
     After,
+    As,
     Check,
     Count,
     Ge,
@@ -43,6 +44,7 @@ from clonometer.records.marks import (
 
 __all__ = [
     "After",
+    "As",
     "Check",
     "Count",
     "Ge",

@@ -27,7 +27,7 @@ from clonometer.records.kinds import (
     UnfitError,
     as_object,
 )
-from clonometer.records.marks import After, Check, ComputedField, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern
+from clonometer.records.marks import After, As, Check, ComputedField, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern
 
 _Record = TypeVar("_Record")
 _ENDS = ("", "_low", "_high")
@@ -110,6 +110,11 @@ class RecordField:
         return _ends(self.key) if Mark.ENDS in self.marks else (self.key,)
 
 
+def _renamed(by_key: Mapping[str, RecordField], key: As) -> RecordField:
+    slot = by_key[key.of]
+    return replace(slot, key=key.key, doc=key.doc or slot.doc)
+
+
 def _ends(key: str) -> tuple[str, ...]:
     stem, unit = (key.removesuffix("_ns"), "_ns") if key.endswith("_ns") else (key, "")
     return tuple(f"{stem}{end}{unit}" for end in _ENDS)
@@ -123,7 +128,7 @@ class RecordKind(Codec):
         slots = _slots(record, limits)
         if only is not None:
             by_key = {slot.key: slot for slot in slots}
-            slots = tuple(by_key[key] for key in only.keys)
+            slots = tuple(_renamed(by_key, key) if isinstance(key, As) else by_key[key] for key in only.keys)
         self.slots = slots
         self._keys = frozenset(key for slot in self.slots for key in slot.all_keys())
         read = [slot for slot in slots if slot.is_read]
@@ -166,14 +171,14 @@ class RecordKind(Codec):
         return made
 
 
-_compiled: dict[type, RecordKind] = {}
+_compiled: dict[tuple[type, Only | None], RecordKind] = {}
 
 
-def kind_of(record: type) -> RecordKind:
-    """The layout of a record."""
-    if record not in _compiled:
-        _compiled[record] = RecordKind(record)
-    return _compiled[record]
+def kind_of(record: type, only: Only | None = None) -> RecordKind:
+    """The layout of a record, or of some of its keys."""
+    if (record, only) not in _compiled:
+        _compiled[record, only] = RecordKind(record, (), only)
+    return _compiled[record, only]
 
 
 @cache
@@ -228,7 +233,7 @@ def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
         For a type that no JSON stands for.
     """
     origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Any:
+    if hint is Any or isinstance(hint, TypeVar):
         return Anything()
     if origin is Annotated:
         return codec_of(arguments[0], (*arguments[1:], *extras))
@@ -245,6 +250,8 @@ def codec_of(hint: Any, extras: Sequence[Any] = ()) -> Codec:
 
 
 def _container(origin: Any, arguments: Sequence[Any], extras: Sequence[Any]) -> Codec:
+    if is_dataclass(origin):
+        return _simple(origin, extras)
     if issubclass(origin, Mapping):
         return Mapped(codec_of(arguments[1]))
     if not issubclass(origin, Sequence):
@@ -280,9 +287,9 @@ def _limit(extras: Sequence[Any], mark: type[Any], otherwise: Any) -> Any:
     return next((extra.value for extra in extras if isinstance(extra, mark)), otherwise)
 
 
-def to_json(record: object) -> dict[str, Any]:
-    """Write a record as plain values of JSON: its keys in the order of its fields."""
-    content: dict[str, Any] = kind_of(type(record)).write(record)
+def to_json(record: object, only: Only | None = None) -> dict[str, Any]:
+    """Write a record as plain values of JSON: its keys in the order of its fields, or only some of them."""
+    content: dict[str, Any] = kind_of(type(record), only).write(record)
     return content
 
 

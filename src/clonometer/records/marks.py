@@ -55,11 +55,20 @@ class Pattern:
 
 
 @dataclass(frozen=True)
+class As:
+    """A key by another name, and with other words, where an `Only` lists it."""
+
+    of: str
+    key: str
+    doc: str = ""
+
+
+@dataclass(frozen=True)
 class Only:
     """Of a record these keys alone, by this name in the schema; such a record can be written but not read."""
 
     name: str
-    keys: tuple[str, ...]
+    keys: tuple[str | As, ...]
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
-from clonometer.results.findings.ends import duration_words, interval_ends
+from clonometer.results.findings.ends import duration_words
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
 from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.types import Finding
-from clonometer.stats.interval import Interval
-from clonometer.units import approximate_bytes, format_duration, format_number
+from clonometer.units import approximate_bytes, format_duration
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, until
 
@@ -31,7 +31,7 @@ class _Figure:
     """One side: its row, and what a page of the parent's memory costs there, where one costs anything."""
 
     row: Evidence
-    ns_per_page: Interval | None
+    ns_per_page: Change[Evidence] | None
 
 
 def caches(comparer: Comparer) -> Findings:
@@ -72,7 +72,7 @@ def _cold_finding(
     base: Changes,
     hot: _Figure,
     colds: Sequence[tuple[Changes, _Figure]],
-    ratios: Sequence[Comparison],
+    ratios: Sequence[Change[Evidence]],
 ) -> Finding:
     first = hot.row.estimate
     name = mechanism_name(first.workload)
@@ -89,13 +89,13 @@ def _cold_finding(
     text = headed(head, [f"{listed(costs)}, {_cost(hot, by_page=by_page)}{a_page} {tight}", *whole])
     short = [f"{_short(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
     headline = headed(head, [f"{', '.join(short)}, {_short(hot, by_page=by_page)}{a_page} {tight}"])
-    if all(ratio.verdict == Direction.UNKNOWN for ratio in ratios):
+    if all(ratio.direction == Direction.UNKNOWN for ratio in ratios):
         headline = headed(head, whole)
-    numbers: dict[str, Any] = ratios[0].numbers | {
+    numbers: dict[str, Any] = numbers_of(ratios[0]) | {
         "workload": first.workload,
         "hot": _numbers(hot),
         "cold": [_numbers(side) | {"caches": cold} for cold, side in colds],
-        "ratios": [ratio.numbers for ratio in ratios],
+        "ratios": [numbers_of(ratio) for ratio in ratios],
         "cells": [hot.row.estimate.cell, *(side.row.estimate.cell for _, side in colds)],
     }
     parts = [first.workload.removeprefix("launch."), *(f"{axis}={value}" for axis, value in base.items())]
@@ -117,12 +117,7 @@ def _amount(comparer: Comparer, cold: Changes, axis: str) -> int:
 def _cost(side: _Figure, *, by_page: bool) -> str:
     """What it costs with its interval: of a page, or the whole."""
     if by_page and side.ns_per_page is not None:
-        each = side.ns_per_page
-        ends = interval_ends(each)
-        if ends is None:
-            return f"{format_number(each.value)} ns (one process)"
-        value, low, high = (format_number(number, *ends) for number in each.ends)
-        return f"{value} ({low} to {high}) ns"
+        return side.ns_per_page.text
     estimate = side.row.estimate
     return duration_words(estimate.median_ns or 0.0, estimate.median_ends)
 
@@ -130,7 +125,7 @@ def _cost(side: _Figure, *, by_page: bool) -> str:
 def _short(side: _Figure, *, by_page: bool) -> str:
     if by_page and side.ns_per_page is not None:
         each = side.ns_per_page
-        return f"{format_number(*each.ends)} ns"
+        return format_duration(each.value or 0.0, each.low, each.high)
     return short_median(side.row)
 
 
@@ -146,10 +141,8 @@ def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at:
     if not isinstance(size, int) or without is None or "page_kind" in base:
         return _Figure(row, None)
     difference = comparer.difference(row, without, "caches", row.estimate.cell, row.estimate.stage)
-    grown = difference.interval
-    pages = size / PAGE_BYTES
-    each = grown.over(pages)
-    return _Figure(row, each if difference.verdict == Direction.MORE else None)
+    each = difference.over(size / PAGE_BYTES)
+    return _Figure(row, each if difference.direction == Direction.MORE else None)
 
 
 def _numbers(side: _Figure) -> dict[str, Any]:
@@ -159,7 +152,7 @@ def _numbers(side: _Figure) -> dict[str, Any]:
         "median_low_ns": side.row.estimate.median_low_ns,
         "median_high_ns": side.row.estimate.median_high_ns,
         "ns_per_page": None if each is None else each.value,
-        "ns_per_page_interval": None if each is None else interval_ends(each),
+        "ns_per_page_interval": None if each is None else each.interval,
         "cell": side.row.estimate.cell,
     }
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from clonometer.families import is_beside
 from clonometer.plan.cell import AxisValue
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
 from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
@@ -99,14 +100,16 @@ def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
             continue
         name = mechanism_name(choice.workload)
         sides = [f"{name} with {axis_words(choice.axis, value)}" for value in (choice.value, choice.base)]
-        head = condition(dict(choice.others), temperature, made[0].a.estimate.condition.get("placement"))
+        head = condition(dict(choice.others), temperature, made[0].other.estimate.condition.get("placement"))
         last = made[-1]
-        sure = next((comparison for comparison in reversed(made) if comparison.verdict != Direction.UNKNOWN), last)
-        numbers = sure.numbers | {
+        sure = next((comparison for comparison in reversed(made) if comparison.direction != Direction.UNKNOWN), last)
+        numbers = numbers_of(sure) | {
             "axis": choice.axis,
             "value": choice.value,
             "of": choice.base,
-            "ratios": [comparison.numbers | {"quantity": comparison.a.estimate.quantity} for comparison in made],
+            "ratios": [
+                numbers_of(comparison) | {"quantity": comparison.other.estimate.quantity} for comparison in made
+            ],
         }
         id_ = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
         text, brief = (headed(head, several_ratios(sides[0], sides[1], comparisons)) for comparisons in (made, [sure]))
@@ -114,7 +117,7 @@ def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
     return None
 
 
-def _comparisons(comparer: Comparer, choice: Choice, temperature: str | None) -> list[Comparison]:
+def _comparisons(comparer: Comparer, choice: Choice, temperature: str | None) -> list[Change[Evidence]]:
     """One for each quantity that both have, stages in order of time."""
     pairs = []
     for stage, quantity in _quantities(comparer.book, choice.workload):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from clonometer.results.findings.ends import confidence_of, interval_ends, missing_ends_reason
+from clonometer.results.change import Change, ChangeScale
+from clonometer.results.findings.ends import confidence_of, interval_ends
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
@@ -20,7 +21,6 @@ from clonometer.stats.multiplicity import false_discovery_limit, student_p
 from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import least_p, two_sided_p
 from clonometer.stats.wander import added_by_wandering
-from clonometer.units import format_duration_interval, format_ratio
 from clonometer.verdicts import Direction
 
 #: Of all differences that a report states, so many are wrong at most, on average.
@@ -33,144 +33,15 @@ LAYOUT = 0.03
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """How many times as long ``a`` takes as ``b``.
-
-    ``ratio`` is a's median over b's with its interval. ``verdict`` is unknown where the interval contains 1, where the
-    effect is below 2%, where a side has fewer than 4 processes, or where so many comparisons give such a difference by
-    chance, by layout or by wandering. ``p_value``, for both directions, is the larger of two: that of the rank-sum
-    test of the processes, and that of the ratio with what its processes share in its error (`Comparer`); ``family`` is
-    how many comparisons the report makes, and ``too_few`` whether it makes so many that no difference between so few
-    processes counts.
-    """
-
-    a: Evidence
-    b: Evidence
-    ratio: Interval
-    verdict: Direction
-    p_value: float = 1.0
-    family: int = 1
-    too_few: bool = False
-
-    @property
-    def text(self) -> str:
-        """The ratio with its interval, as words."""
-        return _ratio_words(self.ratio)
-
-    @property
-    def aside(self) -> str:
-        """The ratio with its interval, as words that stand in brackets themselves, and why it does not count."""
-        words = self.text.replace(" (", ", ").removesuffix(")")
-        uncertain = self.verdict == Direction.UNKNOWN and not self.sees_nothing
-        return words + doubt(self.ratio.n, uncertain=uncertain, too_few=self.too_few, family=self.family)
-
-    @property
-    def sees_nothing(self) -> bool:
-        """Whether the interval contains 1 or the effect is below 2%, however many processes there are."""
-        return self.ratio.contains(1.0) or abs(self.ratio.value - 1) < LEAST_EFFECT
-
-    @property
-    def times(self) -> float:
-        """How many times as long the longer side takes."""
-        return self._longer_over_shorter.value
-
-    @property
-    def least_times(self) -> float:
-        """The near end of its interval."""
-        return self._longer_over_shorter.low
-
-    @property
-    def times_text(self) -> str:
-        """The same with its interval, as words."""
-        return _ratio_words(self._longer_over_shorter)
-
-    @property
-    def _longer_over_shorter(self) -> Interval:
-        ratio = self.ratio
-        if ratio.value > 1:
-            return ratio
-        return replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
-
-    @property
-    def by_length(self) -> tuple[Evidence, Evidence]:
-        """The side that takes longer, and the other one."""
-        return (self.a, self.b) if self.ratio.value > 1 else (self.b, self.a)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """The ratio, its ends, the verdict and the cells, for a finding's ``numbers``."""
-        low, high = interval_ends(self.ratio) or (None, None)
-        return {
-            "ratio": self.ratio.value,
-            "ratio_low": low,
-            "ratio_high": high,
-            "confidence": confidence_of(self.ratio),
-            "method": self.ratio.method,
-            "n_processes": self.ratio.n,
-            "p_value": self.p_value,
-            "verdict": self.verdict,
-            "stage": self.a.estimate.stage,
-            "temperature": self.a.estimate.temperature,
-            "cells": cells_of([self]),
-        }
+def cells_of(changes: Iterable[Change[Evidence]]) -> list[str]:
+    """The cells of changes, both sides of each in turn."""
+    return [row.cell for change in changes for row in change.sides]
 
 
-def _ratio_words(ratio: Interval) -> str:
-    # The blocks of one process tell nothing of another: there is a ratio then, and no interval.
-    return format_ratio(ratio.value) if ratio.n == 1 else format_ratio(*ratio.ends)
-
-
-def cells_of(comparisons: Iterable[Comparison]) -> list[str]:
-    """The cells of comparisons, both sides of each in turn."""
-    return [row.cell for comparison in comparisons for row in (comparison.a, comparison.b)]
-
-
-@dataclass(frozen=True)
-class SignedDifference:
-    """How much longer ``a`` takes than ``b``, in ns, with its interval; ``verdict`` as that of `Comparison`."""
-
-    a: Evidence
-    b: Evidence
-    interval: Interval
-    verdict: Direction
-    family: int = 1
-    too_few: bool = False
-
-    @property
-    def text(self) -> str:
-        """The difference with its interval, as words."""
-        return format_duration_interval(*self.interval.ends)
-
-    @property
-    def amount(self) -> str:
-        """The same, without its sign."""
-        interval = self.interval
-        if interval.value >= 0:
-            return self.text
-        return format_duration_interval(-interval.value, -interval.high, -interval.low)
-
-    @property
-    def aside(self) -> str:
-        """As that of `Comparison`."""
-        words = self.text.replace(" (", ", ").replace(")", "")
-        uncertain = self.verdict == Direction.UNKNOWN and not self.interval.contains(0.0)
-        return words + doubt(self.interval.n, uncertain=uncertain, too_few=self.too_few, family=self.family)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """The difference, its ends and the verdict, for a finding's ``numbers``."""
-        ends = interval_ends(self.interval) or (None, None)
-        return {
-            "difference_ns": self.interval.value,
-            "difference_low_ns": ends[0],
-            "difference_high_ns": ends[1],
-            "interval_reason": missing_ends_reason(self.interval),
-            "confidence": confidence_of(self.interval),
-            "method": self.interval.method,
-            "n_processes": self.interval.n,
-            "verdict": self.verdict,
-        }
+def numbers_of(change: Change[Evidence]) -> dict[str, Any]:
+    """A change, with its stage and cells, for a finding's ``numbers``."""
+    about = change.other.estimate
+    return change.numbers | {"stage": about.stage, "temperature": about.temperature, "cells": cells_of([change])}
 
 
 def doubt(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str:
@@ -261,36 +132,62 @@ class Comparer:
         """Whether a finding has told (`claim`) what an axis does to a workload, ``others`` being off their default."""
         return _question(workload, axis, others) in self._claims
 
-    def compare(self, a: Evidence, b: Evidence) -> Comparison | None:
-        """Compare two rows; None where a median is zero, since there is no ratio to nothing."""
-        if no_ratio_of(a, b) is not None:
+    def compare(self, other: Evidence, base: Evidence) -> Change[Evidence] | None:
+        """How many times as much one row takes as another; None where a median is zero: nothing is a multiple of that.
+
+        Nothing is said of it where its interval contains 1 or it is below 2%, where a side has fewer than 4 processes,
+        or where so many comparisons give such a ratio by chance, by layout or by wandering. Its p-value, for both
+        directions, is the larger of two: that of the rank-sum test of the processes, and that of the ratio with what
+        its processes share in its error.
+        """
+        if no_ratio_of(other, base) is not None:
             return None
-        p_value = self._p_value(a, b)
-        ratio = self._ratio(a, b)
-        direction = Direction.of(ratio.value - 1)
-        comparison = Comparison(a, b, ratio, direction, p_value, len(self._p_values), self._are_too_few(a, b))
-        if comparison.sees_nothing or p_value > self._limit:
-            comparison = replace(comparison, verdict=Direction.UNKNOWN)
-        return comparison
+        p, ratio = self._p_value(other, base), self._ratio(other, base)
+        is_seen = not ratio.contains(1.0) and abs(ratio.value - 1) >= LEAST_EFFECT
+        return self._change(other, base, ChangeScale.RATIO, ratio, p, is_seen=is_seen)
 
-    def compare_all(self, pairs: Iterable[tuple[Evidence, Evidence]]) -> list[Comparison]:
+    def compare_all(self, pairs: Iterable[tuple[Evidence, Evidence]]) -> list[Change[Evidence]]:
         """Compare pairs of rows in their order; those that have no ratio are left out."""
-        made = (self.compare(a, b) for a, b in pairs)
-        return [comparison for comparison in made if comparison is not None]
+        made = (self.compare(other, base) for other, base in pairs)
+        return [change for change in made if change is not None]
 
-    def difference(self, a: Evidence, b: Evidence, *names: str | None) -> SignedDifference:
-        """Take the difference of two rows, of any sign. ``names`` derive its seed."""
+    def difference(self, other: Evidence, base: Evidence, *names: str | None) -> Change[Evidence]:
+        """How much longer one row takes than another, in ns; ``names`` derive its seed. All else as in `compare`."""
         seed = self.seed_for(*names)
         interval = self.keep(
-            ("difference", id(a), id(b)), lambda: difference_of_medians(a.processes, b.processes, seed=seed)
+            ("difference", id(other), id(base)),
+            lambda: difference_of_medians(other.processes, base.processes, seed=seed),
         )
-        p_value = self._p_value_of_difference(a, b, interval)
-        verdict = Direction.of(interval.value)
-        if interval.contains(0.0) or p_value > self._limit:
-            verdict = Direction.UNKNOWN
-        return SignedDifference(a, b, interval, verdict, len(self._p_values), self._are_too_few(a, b))
+        p = self._p_value_of_difference(other, base, interval)
+        return self._change(other, base, ChangeScale.DIFFERENCE, interval, p, is_seen=not interval.contains(0.0))
 
-    def best(self, rows: Sequence[Evidence]) -> list[Comparison]:
+    def _change(
+        self, other: Evidence, base: Evidence, scale: ChangeScale, interval: Interval, p: float, *, is_seen: bool
+    ) -> Change[Evidence]:
+        """Make the change of two rows; ``is_seen``: whether it is one, however many processes there are."""
+        is_sure = is_seen and p <= self._limit
+        low, high = interval_ends(interval) or (None, None)
+        family = len(self._p_values)
+        return Change(
+            base=base,
+            other=other,
+            scale=scale,
+            unit="" if scale == ChangeScale.RATIO else "ns",
+            value=interval.value,
+            low=low,
+            high=high,
+            direction=Direction.of(interval.value - scale.unchanged) if is_sure else Direction.UNKNOWN,
+            p=p,
+            method=interval.method,
+            correction=f"false discovery rate of {family} comparisons",
+            confidence=confidence_of(interval),
+            n=interval.n,
+            doubt=doubt(
+                interval.n, uncertain=is_seen and not is_sure, too_few=self._are_too_few(other, base), family=family
+            ),
+        )
+
+    def best(self, rows: Sequence[Evidence]) -> list[Change[Evidence]]:
         """Compare the row with the least median with all others, in their order; none where nothing can be compared.
 
         Which one is best was chosen among all: all pairs count as comparisons.

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
+from clonometer.results.change import Change
 from clonometer.results.findings.choices import Choice, scanned
-from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
+from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
@@ -39,9 +40,9 @@ def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str]
     findings: dict[str, Finding] = {}
     for base, value, comparisons in _variants(comparer, axis):
         others = comparer.book.changes(base.estimate, axis)
-        numbers = comparisons[0].numbers | {
+        numbers = numbers_of(comparisons[0]) | {
             axis: value,
-            "ratios": [comparison.numbers for comparison in comparisons],
+            "ratios": [numbers_of(comparison) for comparison in comparisons],
             "cells": list(dict.fromkeys(cells_of(comparisons))),
         }
         id_ = f"{axis}.{base.estimate.workload.removeprefix('launch.')}.{value}"
@@ -49,13 +50,13 @@ def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str]
             # The same value in another condition.
             id_ = ".".join([id_, *map(str, others.values())])
         # The last stage, which contains the others.
-        stage = comparisons[0].a.estimate.stage
+        stage = comparisons[0].other.estimate.stage
         ratios = several_ratios(
             words(str(value)),
             words(str(base.estimate.condition[axis])),
-            [comparison for comparison in comparisons if comparison.a.estimate.stage == stage],
+            [comparison for comparison in comparisons if comparison.other.estimate.stage == stage],
             plural=plural,
-            at=lambda each: each.a.estimate.temperature or "in all",
+            at=lambda each: each.other.estimate.temperature or "in all",
         )
         where = condition(others, None, base.estimate.condition.get("placement"))
         head = ", ".join(filter(None, [f"{mechanism_name(base.estimate.workload)} {until(stage)}", where]))
@@ -63,7 +64,7 @@ def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str]
     return list(findings.values())
 
 
-def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, list[Comparison]]]:
+def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, list[Change[Evidence]]]]:
     """Conditions that were measured with the default of ``axis`` and with another value.
 
     Gives the base's row, the other value, and the comparisons of other over base: last stage first, warm before
@@ -75,8 +76,8 @@ def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, 
         if choice.base == book.default(axis):
             comparisons = comparer.compare_all(_pairs(book, choice))
             if comparisons:
-                comparer.claim((row for comparison in comparisons for row in (comparison.a, comparison.b)), axis)
-                variants.append((comparisons[0].b, choice.value, comparisons))
+                comparer.claim((row for comparison in comparisons for row in comparison.sides), axis)
+                variants.append((comparisons[0].base, choice.value, comparisons))
     return variants
 
 
@@ -125,10 +126,10 @@ def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) 
     text = f"{temperature}, {share:.0%} of launches started the task on another CPU"
     comparison = comparer.compare(other, same) if other is not None and same is not None else None
     # One or two processes are an accident of scheduling, not a comparison.
-    if comparison is None or comparison.ratio.n < RARE_PROCESSES:
+    if comparison is None or comparison.n < RARE_PROCESSES:
         return [text], numbers
     (ratio,) = several_ratios("a launch there", "a launch on the same CPU", [comparison])
-    return [text, ratio], comparison.numbers | numbers
+    return [text, ratio], numbers_of(comparison) | numbers
 
 
 FINDERS = (

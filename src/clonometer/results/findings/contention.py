@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clonometer.families import workload_words
-from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
@@ -21,7 +23,7 @@ QUANTITY = "op_ns"
 CPU_QUANTITY = "cpu_op_ns"
 #: An operation, by its workload and its condition, and comparisons by the number of workers, the fewest first.
 _Operation = tuple[str, tuple[tuple[str, int | str], ...]]
-_ByWorkers = Mapping[int, Comparison]
+_ByWorkers = Mapping[int, Change[Evidence]]
 
 
 def contention(comparer: Comparer) -> Findings:
@@ -34,7 +36,7 @@ def contention(comparer: Comparer) -> Findings:
         yield _summary(operations)
     for (workload, changes), by_workers in operations.items():
         made = by_workers.values()
-        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), "workers", TASK_KIND)
+        comparer.claim((row for comparison in made for row in comparison.sides), "workers", TASK_KIND)
         yield _finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {}))
 
 
@@ -75,19 +77,19 @@ def operation(workload: str, changes: Mapping[str, int | str]) -> str:
 def _operations(comparer: Comparer, quantity: str) -> dict[_Operation, _ByWorkers]:
     """Threads against processes at each operation of a run, those without a ratio left out."""
     rows = [row for row in comparer.book.rows if (row.estimate.family, row.estimate.quantity) == (FAMILY, quantity)]
-    operations: dict[_Operation, dict[int, Comparison]] = {}
+    operations: dict[_Operation, dict[int, Change[Evidence]]] = {}
     for comparison in comparer.compare_all(pairs_of_kinds(rows)):
-        estimate = comparison.a.estimate
+        estimate = comparison.other.estimate
         key = estimate.workload, tuple(comparer.book.changes(estimate, TASK_KIND, "workers").items())
         operations.setdefault(key, {})[_workers(comparison)] = comparison
     return {operation: dict(sorted(by_workers.items())) for operation, by_workers in operations.items()}
 
 
-def _workers(comparison: Comparison) -> int:
-    return int(comparison.a.estimate.condition["workers"])
+def _workers(comparison: Change[Evidence]) -> int:
+    return int(comparison.other.estimate.condition["workers"])
 
 
-def _count(comparison: Comparison) -> str:
+def _count(comparison: Change[Evidence]) -> str:
     return axis_words("workers", _workers(comparison))
 
 
@@ -97,24 +99,24 @@ def _finding(workload: str, changes: Mapping[str, int | str], by_workers: _ByWor
     clauses = several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")
     most, last = max(by_workers), made[-1]
     clauses += [_cpu_clause(cpu[most])] if most in cpu else []
-    numbers: dict[str, Any] = last.numbers | {
+    numbers: dict[str, Any] = numbers_of(last) | {
         "workload": workload,
         "of": "threads over processes",
         "workers": list(by_workers),
-        "by_workers": [comparison.numbers for comparison in made],
-        "cpu_by_workers": [cpu[workers].numbers for workers in by_workers if workers in cpu],
+        "by_workers": [numbers_of(comparison) for comparison in made],
+        "cpu_by_workers": [numbers_of(cpu[workers]) for workers in by_workers if workers in cpu],
         "cells": cells_of(made),
     }
     id_ = ".".join(["contention", workload.removeprefix("contend."), *map(str, changes.values())])
     return Finding(id_, headed(name, clauses), numbers, sentence(f"{name}, {_count(last)}: {_verdict(last)}"))
 
 
-def _cpu_clause(comparison: Comparison) -> str:
+def _cpu_clause(comparison: Change[Evidence]) -> str:
     """Say what it costs in CPU time, which other programs' turns do not blur: waiting asleep is not part of it."""
     return f"in CPU time, with {_count(comparison)}, {_verdict(comparison)}"
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: Change[Evidence]) -> str:
     return verdict("threads", "processes", comparison, plural=True)
 
 
@@ -124,7 +126,7 @@ def _summary(operations: Mapping[_Operation, _ByWorkers]) -> Finding:
     # The verdict of the most workers, since one worker shares with nobody.
     last = [by_workers[max(by_workers)] for by_workers in operations.values()]
     for (workload, changes), comparison in zip(operations, last, strict=True):
-        groups[comparison.verdict].append(operation(workload, dict(changes)))
+        groups[comparison.direction].append(operation(workload, dict(changes)))
     clauses = []
     if groups[Direction.MORE]:
         clauses.append(f"processes, which share less, are faster at {listed(groups[Direction.MORE])}")
@@ -145,18 +147,18 @@ def _summary(operations: Mapping[_Operation, _ByWorkers]) -> Finding:
     return Finding("contention", headed(f"threads and processes, {words}", clauses), numbers)
 
 
-def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
+def _sharing_finding(layout: str, made: Sequence[Change[Evidence]]) -> Finding:
     what = {
         "packed": "an addition to counters side by side (false sharing)",
         "one": "an addition to one counter for all",
     }[layout]
     padded = "to counters on separate cache lines"
     texts = several_ratios(what, padded, made, at=_with_whom)
-    apart = [comparison for comparison in made if comparison.verdict == Direction.MORE]
-    strongest = max(apart or made, key=lambda comparison: comparison.ratio.value)
-    numbers = strongest.numbers | {
+    apart = [comparison for comparison in made if comparison.direction == Direction.MORE]
+    strongest = max(apart or made, key=lambda comparison: comparison.value or 0.0)
+    numbers = numbers_of(strongest) | {
         "layout": layout,
-        "each": [comparison.numbers | {"workers": _workers(comparison)} for comparison in made],
+        "each": [numbers_of(comparison) | {"workers": _workers(comparison)} for comparison in made],
         "cells": cells_of(made),
     }
     most = "up to " if len(apart) > 1 else ""
@@ -168,8 +170,8 @@ def _sharing_finding(layout: str, made: Sequence[Comparison]) -> Finding:
     return Finding(f"contention.{layout}_against_padded", sentences(*texts), numbers, sentence(headline))
 
 
-def _with_whom(comparison: Comparison) -> str:
-    kind = "threads" if comparison.a.estimate.condition[TASK_KIND] == SIDES[0] else "processes"
+def _with_whom(comparison: Change[Evidence]) -> str:
+    kind = "threads" if comparison.other.estimate.condition[TASK_KIND] == SIDES[0] else "processes"
     return f"with {_workers(comparison)} {kind}"
 
 

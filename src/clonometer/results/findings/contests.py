@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from clonometer.families import families
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.families.types import LAUNCH, Family
-from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
 from clonometer.results.rows.evidence import STAGES, Evidence
@@ -30,14 +31,14 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
             continue
         # The last stage contains the others.
         last = comparisons[-1]
-        words = condition(changes, temperature, last.a.estimate.condition.get("placement"))
+        words = condition(changes, temperature, last.other.estimate.condition.get("placement"))
         text = headed(words, several_ratios("fork", "pthread", comparisons))
         # The default placement stands above the table.
         headline = headed(condition(changes, temperature), several_ratios("fork", "pthread", [last]))
-        numbers = last.numbers | {
+        numbers = numbers_of(last) | {
             "temperature": temperature,
             "of": "launch.fork over launch.pthread",
-            "stages": [comparison.numbers for comparison in comparisons],
+            "stages": [numbers_of(comparison) for comparison in comparisons],
         }
         findings.append(Finding(f"process_vs_thread.{temperature or 'only'}", text, numbers, headline))
     return findings
@@ -58,8 +59,8 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     changes = _shared_condition(comparer)
     if changes is None:
         return []
-    cold = {comparison.a.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "cold")}
-    warm = {comparison.a.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "warm")}
+    cold = {comparison.other.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "cold")}
+    warm = {comparison.other.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "warm")}
     stages = [stage for stage in STAGES if stage in cold and stage in warm]
     if not stages:
         return []
@@ -67,9 +68,9 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     opposed: list[str] = []
     open_: list[str] = []
     for stage in stages:
-        pair = {cold[stage].verdict, warm[stage].verdict}
+        pair = {cold[stage].direction, warm[stage].direction}
         (open_ if Direction.UNKNOWN in pair else agreed if len(pair) == 1 else opposed).append(stage)
-    words = condition(changes, None, warm[stages[0]].a.estimate.condition.get("placement"))
+    words = condition(changes, None, warm[stages[0]].other.estimate.condition.get("placement"))
     clauses = [
         f"cold and warm, {winner} is faster than {loser} {listed(won)}"
         for winner, loser, won in _by_winner(warm, agreed)
@@ -86,8 +87,8 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         "agree": agreed,
         "disagree": opposed,
         "cannot_tell": open_,
-        "warm": [warm[stage].numbers for stage in stages],
-        "cold": [cold[stage].numbers for stage in stages],
+        "warm": [numbers_of(warm[stage]) for stage in stages],
+        "cold": [numbers_of(cold[stage]) for stage in stages],
         "cells": sorted(set(cells_of(side[stage] for side in (cold, warm) for stage in stages))),
     }
     return [Finding("cold_and_warm", text, numbers)]
@@ -115,9 +116,9 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
             "order": order,
             "fastest": None if tied else order[0],
             "tied_for_fastest": [order[0], *tied],
-            "against_first": [comparison.numbers for comparison in comparisons],
+            "against_first": [numbers_of(comparison) for comparison in comparisons],
         }
-        entries.append(comparisons[0].numbers | best)
+        entries.append(numbers_of(comparisons[0]) | best)
     if not clauses:
         return None
     # Some may have no such axis: nobody asked them to run anywhere.
@@ -127,21 +128,23 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
     return Finding(f"fastest.{family.name}.{temperature}", headed(words, clauses), numbers, headed(words, clauses[-1:]))
 
 
-def _tied(comparisons: Sequence[Comparison]) -> list[str]:
-    return [comparison.a.estimate.workload for comparison in comparisons if comparison.verdict == Direction.UNKNOWN]
+def _tied(comparisons: Sequence[Change[Evidence]]) -> list[str]:
+    return [
+        comparison.other.estimate.workload for comparison in comparisons if comparison.direction == Direction.UNKNOWN
+    ]
 
 
-def _ranking(best: Evidence, comparisons: Sequence[Comparison]) -> str:
+def _ranking(best: Evidence, comparisons: Sequence[Change[Evidence]]) -> str:
     """Name the fastest only where all others are surely slower; else those that may be."""
     stage, name = until(best.estimate.stage), mechanism_name(best.estimate.workload)
-    tied = [comparison for comparison in comparisons if comparison.verdict == Direction.UNKNOWN]
-    slower = [comparison for comparison in comparisons if comparison.verdict == Direction.MORE]
+    tied = [comparison for comparison in comparisons if comparison.direction == Direction.UNKNOWN]
+    slower = [comparison for comparison in comparisons if comparison.direction == Direction.MORE]
     following = (
-        f"{mechanism_name(slower[0].a.estimate.workload)} takes {slower[0].text} times as long" if slower else ""
+        f"{mechanism_name(slower[0].other.estimate.workload)} takes {slower[0].text} times as long" if slower else ""
     )
     if not tied:
         return f"{stage}, {name} is fastest and {following}"
-    names = [name, *(f"{mechanism_name(each.a.estimate.workload)} ({each.aside})" for each in tied)]
+    names = [name, *(f"{mechanism_name(each.other.estimate.workload)} ({each.aside})" for each in tied)]
     unknown = f"could not tell which is fastest {stage}, {listed(names).replace(' and ', ' or ')}"
     return f"{unknown}; {following} as {name}" if following else unknown
 
@@ -167,18 +170,18 @@ def _shared_condition(comparer: Comparer) -> dict[str, int | str] | None:
     return shared[0] if shared else None
 
 
-def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Comparison]:
+def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Change[Evidence]]:
     sides = (
         [comparer.book.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)] for stage in STAGES
     )
     return comparer.compare_all((fork, pthread) for fork, pthread in sides if fork is not None and pthread is not None)
 
 
-def _by_winner(warm: dict[str | None, Comparison], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+def _by_winner(warm: dict[str | None, Change[Evidence]], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
     """Who is faster than whom, and until which stages."""
     by_winner = []
     for verdict, winner, loser in ((Direction.MORE, "pthread", "fork"), (Direction.LESS, "fork", "pthread")):
-        won = [until(stage) for stage in stages if warm[stage].verdict == verdict]
+        won = [until(stage) for stage in stages if warm[stage].direction == verdict]
         if won:
             by_winner.append((winner, loser, won))
     return by_winner

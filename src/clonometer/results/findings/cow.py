@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
 from clonometer.results.rows.evidence import Book, Changes, Evidence
@@ -102,7 +102,7 @@ def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, 
 
 def _unsure(comparer: Comparer, alive: Evidence, gone: Evidence) -> list[str]:
     compared = comparer.compare(alive, gone)
-    if compared is None or compared.verdict != Direction.UNKNOWN:
+    if compared is None or compared.direction != Direction.UNKNOWN:
         return []
     return [f"could not tell a difference between the two ({compared.aside})"]
 
@@ -124,7 +124,7 @@ def _numbers(comparer: Comparer, writes: dict[tuple[str, str], Evidence]) -> dic
         alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
         compared = comparer.compare(alive, gone) if alive is not None and gone is not None else None
         if compared is not None:
-            return compared.numbers
+            return numbers_of(compared)
     return {}
 
 
@@ -162,15 +162,14 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
     # It tells what memory adds, by the largest parent: its phases are no scans of their own.
     comparer.claim(known.values(), "parent_bytes")
     slower = comparer.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
-    extra = slower.interval
     memory = approximate_bytes(size) if size else "little memory"
     others = book.changes(estimate, "parent_bytes")
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())
     times = {name: median_with_ends(row) for name, row in known.items()}
     brief = {name: short_median(row) for name, row in known.items()}
-    if slower.verdict == Direction.MORE:
+    if slower.direction == Direction.MORE:
         more = f"afterwards, writing all of it once takes that thread {slower.text} longer than before"
-        more += f", {format_duration(extra.value / (size / PAGE_BYTES))} for each 4 KiB page" if size else ""
+        more += f", {format_duration((slower.value or 0.0) / (size / PAGE_BYTES))} for each 4 KiB page" if size else ""
     else:
         more = f"could not tell whether writing all of it once takes that thread longer afterwards ({slower.aside})"
     head = f"fork of a parent with {memory}{words}"
@@ -195,8 +194,8 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
     numbers: dict[str, Any] = {f"{name}_ns": row.estimate.median_ns for name, row in known.items()}
     numbers |= {
         "parent_bytes": size,
-        "aftermath_extra_ns": extra.value,
-        "aftermath_extra_ns_interval": [extra.low, extra.high],
+        "aftermath_extra_ns": slower.value,
+        "aftermath_extra_ns_interval": slower.interval,
         "cells": [cell],
     }
     name = ".".join(["cow.story", *map(str, others.values())])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.families import workload_words
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import listed, sentence, sentences
 from clonometer.results.rows.evidence import Changes, Evidence
@@ -136,16 +136,16 @@ def _against_threads(comparer: Comparer) -> Findings:
             continue
         changes = _others(comparer, process)
         sizes = f"{_size(process)} against {_size(thread)}, {_tasks(process):,} of each{_words(changes)}"
-        if compared.verdict == Direction.UNKNOWN:
+        if compared.direction == Direction.UNKNOWN:
             text = (
                 "could not tell a difference between the memory of an idle process and of an idle thread "
                 f"({compared.aside}): {sizes}"
             )
         else:
-            more, less = ("process", "thread") if compared.verdict == Direction.MORE else ("thread", "process")
-            text = f"an idle {more} takes {compared.times_text} times the memory of an idle {less}: a process {sizes}"
+            more, less = ("process", "thread") if compared.direction == Direction.MORE else ("thread", "process")
+            text = f"an idle {more} takes {compared.upward.text} times the memory of an idle {less}: a process {sizes}"
         name = ".".join(["footprint.process_thread", *map(str, changes.values())])
-        yield Finding(name, sentence(text), compared.numbers)
+        yield Finding(name, sentence(text), numbers_of(compared))
 
 
 def _tasks(row: Evidence) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.wording import listed, measured, median_with_ends, no_difference, sentences
 from clonometer.results.rows.evidence import Evidence
@@ -44,10 +45,10 @@ class Growth:
 
     points: Sequence[Evidence]
     trend: Trend
-    over_first: Sequence[Comparison]
+    over_first: Sequence[Change[Evidence]]
 
     @property
-    def ends(self) -> Comparison:
+    def ends(self) -> Change[Evidence]:
         """The last point against the first."""
         return self.over_first[-1]
 
@@ -59,7 +60,7 @@ class Growth:
     @property
     def is_line(self) -> bool:
         """Whether all points lie on a line that rises, and the last one surely takes longer than the first."""
-        return self.ends.verdict == Direction.MORE and self.trend.rises and self.trend.upto == len(self.points) - 1
+        return self.ends.direction == Direction.MORE and self.trend.rises and self.trend.upto == len(self.points) - 1
 
 
 @dataclass(frozen=True)
@@ -127,21 +128,21 @@ def growth_texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
 
 def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
     first = growths[0]
-    ends, apart = first.ends, [each for each in first.over_first[:-1] if each.verdict != Direction.UNKNOWN]
+    ends, apart = first.ends, [each for each in first.over_first[:-1] if each.direction != Direction.UNKNOWN]
     last, begin = words.place(first.points[-1]), words.place(first.points[0])
     head = f"{words.name}{words.tail}"
-    if ends.verdict == Direction.UNKNOWN:
+    if ends.direction == Direction.UNKNOWN:
         unknown = no_difference(last, begin, [ends], at=lambda _: first.what)
         if not apart:
             return (sentences(f"{head}: {unknown}"),) * 2
-        most = max(apart, key=lambda each: each.times)
+        most = max(apart, key=lambda each: each.size)
         hump = f"{head}: {_times(most, words)} {first.what}"
         return sentences(hump, f"{unknown}, so there is no trend from end to end"), sentences(f"{hump}; {unknown}")
     ratio = _times(ends, words)
     if first.is_line and first.trend.straight is not None:
         lines = [growth for growth in growths if growth.is_line]
         slopes = listed([f"{_slope(growth, words)} {_to(growth, first, words)}" for growth in lines])
-        flat = [growth for growth in growths if growth.ends.verdict == Direction.UNKNOWN]
+        flat = [growth for growth in growths if growth.ends.direction == Direction.UNKNOWN]
         text = sentences(
             f"each {words.thing} adds {slopes}{words.tail}",
             f"{words.name} takes {ratio} {first.what}",
@@ -150,7 +151,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         return text, sentences(
             f"each {words.thing} adds {_slope(first, words)} to {words.name} {first.what}{words.tail}"
         )
-    if first.trend.rises and first.trend.straight is not None and ends.verdict == Direction.MORE:
+    if first.trend.rises and first.trend.straight is not None and ends.direction == Direction.MORE:
         upto = words.place(first.points[first.trend.upto])
         line = f"each {words.thing} adds {words.slope(first.trend.straight)} to {words.name} {first.what} up to {upto}"
         off = f"{median_with_ends(first.points[-1])} {words.at} {last}"
@@ -160,14 +161,14 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         )
     values = [f"{median_with_ends(row)} {words.at} {words.place(row)}" for row in (first.points[0], first.points[-1])]
     medians = f"{head}: {' and '.join(values)} {first.what}"
-    bent = "no straight line joins the points" if ends.verdict == Direction.MORE and len(first.points) > 2 else ""
+    bent = "no straight line joins the points" if ends.direction == Direction.MORE and len(first.points) > 2 else ""
     return sentences(medians, f"that is {ratio}", bent), sentences(medians)
 
 
-def _times(comparison: Comparison, words: Words) -> str:
+def _times(comparison: Change[Evidence], words: Words) -> str:
     """How many times as long the longer side takes."""
-    longer, shorter = map(words.place, comparison.by_length)
-    return f"{comparison.times_text} times as long {words.at} {longer} as {words.at} {shorter}"
+    longer, shorter = map(words.place, comparison.upward.sides)
+    return f"{comparison.upward.text} times as long {words.at} {longer} as {words.at} {shorter}"
 
 
 def _slope(growth: Growth, words: Words) -> str:

@@ -6,7 +6,7 @@ import signal
 from itertools import groupby
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, listed, short_median
 from clonometer.results.rows.evidence import Evidence
@@ -74,7 +74,7 @@ def _ratio(comparer: Comparer, incidents: list[Incident]) -> dict[str, Any]:
     rows = {incident.arrangement: incident.times.get("restored_ns") for incident in incidents}
     thread, process = rows.get("thread"), rows.get("process")
     comparison = comparer.compare(thread, process) if thread and process else None
-    return {"restored_thread_over_process": comparison.numbers} if comparison else {}
+    return {"restored_thread_over_process": numbers_of(comparison)} if comparison else {}
 
 
 FINDERS = (Finder(isolation, 160),)

@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder, Findings
@@ -52,10 +52,10 @@ def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> Finding |
             trend = trend_of(comparer, points, [_pages(row) for row in points], "line", estimate.cell, estimate.stage)
             growth = growth_of(comparer, points, trend)
             growths += [growth] if growth is not None else []
-            entries.append(_numbers(trend, points, stage) | {"growth": growth.ends.numbers if growth else None})
+            entries.append(_numbers(trend, points, stage) | {"growth": numbers_of(growth.ends) if growth else None})
         if growths:
-            comparer.claim((growths[0].ends.a, growths[0].ends.b), "parent_bytes")
-            numbers = entries[0] | growths[0].ends.numbers
+            comparer.claim((growths[0].ends.other, growths[0].ends.base), "parent_bytes")
+            numbers = entries[0] | numbers_of(growths[0].ends)
             numbers |= {"stages": entries, "temperature": temperature, "workload": workload}
             numbers["cells"] = entries[0]["cells"]
             text, headline = _texts(growths, temperature, changes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
@@ -47,13 +48,13 @@ def _size(row: Evidence) -> int:
 
 def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: LinesBySize) -> Finding | None:
     threads = lines.get(("thread", THREADS), {})
-    curves: dict[str, dict[int, Comparison]] = {}
+    curves: dict[str, dict[int, Change[Evidence]]] = {}
     for (kind, workload), rows in lines.items():
         if kind != "process":
             continue
         sizes = sorted(rows.keys() & threads.keys())
         made = comparer.compare_all((rows[size], threads[size]) for size in sizes)
-        curve = {_size(comparison.a): comparison for comparison in made}
+        curve = {_size(comparison.other): comparison for comparison in made}
         if curve:
             curves[workload] = curve
     if not curves:
@@ -65,7 +66,7 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     best = _best(comparer, lines)
     clauses += _best_texts(best)
     entries = [
-        comparison.numbers | {"workload": workload, "message_bytes": size, "quantity": quantity}
+        numbers_of(comparison) | {"workload": workload, "message_bytes": size, "quantity": quantity}
         for workload, curve in curves.items()
         for size, comparison in curve.items()
     ]
@@ -83,17 +84,17 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     return Finding(id_, headed(head, clauses), numbers, headed(head, _extremes(curves)))
 
 
-def crossover(curve: dict[int, Comparison]) -> int | None:
+def crossover(curve: dict[int, Change[Evidence]]) -> int | None:
     """The size from which on processes take longer at every larger size that was measured; None if there is none."""
     smallest = None
     for size in sorted(curve, reverse=True):
-        if curve[size].verdict != Direction.MORE:
+        if curve[size].direction != Direction.MORE:
             break
         smallest = size
     return smallest
 
 
-def _curve_texts(workload: str, curve: dict[int, Comparison]) -> list[str]:
+def _curve_texts(workload: str, curve: dict[int, Change[Evidence]]) -> list[str]:
     sizes = sorted(curve)
     ends = sizes if len(sizes) == 1 else [sizes[0], sizes[-1]]
     name = f"processes by {way(workload)}"
@@ -102,7 +103,7 @@ def _curve_texts(workload: str, curve: dict[int, Comparison]) -> list[str]:
         _THREADS,
         [curve[size] for size in ends],
         plural=True,
-        at=lambda each: f"at {approximate_bytes(_size(each.a))}",
+        at=lambda each: f"at {approximate_bytes(_size(each.other))}",
     )
     begin = crossover(curve)
     if begin is not None and len(sizes) > 1:
@@ -119,8 +120,8 @@ def _best(comparer: Comparer, lines: LinesBySize) -> dict[int, list[str]]:
         rows = [rows[size] for rows in by_way.values() if size in rows]
         compared = comparer.best(rows)
         if compared:
-            tied = [comparison.a for comparison in compared if comparison.verdict == Direction.UNKNOWN]
-            best[size] = [row.estimate.workload for row in (compared[0].b, *tied)]
+            tied = [comparison.other for comparison in compared if comparison.direction == Direction.UNKNOWN]
+            best[size] = [row.estimate.workload for row in (compared[0].base, *tied)]
     return best
 
 
@@ -142,10 +143,10 @@ def _best_texts(best: dict[int, list[str]]) -> list[str]:
     return texts
 
 
-def _extremes(curves: dict[str, dict[int, Comparison]]) -> list[str]:
+def _extremes(curves: dict[str, dict[int, Change[Evidence]]]) -> list[str]:
     """The ways that come nearest to threads and furthest from them at the largest size."""
     last = {workload: curve[max(curve)] for workload, curve in curves.items()}
-    ordered = sorted(last, key=lambda workload: last[workload].ratio.value)
+    ordered = sorted(last, key=lambda workload: last[workload].value or 0.0)
     chosen = ordered if len(ordered) == 1 else [ordered[0], ordered[-1]]
     return [
         f"at {approximate_bytes(max(curves[workload]))}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.families import CALL, END, is_beside
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder, Findings
@@ -81,7 +81,7 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
         name += f".{first.quantity}"
     if first.free_placement:
         name += f".{first.free_placement}"
-    numbers = entries[0] | growths[0].ends.numbers
+    numbers = entries[0] | numbers_of(growths[0].ends)
     numbers |= {"stages": entries, "axis": scan.axis, "workload": first.workload}
     numbers |= {"average_ns": average.value, "average_ns_interval": interval_ends(average)}
     numbers["cells"] = [point.estimate.cell for point in scan.points]

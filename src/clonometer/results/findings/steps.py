@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, SignedDifference
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
+from clonometer.results.findings.ends import ONE_PROCESS
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, measured
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, stage_place
@@ -36,7 +39,7 @@ def _step(
 ) -> Finding | None:
     book = comparer.book
     same_end = book.about(workload).reaped_by == book.about(base).reaped_by
-    made: list[SignedDifference] = []
+    made: list[Change[Evidence]] = []
     for stage, quantity in _quantities(comparer, workload):
         a = book.main(workload, changes, temperature, stage, quantity)
         b = book.main(base, changes, temperature, stage, quantity)
@@ -45,7 +48,7 @@ def _step(
         made.append(comparer.difference(a, b, "step", a.estimate.cell, b.estimate.cell, quantity))
     if not made:
         return None
-    first = made[0].a.estimate
+    first = made[0].other.estimate
     words = condition(changes, temperature, first.condition.get("placement"))
     head = f"from {mechanism_name(base)} to {mechanism_name(workload)}, {words}"
     texts = _texts(made)
@@ -70,29 +73,30 @@ def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str
     return sorted(quantities, key=lambda entry: stage_place(entry[0]))
 
 
-def _last_stage(made: list[SignedDifference]) -> SignedDifference:
-    staged = [step for step in made if step.a.estimate.stage is not None]
+def _last_stage(made: list[Change[Evidence]]) -> Change[Evidence]:
+    staged = [step for step in made if step.other.estimate.stage is not None]
     return (staged or made)[-1]
 
 
-def _texts(made: Sequence[SignedDifference]) -> list[str]:
+def _texts(made: Sequence[Change[Evidence]]) -> list[str]:
     clauses = []
     for verb, verdict in (("adds", Direction.MORE), ("saves", Direction.LESS)):
-        amounts = [f"{step.amount} {_measured(step)}" for step in made if step.verdict == verdict]
+        amounts = [f"{step.upward.text} {_measured(step)}" for step in made if step.direction == verdict]
         clauses += [f"{verb} {listed(amounts)}"] if amounts else []
-    unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.verdict == Direction.UNKNOWN]
+    unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.direction == Direction.UNKNOWN]
     return [
         *(["; ".join(clauses)] if clauses else []),
         *([f"could not tell a difference {listed(unknown)}"] if unknown else []),
     ]
 
 
-def _measured(step: SignedDifference) -> str:
-    return measured(step.a.estimate.stage, step.a.estimate.quantity)
+def _measured(step: Change[Evidence]) -> str:
+    return measured(step.other.estimate.stage, step.other.estimate.quantity)
 
 
-def _numbers(step: SignedDifference) -> dict[str, Any]:
-    return {"stage": step.a.estimate.stage, "quantity": step.a.estimate.quantity, **step.numbers}
+def _numbers(step: Change[Evidence]) -> dict[str, Any]:
+    reason = ONE_PROCESS if step.interval is None else None
+    return numbers_of(step) | {"quantity": step.other.estimate.quantity, "interval_reason": reason}
 
 
 FINDERS = (Finder(steps, 130),)

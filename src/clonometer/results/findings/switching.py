@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
-from clonometer.results.findings.ends import confidence_of
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.evidence import Book, Evidence
@@ -71,13 +71,13 @@ def kinds(comparer: Comparer) -> Findings:
         made = comparer.compare_all(pairs)
         if not made:
             continue
-        comparer.claim((row for comparison in made for row in (comparison.a, comparison.b)), TASK_KIND, "partner_cpu")
-        words = where_words(where, made[0].a)
+        comparer.claim((row for comparison in made for row in comparison.sides), TASK_KIND, "partner_cpu")
+        words = where_words(where, made[0].other)
         clauses = _clauses(made)
         least, entries = _least(comparer, made)
         text = headed(words, [*clauses, *least])
         headline = headed(words, [*clauses[:1], *least])
-        numbers = made[0].numbers | {
+        numbers = numbers_of(made[0]) | {
             "of": "processes over threads, a hand-over",
             "ways": entries,
             "cells": cells_of(made),
@@ -86,22 +86,22 @@ def kinds(comparer: Comparer) -> Findings:
         yield Finding(name, text, numbers, headline)
 
 
-def _clauses(made: list[Comparison]) -> list[str]:
+def _clauses(made: list[Change[Evidence]]) -> list[str]:
     return several_ratios(
         "a hand-over between processes",
         "a hand-over between threads",
         made,
-        at=lambda each: f"by {way(each.a.estimate.workload)}",
+        at=lambda each: f"by {way(each.other.estimate.workload)}",
     )
 
 
-def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[dict[str, Any]]]:
+def _least(comparer: Comparer, made: list[Change[Evidence]]) -> tuple[list[str], list[dict[str, Any]]]:
     """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
     entries, spoken = [], []
     for comparison in made:
         switches = []
-        entry: dict[str, Any] = comparison.numbers | {"workload": comparison.a.estimate.workload}
-        for side, row in (("process", comparison.a), ("thread", comparison.b)):
+        entry: dict[str, Any] = numbers_of(comparison) | {"workload": comparison.other.estimate.workload}
+        for side, row in (("process", comparison.other), ("thread", comparison.base)):
             itself = comparer.book.placements(row.cell, _SWITCH).get(row.estimate.placement)
             switches.append(itself)
             entry[f"{side}_handover_ns"] = row.estimate.median_ns
@@ -109,7 +109,7 @@ def _least(comparer: Comparer, made: list[Comparison]) -> tuple[list[str], list[
         entries.append(entry)
         process, thread = switches
         # A task that yields sleeps never: it is less than a switch to a task that has to be woken.
-        if process is not None and thread is not None and comparison.a.estimate.workload != "switch.yield":
+        if process is not None and thread is not None and comparison.other.estimate.workload != "switch.yield":
             spoken.append((thread, process))
     if not spoken:
         return [], entries
@@ -183,13 +183,13 @@ def _entry(comparer: Comparer, point: Evidence, none: Evidence) -> dict[str, Any
     more = comparer.difference(point, none, "indirect", point.estimate.cell, none.estimate.cell)
     return {
         "bytes": int(point.estimate.condition["working_set_bytes"]),
-        "indirect_ns": more.interval.value,
-        "indirect_low_ns": more.interval.low,
-        "indirect_high_ns": more.interval.high,
-        "below_ns": max(abs(more.interval.low), abs(more.interval.high)),
-        "confidence": confidence_of(more.interval),
-        "n_processes": more.interval.n,
-        "verdict": more.verdict,
+        "indirect_ns": more.value,
+        "indirect_low_ns": more.low,
+        "indirect_high_ns": more.high,
+        "below_ns": max(abs(end) for end in (more.low, more.high, more.value) if end is not None),
+        "confidence": more.confidence,
+        "n_processes": more.n,
+        "verdict": more.direction,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from clonometer.families import axis as axis_of
 from clonometer.families import measured_in
-from clonometer.results.findings.comparing import Comparison
+from clonometer.results.change import Change
 from clonometer.results.rows.evidence import Evidence
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.verdicts import Direction
@@ -108,17 +108,17 @@ def median_with_ends(row: Evidence) -> str:
     return format_duration_interval(*row.estimate.median_with_ends, row.estimate.resolution_ns)
 
 
-def _measured(comparison: Comparison) -> str:
-    return measured(comparison.a.estimate.stage, comparison.a.estimate.quantity)
+def _measured(comparison: Change[Evidence]) -> str:
+    return measured(comparison.other.estimate.stage, comparison.other.estimate.quantity)
 
 
 def several_ratios(
     a: str,
     b: str,
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[Change[Evidence]],
     *,
     plural: bool = False,
-    at: Callable[[Comparison], str] = _measured,
+    at: Callable[[Change[Evidence]], str] = _measured,
 ) -> list[str]:
     """Say in sentences how two things compare at several stages, always with a ratio above 1.
 
@@ -127,29 +127,29 @@ def several_ratios(
     """
     clauses = []
     for first, second, verdict in ((a, b, Direction.MORE), (b, a, Direction.LESS)):
-        with_verdict = [comparison for comparison in comparisons if comparison.verdict == verdict]
+        with_verdict = [comparison for comparison in comparisons if comparison.direction == verdict]
         ratios = [
-            f"{comparison.times_text} "
+            f"{comparison.upward.text} "
             f"{f'times as long as {second} ' if comparison is with_verdict[0] else ''}{at(comparison)}"
             for comparison in with_verdict
         ]
         if ratios:
             clauses.append(_listed_in_sentences(f"{first} {'take' if plural else 'takes'}", "The ratio is", ratios))
     texts = ["; ".join(clauses)] if clauses else []
-    same = [comparison for comparison in comparisons if comparison.verdict == Direction.UNKNOWN]
+    same = [comparison for comparison in comparisons if comparison.direction == Direction.UNKNOWN]
     return [*texts, *([no_difference(a, b, same, at=at)] if same else [])]
 
 
-def verdict(a: str, b: str, comparison: Comparison, *, plural: bool = False) -> str:
+def verdict(a: str, b: str, comparison: Change[Evidence], *, plural: bool = False) -> str:
     """Say how two things compare, always with a ratio above 1."""
-    if comparison.verdict == Direction.UNKNOWN:
+    if comparison.direction == Direction.UNKNOWN:
         return f"could not tell a difference between {a} and {b} ({comparison.aside})"
-    longer, shorter = (a, b) if comparison.verdict == Direction.MORE else (b, a)
-    return f"{longer} {'take' if plural else 'takes'} {comparison.times_text} times as long as {shorter}"
+    longer, shorter = (a, b) if comparison.direction == Direction.MORE else (b, a)
+    return f"{longer} {'take' if plural else 'takes'} {comparison.upward.text} times as long as {shorter}"
 
 
 def no_difference(
-    a: str, b: str, comparisons: Sequence[Comparison], *, at: Callable[[Comparison], str] = _measured
+    a: str, b: str, comparisons: Sequence[Change[Evidence]], *, at: Callable[[Change[Evidence]], str] = _measured
 ) -> str:
     """Say that two things could not be told apart, and where."""
     places = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons]

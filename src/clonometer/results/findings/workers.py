@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, Comparison, cells_of
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, measured, sentence, sentences, verdict
 from clonometer.results.rows.evidence import Book, Evidence
@@ -26,7 +27,7 @@ _POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic t
 #: Fewer conditions speak for themselves.
 _LEAST_VARIANTS = 3
 #: A workload, its condition apart from kind and workers, and comparisons by the number of workers.
-_Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Comparison]]]
+_Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Change[Evidence]]]]
 _NAMES = {side: axis_words(TASK_KIND, side) for side in SIDES}
 
 
@@ -79,7 +80,7 @@ def _is_last(row: Evidence, fits: Sequence[Fit]) -> bool:
 
 def _variants(contests: list[tuple[Finding, _Contests]]) -> list[Finding]:
     """Where several conditions were compared with as many workers: those in which one kind takes longer, most first."""
-    groups: dict[tuple[str, int], list[tuple[dict[str, int | str], Comparison]]] = {}
+    groups: dict[tuple[str, int], list[tuple[dict[str, int | str], Change[Evidence]]]] = {}
     for _, (workload, others, compared) in contests:
         for count, comparison in compared:
             groups.setdefault((workload, count), []).append((others, comparison))
@@ -90,22 +91,22 @@ def _variants(contests: list[tuple[Finding, _Contests]]) -> list[Finding]:
     ]
 
 
-def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str], Comparison]]) -> Finding:
+def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str], Change[Evidence]]]) -> Finding:
     first, second = (_NAMES[side] for side in SIDES)
     common = set.intersection(*({*others.items()} for others, _ in variants))
     parts = []
     for longer, (slow, fast) in {Direction.MORE: (first, second), Direction.LESS: (second, first)}.items():
-        apart = [variant for variant in variants if variant[1].verdict == longer]
-        apart.sort(key=lambda variant: -variant[1].times)
-        ratios = [f"{comparison.times_text} times with {_apart(others, common)}" for others, comparison in apart]
+        apart = [variant for variant in variants if variant[1].direction == longer]
+        apart.sort(key=lambda variant: -variant[1].size)
+        ratios = [f"{comparison.upward.text} times with {_apart(others, common)}" for others, comparison in apart]
         parts += [f"{slow} take longer than {fast}: {listed(ratios)}"] if ratios else []
-    same = [_apart(others, common) for others, comparison in variants if comparison.verdict == Direction.UNKNOWN]
+    same = [_apart(others, common) for others, comparison in variants if comparison.direction == Direction.UNKNOWN]
     parts += [f"could not tell a difference with {listed(same)}"] if same else []
     text = headed(f"{workload}, {axis_words('workers', count)}", parts)
     numbers = {
         "workload": workload,
         "workers": count,
-        "ratios": [{"condition": others, **comparison.numbers} for others, comparison in variants],
+        "ratios": [{"condition": others, **numbers_of(comparison)} for others, comparison in variants],
         "cells": cells_of(comparison for _, comparison in variants),
     }
     return Finding(f"variants.{workload}.{count}", text, numbers)
@@ -126,22 +127,22 @@ def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
 
 
 def _contest(
-    workload: str, quantity: str, others: dict[str, int | str], comparisons: list[tuple[int, Comparison]]
+    workload: str, quantity: str, others: dict[str, int | str], comparisons: list[tuple[int, Change[Evidence]]]
 ) -> Finding:
     what = condition(others, None)
     head = f"{workload} {measured(None, quantity)}{f', {what}' if what else ''}"
     clauses = [f"with {axis_words('workers', count)}, {_verdict(comparison)}" for count, comparison in comparisons]
     last = comparisons[-1][1]
-    numbers = last.numbers | {
+    numbers = numbers_of(last) | {
         "workers": [count for count, _ in comparisons],
-        "ratios": [comparison.numbers for _, comparison in comparisons],
+        "ratios": [numbers_of(comparison) for _, comparison in comparisons],
         "cells": cells_of(comparison for _, comparison in comparisons),
     }
     name = ".".join([workload, *map(str, others.values())])
     return Finding(f"workers.{name}", headed(head, clauses), numbers, headed(head, clauses[-1:]))
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: Change[Evidence]) -> str:
     first, second = (_NAMES[side] for side in SIDES)
     return verdict(first, second, comparison, plural=True)
 
@@ -253,7 +254,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
     what = f"{evidence.workload} {measured(None, evidence.quantity)}"
     share = ladder.remainder_share
     both = f"{first} and {second}"
-    if share is None or comparer.difference(*rungs[0].sides, "gap").verdict == Direction.UNKNOWN:
+    if share is None or comparer.difference(*rungs[0].sides, "gap").direction == Direction.UNKNOWN:
         text = f"{what}: could not tell a difference between {both} with all shared ({_signed(gap)})"
         left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from clonometer.families import axis as axis_of
 from clonometer.families import family, workload_words
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.wording import sentence
 from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
 from clonometer.results.first.words import condition_words, cost, is_launch_row, short_of_end
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
@@ -31,7 +33,7 @@ class _Choice:
     id: str
     text: str
     brief: str
-    compared: Comparison
+    compared: Change[Evidence]
 
 
 def advice(comparer: Comparer) -> list[Finding]:
@@ -41,24 +43,24 @@ def advice(comparer: Comparer) -> list[Finding]:
     the same condition, another value of one axis, workers that are woken instead of launched, or a program that
     launches again.
     """
-    choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.compared.times)
+    choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.compared.size)
     kept: dict[str, _Choice] = {}
     for choice in [*_workers(comparer), *choices, *_later_launches(comparer)]:
-        if choice.compared.least_times >= 1 + _LEAST_GAIN:
+        if (choice.compared.upward.low or 0.0) >= 1 + _LEAST_GAIN:
             kept.setdefault(choice.id, choice)
     return [_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
 
 
 def _finding(choice: _Choice) -> Finding:
     compared = choice.compared
-    dear, cheap = compared.by_length
-    ratio = compared.times_text
+    dear, cheap = compared.upward.sides
+    ratio = compared.upward.text
     figures = {"cheap": cost(cheap), "dear": cost(dear)}
     texts = [
         choice.text.format(times=ratio, **figures),
         choice.brief.format(times=ratio.partition(" (")[0], **figures),
     ]
-    numbers = compared.numbers | {"cells": [cheap.cell, dear.cell]}
+    numbers = numbers_of(compared) | {"cells": [cheap.cell, dear.cell]}
     return Finding(f"do.{choice.id}", sentence(texts[0]), numbers, sentence(texts[1]))
 
 
@@ -68,7 +70,7 @@ def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
         ranked = sorted(rows, key=lambda row: row.estimate.median_ns or 0.0)
         best = next((row for row in ranked if not workload_words(row.estimate.workload).raw), ranked[-1])
         compared = comparer.compare(ranked[-1], best) if best is not ranked[-1] else None
-        if compared is not None and compared.verdict != Direction.UNKNOWN:
+        if compared is not None and compared.direction != Direction.UNKNOWN:
             cheap, dear = (row.estimate.workload for row in (best, ranked[-1]))
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
             where = condition_words(comparer.book.changes(rows[0].estimate))
@@ -82,11 +84,11 @@ def _conditions(comparer: Comparer) -> Iterator[_Choice]:
     for effect in stated_effects(comparer):
         text = _change(effect)
         if text:
-            name = mechanism_name(effect.comparison.a.estimate.workload)
+            name = mechanism_name(effect.comparison.other.estimate.workload)
             dear = effect.value if effect.cheaper == effect.base else effect.base
-            others = comparer.book.changes(effect.comparison.a.estimate, effect.axis)
+            others = comparer.book.changes(effect.comparison.other.estimate, effect.axis)
             where = condition_words({effect.axis: dear, **others})
-            until = short_of_end(effect.comparison.a)
+            until = short_of_end(effect.comparison.other)
             full = f"{text}: {where}, {name} takes {{dear}}{until}, {{times}} times as much"
             brief = f"{text}: {name} takes {{cheap}} instead of {{dear}}{until}"
             yield _Choice(effect.axis, full, brief, effect.comparison)
@@ -108,7 +110,7 @@ def _workers(comparer: Comparer) -> Iterator[_Choice]:
     if launches and waking:
         launch, wake = (min(rows, key=lambda row: row.estimate.median_ns or 0.0) for rows in (launches, waking))
         compared = comparer.compare(launch, wake)
-        if compared is not None and compared.verdict == Direction.MORE:
+        if compared is not None and compared.direction == Direction.MORE:
             name = mechanism_name(launch.estimate.workload)
             text = f"{family(wake.estimate.family).advice}: {{cheap}}, {{times}} times cheaper than {name}"
             yield _Choice("workers", text, text, compared)
@@ -122,7 +124,7 @@ def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
             continue
         first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
         compared = None if first is None else comparer.compare(first, row)
-        if compared is not None and compared.verdict == Direction.MORE:
+        if compared is not None and compared.direction == Direction.MORE:
             name = mechanism_name(estimate.workload)
             text = f"launch from a long-running process: {name} takes {{cheap}} instead of {{dear}}"
             yield _Choice(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.families.same_image import FORK, PTHREAD
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence
 from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
 from clonometer.results.first.words import (
@@ -42,7 +43,7 @@ def answer(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
     return listed[:MOST_SENTENCES]
 
 
-def contest(comparer: Comparer) -> Comparison | None:
+def contest(comparer: Comparer) -> Change[Evidence] | None:
     """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
     for rows in rivals(comparer.book):
         subject, *others = sorted(rows, key=lambda row: row.estimate.workload != FORK)
@@ -57,7 +58,7 @@ def contest(comparer: Comparer) -> Comparison | None:
 def _of_launches(comparer: Comparer, launches: Sequence[Evidence]) -> list[Finding]:
     compared = contest(comparer)
     first = _alone(comparer, launches[0]) if compared is None else _contest(comparer, compared)
-    subject = launches[0] if compared is None else compared.a
+    subject = launches[0] if compared is None else compared.other
     listed = [first]
     listed += [_effect(comparer, largest) for largest in stated_effects(comparer)[:1]]
     others = [row for row in plain_rows(comparer.book) if row.estimate.family != subject.estimate.family]
@@ -66,19 +67,19 @@ def _of_launches(comparer: Comparer, launches: Sequence[Evidence]) -> list[Findi
     return [*listed, *(_alone(comparer, row) for row in cheapest[:1])]
 
 
-def _contest(comparer: Comparer, compared: Comparison) -> Finding:
-    a, b = compared.a, compared.b
+def _contest(comparer: Comparer, compared: Change[Evidence]) -> Finding:
+    a, b = compared.other, compared.base
     where = condition_words(comparer.book.changes(a.estimate))
     head = f"{where}, " if where else ""
     text = f"{head}{named(a)} takes {cost(a)} {how_long(a)}, {named(b)} {cost(b)}: {_judged(compared)}"
-    return Finding("answer.contest", sentence(text), compared.numbers)
+    return Finding("answer.contest", sentence(text), numbers_of(compared))
 
 
-def _judged(compared: Comparison) -> str:
-    if compared.verdict == Direction.UNKNOWN:
+def _judged(compared: Change[Evidence]) -> str:
+    if compared.direction == Direction.UNKNOWN:
         return f"could not tell a difference ({compared.aside})"
-    longer, _ = compared.by_length
-    return f"{mechanism_name(longer.estimate.workload)} takes {compared.times_text} times as long"
+    longer, _ = compared.upward.sides
+    return f"{mechanism_name(longer.estimate.workload)} takes {compared.upward.text} times as long"
 
 
 def _alone(comparer: Comparer, row: Evidence) -> Finding:
@@ -99,15 +100,15 @@ def _alone(comparer: Comparer, row: Evidence) -> Finding:
 
 def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     compared = effect.comparison
-    row, _ = compared.by_length
-    value, other = (effect.value, effect.base) if row is compared.a else (effect.base, effect.value)
+    row, _ = compared.upward.sides
+    value, other = (effect.value, effect.base) if row is compared.other else (effect.base, effect.value)
     others = comparer.book.changes(row.estimate, effect.axis)
     name = mechanism_name(row.estimate.workload)
     where = condition_words({effect.axis: value, **others})
     against = f"with {with_value(effect.axis, other)}" if other else "without"
     taken = f"{verb(row)} {cost(row)}{short_of_end(row)}"
-    text = f"{where}, {name} {taken}: {compared.times_text} times as much as {against}"
-    numbers = compared.numbers | {"axis": effect.axis}
+    text = f"{where}, {name} {taken}: {compared.upward.text} times as much as {against}"
+    numbers = numbers_of(compared) | {"axis": effect.axis}
     return Finding(f"answer.effect.{effect.axis}.{row.estimate.workload}", sentence(text), numbers)
 
 

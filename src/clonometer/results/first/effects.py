@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.families import family, is_beside, is_launch
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.rows.evidence import Book, Evidence, once_per_book
 from clonometer.verdicts import Direction
 from clonometer.words import is_detail, stage_place
@@ -15,17 +16,17 @@ from clonometer.words import is_detail, stage_place
 
 @dataclass(frozen=True)
 class AxisEffect:
-    """What a value of an axis does against another one, all else being equal: ``comparison.a`` has the value."""
+    """What a value of an axis does against another one, all else being equal: ``comparison.other`` has the value."""
 
     axis: str
     value: int | str
     base: int | str
-    comparison: Comparison
+    comparison: Change[Evidence]
 
     @property
     def cheaper(self) -> int | str:
         """The value of the cheaper side."""
-        return self.base if self.comparison.ratio.value > 1 else self.value
+        return self.base if self.comparison.rises else self.value
 
 
 @once_per_book
@@ -108,7 +109,7 @@ def effects(comparer: Comparer) -> list[AxisEffect]:
     The base is the axis's default; where that was not measured, the least number or the value that comes first.
     """
     made = [effect for group in _scans(comparer.book) for effect in _of_scan(comparer, *group)]
-    return sorted(made, key=lambda effect: -effect.comparison.times)
+    return sorted(made, key=lambda effect: -effect.comparison.size)
 
 
 def stated_effects(comparer: Comparer) -> list[AxisEffect]:
@@ -119,8 +120,8 @@ def stated_effects(comparer: Comparer) -> list[AxisEffect]:
     return [
         effect
         for effect in effects(comparer)
-        if effect.comparison.verdict != Direction.UNKNOWN
-        and (isinstance(effect.value, str) or is_launch(effect.comparison.a.estimate.family))
+        if effect.comparison.direction != Direction.UNKNOWN
+        and (isinstance(effect.value, str) or is_launch(effect.comparison.other.estimate.family))
     ]
 
 

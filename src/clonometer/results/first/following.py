@@ -26,8 +26,8 @@ def next_command(comparer: Comparer) -> NextCommand:
         return longer
     compared = contest(comparer)
     if compared is not None:
-        names = [_typed(row) for row in (compared.a, compared.b)]
-        words = ("explain", names[0], "--vs", names[1], *_settings(comparer, compared.a))
+        names = [_typed(row) for row in compared.sides]
+        words = ("explain", names[0], "--vs", names[1], *_settings(comparer, compared.other))
         return NextCommand(words, "which part of a launch takes it")
     plain = plain_rows(comparer.book)
     launch = next((row for row in plain if is_launch_row(row)), None)

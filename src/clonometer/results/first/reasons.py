@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, Comparison
+from clonometer.results.change import Change
+from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import effects, plain_rows
@@ -34,7 +35,7 @@ def reasons(comparer: Comparer, findings: Sequence[Finding], answered: Sequence[
     name a cause, those of cells that the answer speaks of first. What the answer has said already is left out.
     """
     split = _split(comparer)
-    varied = [effect.comparison.numbers["cells"][0] for effect in effects(comparer)]
+    varied = [effect.comparison.other.cell for effect in effects(comparer)]
     spoken = {cell for finding in answered for cell in finding.numbers["cells"]} | set(varied)
     answers = {finding.sentence for finding in answered}
     causes = [finding for finding in findings if finding.id.startswith(_EXPLAIN) and finding.states_difference]
@@ -59,18 +60,20 @@ def _brief(finding: Finding) -> str:
 
 def _split(comparer: Comparer) -> list[Finding]:
     compared = contest(comparer)
-    if compared is not None and compared.verdict != Direction.UNKNOWN:
+    if compared is not None and compared.direction != Direction.UNKNOWN:
         made = _difference(comparer, compared)
         if made is not None:
             return [made]
-    subject = compared.a if compared else next((row for row in plain_rows(comparer.book) if is_launch_row(row)), None)
+    subject = (
+        compared.other if compared else next((row for row in plain_rows(comparer.book) if is_launch_row(row)), None)
+    )
     made = None if subject is None else _whole(comparer, subject)
     return [] if made is None else [made]
 
 
-def _difference(comparer: Comparer, compared: Comparison) -> Finding | None:
+def _difference(comparer: Comparer, compared: Change[Evidence]) -> Finding | None:
     """By which parts of a launch the longer side takes longer."""
-    longer, shorter = compared.by_length
+    longer, shorter = compared.upward.sides
     sides = [_parts(comparer.book, row) for row in (longer, shorter)]
     if not sides[0] or list(sides[0]) != list(sides[1]):
         return None
