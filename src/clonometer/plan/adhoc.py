@@ -9,7 +9,7 @@ from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.plan.catalogue import TEMPERATURES
 from clonometer.plan.cell import Cell, make_cell
 from clonometer.plan.expand import Entry, axes_of, expand, meaningful, with_condition
-from clonometer.plan.limits import estimated_process_ns, limits_for, sparing
+from clonometer.plan.limits import ASKED, estimated_process_ns, limits_for, sparing
 from clonometer.plan.names import chosen_cells
 from clonometer.plan.planfile import checked_budget
 from clonometer.plan.types import Catalogue, Plan, Target
@@ -72,7 +72,7 @@ def plan_from_arguments(
         raise UsageError("no workload is named", f"available: {', '.join(sorted(catalogue.workloads))}")
     temperatures = read.pop(TEMPERATURE, None)
     entry = Entry("", tuple(workloads), read, temperatures, dict(limits or {}), some=True)
-    targets = expand([entry], catalogue, ease=True)
+    targets = expand([entry], catalogue, ASKED, ease=True)
     budget = estimated_seconds(targets) if budget_seconds is None else checked_budget(budget_seconds, "--budget")
     return Plan(ADHOC, title, budget, targets)
 

@@ -29,6 +29,11 @@ _LAUNCH_NS = 200_000
 _START_NS = 15_000_000
 _WARMUP_LIMIT_NS = 50_000_000
 
+#: Of what is asked for by name, without a plan. Medians of processes scatter by their layout and their moment far more
+#: than by their samples: many short processes narrow an interval sooner than few long ones (T. Kalibera, R. Jones,
+#: "Rigorous benchmarking in reasonable time", ISMM 2013).
+ASKED = Limits(samples=100, blocks=2)
+
 
 def read_limits(table: Mapping[str, object]) -> dict[str, int]:
     """Check a table of limits of a plan file.
@@ -112,7 +117,7 @@ def estimated_process_ns(condition: Mapping[str, AxisValue], limits: Limits) -> 
     return _START_NS + build_ns + warmup_ns + limits.blocks * block_ns
 
 
-def limits_for(condition: Mapping[str, AxisValue], base: Limits | None = None) -> Limits:
+def limits_for(condition: Mapping[str, AxisValue], base: Limits = ASKED) -> Limits:
     """Ease limits for a condition that makes each launch dear: less warm-up, fewer blocks.
 
     A plan file says its limits itself; this is for what is asked for on the command line.
@@ -122,7 +127,6 @@ def limits_for(condition: Mapping[str, AxisValue], base: Limits | None = None) -
     >>> limits_for({"parent_bytes": 1 << 30}).warmup, limits_for({"parent_bytes": 0}).warmup
     (1, 20)
     """
-    base = base or Limits()
     launch_ns = estimated_launch_ns(condition)
     warmup = min(base.warmup, max(1, int(_WARMUP_LIMIT_NS / launch_ns)))
     dear = launch_ns * 3 > base.block_limit_ns > 0
