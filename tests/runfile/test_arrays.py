@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from clonometer.runfile.arrays import changes, column_array, runs_of_cells
+from clonometer.runfile.arrays import arrow_array, arrow_texts, changes, column_array, runs_of_cells
 
 KINDS = {"int32": (pa.int32(), -(2**31)), "int64": (pa.int64(), -(2**63)), "float64": (pa.float64(), np.nan)}
-FROZEN = Path(__file__).parents[1] / "data" / "schema1.parquet"
+ROOT = Path(__file__).parents[2]
+FROZEN = ROOT / "tests" / "data" / "schema1.parquet"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,12 +54,41 @@ def test_changes_of_many_values() -> None:
     assert all(codes[edge] != codes[edge - 1] for edge in edges[1:-1])
 
 
-def test_showing_a_run_loads_no_pandas() -> None:
-    code = f"""
-import sys
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+def test_an_array_goes_to_arrow_and_back_with_its_nulls(dtype: str) -> None:
+    values = np.arange(21, dtype=dtype)[::2]
+    null = values % 3 == 0
+    array = arrow_array(values, null)
+    assert array.to_pylist() == [None if value % 3 == 0 else value for value in values.tolist()]
+    array.validate(full=True)
+    assert arrow_array(values[:0]).to_pylist() == []
+    back = column_array("column", pa.chunked_array([arrow_array(values)]))
+    assert back.dtype == dtype
+    assert back.tolist() == values.tolist()
+
+
+def test_texts_go_to_arrow_as_they_are() -> None:
+    texts = ["launch.fork[temperature=warm]", "", "µ"]
+    array = arrow_texts(texts)
+    array.validate(full=True)
+    assert (array.to_pylist(), array.type) == (texts, pa.string())
+    assert arrow_texts([]).to_pylist() == []
+
+
+WRITE = """
+from pathlib import Path
+from tests.fakes.memory_run import write_run
+from tests.fakes.sample_run import sample_run
+write_run(Path({path!r}), sample_run())
+"""
+SHOW = f"""
 from clonometer.cli.ending import run_to_the_end
 assert run_to_the_end(["show", {str(FROZEN)!r}]) == 0
-assert "pandas" not in sys.modules
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("code", [WRITE, SHOW], ids=["writing", "showing"])
+def test_no_pandas_is_loaded_by(code: str, tmp_path: Path) -> None:
+    words = code.format(path=str(tmp_path / "run.parquet")) + "import sys\nassert 'pandas' not in sys.modules"
+    ended = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, cwd=ROOT)
     assert ended.returncode == 0, ended.stderr

@@ -1,8 +1,8 @@
-"""From Arrow's columns to numpy's arrays."""
+"""From Arrow's columns to numpy's arrays, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,30 @@ def _values(chunk: Any) -> NDArray[Any]:
         return values
     valid = np.unpackbits(np.frombuffer(bitmap, np.uint8), count=chunk.offset + len(chunk), bitorder="little")
     return np.where(valid[chunk.offset :].view(np.bool_), values, dtype.type(_NULLS[str(chunk.type)]))
+
+
+def arrow_array(values: NDArray[Any], null: NDArray[Any] | None = None) -> Any:
+    """Numbers as an Arrow array that shares their memory; ``null`` says which of them are null.
+
+    Arrow's own ``array`` imports pandas where that is installed, to see whether it was given something of it.
+    """
+    import numpy as np
+    import pyarrow as pa  # noqa: TID251 -- this is runfile
+
+    numbers = np.ascontiguousarray(values)
+    bitmap = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little").data)
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, numbers.size, [bitmap, pa.py_buffer(numbers.data)])
+
+
+def arrow_texts(texts: Sequence[str]) -> Any:
+    """Texts as an Arrow array, without pandas as `arrow_array`."""
+    import numpy as np
+    import pyarrow as pa  # noqa: TID251 -- this is runfile
+
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(ends.data), pa.py_buffer(b"".join(encoded)))
 
 
 def runs_of_cells(cells: Any) -> Iterator[tuple[str, int, int]]:

@@ -14,6 +14,7 @@ from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import already_there, cannot_write, take_away, writing
 from clonometer.records import to_json
 from clonometer.run_document import ARROW_TYPES, NUMPY_TYPES, SCHEMA, BlockEntry, BlockFacts
+from clonometer.runfile.arrays import arrow_array, arrow_texts
 from clonometer.runfile.document import METADATA_KEY, parse_document
 from clonometer.runfile.output import previous_path
 from clonometer.runfile.run import open_run
@@ -194,17 +195,17 @@ class RunFileWriter:
         rows = [piece.rows for piece in pieces]
         names = sorted({piece.cell for piece in pieces})
         codes = np.repeat(np.array([names.index(piece.cell) for piece in pieces], dtype=np.int32), rows)
-        samples = [np.arange(piece.first_sample, piece.first_sample + piece.rows) for piece in pieces]
+        samples = [np.arange(piece.first_sample, piece.first_sample + piece.rows, dtype=np.int32) for piece in pieces]
         arrays = [
-            pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names, pa.string())),
-            pa.array(np.repeat([piece.process for piece in pieces], rows), pa.int32()),
-            pa.array(np.repeat([piece.block for piece in pieces], rows), pa.int32()),
-            pa.array(np.concatenate(samples), pa.int32()),
+            pa.DictionaryArray.from_arrays(arrow_array(codes), arrow_texts(names)),
+            arrow_array(np.repeat(np.array([piece.process for piece in pieces], np.int32), rows)),
+            arrow_array(np.repeat(np.array([piece.block for piece in pieces], np.int32), rows)),
+            arrow_array(np.concatenate(samples)),
         ]
         for name, (kind, _) in self._columns.items():
             values = np.concatenate([_values(piece, name, kind) for piece in pieces])
             null = np.isnan(values) if kind == "f64" else values == np.iinfo(values.dtype).min
-            arrays.append(pa.array(values, mask=null))
+            arrays.append(arrow_array(values, null))
         return pa.Table.from_arrays(arrays, schema=schema)
 
 
