@@ -26,16 +26,18 @@ def show(browser, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def explain_page(show):
-    from clonometer.views.html.explained import render_explain_page
+    from clonometer.views.documents.explain import explanation_document
+    from clonometer.views.html.document import render_document_page
 
-    return show(render_explain_page(load("views/test_explain.py").counted()))
+    return show(render_document_page(explanation_document(load("views/test_explain.py").counted())))
 
 
 @pytest.fixture(scope="module")
 def work_page(show):
-    from clonometer.views.html.explained import render_explain_page
+    from clonometer.views.documents.explain import explanation_document
+    from clonometer.views.html.document import render_document_page
 
-    return show(render_explain_page(load("tracing/test_work.py").with_ablation()))
+    return show(render_document_page(explanation_document(load("tracing/test_work.py").with_ablation())))
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +67,9 @@ def test_it_loads_in_silence_and_asks_for_nothing(explain_page):
 @pytest.mark.parametrize(
     ("marks", "words_shown"),
     [
-        ("#timeline-0-median svg .mark-symbol:not(.role-legend-symbol) path", ("event", "meaning", "who")),
-        ("#timeline-0-median svg .mark-rect path", ("part", "lasts", "meaning")),
-        ("#budget-0 svg .mark-rect path", ("label", "share", "meaning")),
+        ("#timeline-median-0 svg .mark-symbol:not(.role-legend-symbol) path", ("event", "meaning", "who")),
+        ("#timeline-median-0 svg .mark-rect path", ("part", "lasts", "meaning")),
+        ("#parts svg .mark-rect path", ("label", "share", "meaning")),
     ],
 )
 def test_who_points_at_a_mark_sees_its_meaning(explain_page, marks, words_shown):
@@ -79,15 +81,25 @@ def test_who_points_at_a_mark_sees_its_meaning(explain_page, marks, words_shown)
 
 def test_system_calls_with_arguments_unfold(explain_page):
     page = explain_page.page
-    page.click("details.listing summary")
-    assert 'execve("/bin/<b>", ["b"], NULL)' in page.inner_text("details.listing")
-    assert "IPC" in page.inner_text("table.counters")
+    for words, inside in (("arguments", 'execve("/bin/<b>", ["b"], NULL)'), ("counted", "IPC")):
+        fold = page.locator("details", has=page.locator("summary", has_text=words))
+        assert inside not in fold.inner_text()
+        fold.locator("summary").click()
+        assert inside in fold.inner_text()
+
+
+def test_a_chart_that_is_folded_is_drawn_once_it_is_opened(explain_page):
+    page = explain_page.page
+    chart = page.locator("#timeline-p99-0")
+    page.locator("summary", has_text="A slow launch").click()
+    chart.locator("svg").wait_for()
+    assert chart.locator("svg").bounding_box()["width"] > 800
 
 
 def test_the_page_of_workers_draws_every_chart_in_silence_and_says_what_a_bar_means(work_page):
     assert work_page.messages == []
     page = work_page.page
-    for name in ("lives", "cpus", "timeline-thread", "timeline-process", "ablation-chart"):
+    for name in ("lives", "timeline-threads", "timeline-processes", "ablation"):
         assert page.locator(f"#{name} svg").count() == 1, name
     shown = hover(page, "#lives svg .mark-rect path", 1)
     assert "share of the gap" in shown
@@ -100,8 +112,9 @@ def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
     page = report_page.page
     charts = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).explained.map((c) => c.id)")
     assert len(charts) > 8
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     for name in charts:
-        assert page.locator(f"#{name} svg").count() == 1, name
+        page.wait_for_selector(f"#{name} svg", state="attached")
     assert (
         page.evaluate(
             "(() => { const ids = [...document.querySelectorAll('[id]')].map((e) => e.id)"
@@ -115,12 +128,12 @@ def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
 @pytest.mark.parametrize(
     "marks",
     [
-        "#timeline-0-median svg .mark-symbol:not(.role-legend-symbol) path",
-        "#timeline-1-second-median svg .mark-rect path",
-        "#budget-0 svg .mark-rect path",
+        "#timeline-median-0-explained-0 svg .mark-symbol:not(.role-legend-symbol) path",
+        "#timeline-median-1-explained-1 svg .mark-rect path",
+        "#parts-explained-0 svg .mark-rect path",
         "#lives-explained-2 svg .mark-rect path",
     ],
 )
 def test_in_the_report_too_who_points_at_a_mark_sees_its_meaning(report_page, marks):
-    shown = hover(report_page.page, marks, 0)
+    shown = hover(report_page.page, marks, 1)
     assert len(shown.split("meaning")[1].strip()) > 10

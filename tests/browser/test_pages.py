@@ -63,18 +63,6 @@ def report():
     )
 
 
-def explained():
-    from clonometer.views.html.explained import render_explain_page
-
-    return render_explain_page(load("views/test_explain.py").versus())
-
-
-def worked():
-    from clonometer.views.html.explained import render_explain_page
-
-    return render_explain_page(load("tracing/test_work.py").with_ablation())
-
-
 def reproduced():
     from clonometer.studies.answer import answer
     from clonometer.views.html.studies import render_studies_report
@@ -86,7 +74,7 @@ def reproduced():
 #: What is inside a chart has a text beside it: its marks are many, and nobody meets them one by one.
 AXE = "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'] })"
 
-PAGES = {"report": report, "explain": explained, "work": worked, "reproduce": reproduced}
+PAGES = {"report": report, "reproduce": reproduced}
 PAGES |= {
     f"document-{name}": partial(lambda make: render_document_page(make()), make) for name, make in DOCUMENTS.items()
 }

@@ -14,6 +14,8 @@ from tests.fakes.memory_run import write_run
 from tests.model.synthetic import calibration
 from tests.tracing.test_census import COSTS, ended, forked, taken
 from tests.tracing.test_work import with_ablation
+from tests.views.test_explain import counted as explained_with_counters
+from tests.views.test_explain import versus
 from tests.views.test_noise import noise
 from tests.views.test_peers import rows
 from tests.views.test_workers import of
@@ -38,8 +40,10 @@ from clonometer.views.document import (
     Commands,
     CommentedTables,
     Document,
+    DocumentBlock,
     Fold,
     Heading,
+    JudgedStatement,
     NamedText,
     NamedTexts,
     Note,
@@ -49,6 +53,7 @@ from clonometer.views.document import (
 from clonometer.views.documents.calibration import calibration_document
 from clonometer.views.documents.census import census_document
 from clonometer.views.documents.doctor import doctor_document
+from clonometer.views.documents.explain import explain_document
 from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.documents.history import history_document
 from clonometer.views.documents.noise import noise_document
@@ -68,7 +73,14 @@ STRANGE = "<script>alert(1)</script> [x](javascript:alert) `a` | <img src=x oner
 def strange() -> Document:
     table = Table([Column("", [STRANGE], least=12), Column("<b>head</b>", [STRANGE])], STRANGE, STRANGE)
     entries = NamedTexts([NamedText(STRANGE, STRANGE, STRANGE, STRANGE)], 20)
-    blocks = [Paragraph(STRANGE, "bad"), BulletList([STRANGE]), Note(STRANGE), Commands([STRANGE]), TableBlock(table)]
+    blocks: list[DocumentBlock] = [
+        Paragraph(STRANGE, "bad"),
+        BulletList([STRANGE]),
+        Note(STRANGE),
+        Commands([STRANGE]),
+        TableBlock(table),
+    ]
+    blocks.append(JudgedStatement(STRANGE, STRANGE, STRANGE, "bad", STRANGE, STRANGE, STRANGE, STRANGE))
     commented = CommentedTables([table], [[[STRANGE]]], [STRANGE])
     return Document(
         STRANGE, STRANGE, f"lead: {STRANGE}", [[Heading(STRANGE), *blocks], [entries, commented, Fold(STRANGE, blocks)]]
@@ -173,6 +185,8 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
     "peers": lambda: peers_document(rows(), [program.install for program in PROGRAMS], wide=True),
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
+    "explain": lambda: explain_document(explained_with_counters()),
+    "versus": lambda: explain_document(versus()),
     "work": lambda: work_document(with_ablation()),
     "history": cache(lived),
     "fleet": cache(many),

@@ -72,7 +72,9 @@ def test_what_strangers_say_is_text_and_nothing_else() -> None:
     assert "\x1b" not in text
     markdown = render_markdown(strange())
     markdown.encode("utf-8")
-    prose = [line for line in markdown.splitlines() if not line.startswith("    ")]
+    # What is folded stands between elements of our own.
+    text = re.sub(r"(?m)^(<details><summary>(.*)</summary>|</details>)$", r"\2", markdown)
+    prose = [line for line in text.splitlines() if not line.startswith("    ")]
     assert prose
     assert re.findall(r"(?<!\\)[<`\[]", "\n".join(prose)) == []
     rows = [line for line in prose if line.startswith("|")]

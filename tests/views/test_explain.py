@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
@@ -16,12 +17,20 @@ from clonometer.tracing.anatomy import Wish, explain
 from clonometer.tracing.budget import set_beside
 from clonometer.tracing.counters import counters_of
 from clonometer.tracing.types import CallText, Counters, Explanation, Versus
+from clonometer.views.documents.explain import explain_document
 from clonometer.views.explain_panels import KIND_COLOURS
-from clonometer.views.explain_picture import budget_panel, explain_picture, timeline_panel
+from clonometer.views.explain_picture import explain_picture, kinds_of_time, launch_panels, slow_panels
 from clonometer.views.explain_texts import side_names
-from clonometer.views.html.explained import render_explain_page
-from clonometer.views.terminal.explain import render_explanation, render_versus
+from clonometer.views.figures.types import Panel
+from clonometer.views.html.document import render_document_page
+from clonometer.views.terminal.document import render_document
 from clonometer.views.trace_events import trace_events
+
+render_explanation = partial(render_document, explain_document)
+
+
+def page_of(explanation: Explanation | Versus) -> str:
+    return render_document_page(explain_document(explanation))
 
 
 def versus() -> Versus:
@@ -39,11 +48,18 @@ def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
     rendered = text(width, timeline=True, calls=True)
     assert all(len(line) <= width for line in rendered.splitlines())
     assert "…" not in rendered, "labels and events are wrapped, not cut"
-    for words in ("parent: the launching call", "child: exit", "unexplained", "overhead", "all until reaped", "100%"):
+    for words in (
+        "parent: the launching call",
+        "child: exit",
+        "unexplained",
+        "overhead of tracing",
+        "all until reaped",
+        "100%",
+    ):
         # In a narrow column a label is wrapped.
         assert words in rendered if width > 40 else set(words.split()) <= set(rendered.split())
     assert "exit_group" in rendered
-    assert "timeline of the launch nearest the median: 100 ns" in " ".join(rendered.split())
+    assert "Each event of the launch nearest the median, 100 ns:" in " ".join(rendered.split())
     assert "nan" not in rendered.lower()
 
 
@@ -53,7 +69,7 @@ def test_ascii_where_nothing_else_can_be_written() -> None:
 
 
 def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
-    lines = render_versus(versus(), width=60, colour=False, ascii_only=False).splitlines()
+    lines = render_explanation(versus(), width=60, colour=False, ascii_only=False).splitlines()
     assert all(len(line) <= 60 for line in lines)
     [place] = [place for place, line in enumerate(lines) if line.startswith("child: first steps")]
     label, _, figures = lines[place].partition("  ")
@@ -62,7 +78,7 @@ def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
 
 
 def test_the_ratio_says_what_makes_it() -> None:
-    rendered = render_versus(versus(), width=80, colour=False, ascii_only=False)
+    rendered = render_explanation(versus(), width=80, colour=False, ascii_only=False)
     assert "4.00 times as long. The difference is 75.0 ns" in rendered.replace("\n", " ")
     assert rendered.index("child: exit") < rendered.index("child: first steps")
     assert all(len(line) <= 80 for line in rendered.splitlines())
@@ -93,7 +109,7 @@ def test_columns_are_named_by_what_differs(cells: tuple[str, str], names: tuple[
 
 
 def rendered_versus(pair: Versus) -> str:
-    return render_versus(pair, width=100, colour=False, ascii_only=False)
+    return render_explanation(pair, width=100, colour=False, ascii_only=False)
 
 
 def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
@@ -101,7 +117,7 @@ def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
         explained("stamps", ptrace=None), width=80, colour=False, ascii_only=False, calls=True
     ).replace("\n", " ")
     assert "cannot see everything inside the kernel" in rendered
-    assert "none could be seen" in rendered
+    assert "None of its system calls could be seen" in rendered
     assert "cannot be used" not in rendered, "it was asked for by name"
     tracer = FakeTracer({"none": fork_trace("none")})
     lesser = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
@@ -180,13 +196,14 @@ class _Text(HTMLParser):
 
 def test_the_page_is_complete_and_fetches_nothing() -> None:
     both = versus()
-    page = render_explain_page(both)
+    page = page_of(both)
     reader = _Text()
     reader.feed(page.split('<script type="application/json"')[0])
-    assert "Each of its events" in page
+    assert "Each event of the launch nearest the median, 100 ns" in page
     assert "copy on write, stack" in page
     assert "4.00 times as long" in page
-    assert reader.tags.count("section") == 3
+    assert page.index("4.00 times as long") < page.index("What differs</h2>") < page.index("How it was measured</h2>")
+    assert reader.tags.count("details") == 10
     assert len(page) < 2_000_000
 
 
@@ -219,7 +236,7 @@ def test_counters_are_a_table_with_instructions_a_cycle(width: int) -> None:
     assert row.split()[-6:] == ["2.00", "60.0", "120", "0", "0", "0"]
     [head] = [line for line in rendered.splitlines() if "IPC" in line]
     assert head.split()[:3] == ["IPC", "cycles", "instr."]
-    assert "not counted: tlb_misses: too few counters" in rendered
+    assert "Not counted: tlb_misses: too few counters." in rendered
     assert "until task runs" in rendered
     assert 'execve("/bin/<b>", ["b"], NULL) = 0' in rendered
 
@@ -238,14 +255,14 @@ def test_the_calls_with_their_arguments_go_on_below_themselves() -> None:
 def test_counters_that_are_not_there_are_one_sentence() -> None:
     explanation = replace(explained(), counters=Counters("hardware", reason="this machine is virtual"))
     rendered = render_explanation(explanation, width=120, colour=False, ascii_only=False)
-    assert "no hardware counters here: this machine is virtual" in rendered
+    assert "No hardware counters here: this machine is virtual." in rendered
     assert "IPC" not in rendered
-    page = render_explain_page(explanation)
+    page = page_of(explanation)
     assert "No hardware counters here: this machine is virtual." in page
 
 
 def test_the_page_has_counters_and_arguments() -> None:
-    page = render_explain_page(counted())
+    page = page_of(counted())
     assert '<th scope="col" class="number">IPC</th>' in page
     assert "execve(&#34;/bin/&lt;b&gt;&#34;" in page
 
@@ -260,16 +277,35 @@ def test_the_object_keeps_to_its_schema_with_counters_and_arguments() -> None:
     assert whole["instructions_per_cycle"] == pytest.approx(2)
 
 
-def test_both_sides_are_drawn_on_one_time_axis_with_a_legend_of_what_occurs() -> None:
+def axes_and_colours(panel: Panel) -> tuple[set[tuple[float, ...]], set[tuple[str, ...]]]:
+    encodings = [layer["encoding"] for layer in panel.draw()["layer"]]
+    axes = {tuple(encoding["x"]["scale"]["domain"]) for encoding in encodings}
+    return axes, {tuple(encoding["color"]["scale"]["domain"]) for encoding in encodings if "color" in encoding}
+
+
+def test_all_charts_have_one_time_axis_and_the_colours_of_what_occurs() -> None:
     pair = versus()
-    sides = pair.mechanisms
-    timelines = [timeline_panel(side, side.timelines[0], sides) for side in sides]
-    ends = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"][1] for panel in timelines]
-    assert ends == [max(side.timelines[0].reaped_ns for side in sides)] * 2
-    budgets = [budget_panel(side, sides) for side in sides]
-    most = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"][1] for panel in budgets]
-    assert most[0] == most[1] >= max(each.mean_ns.value for side in sides for each in side.budget)
-    legends = [panel["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in (*timelines, *budgets)]
-    drawn = {bar["kind"] for panel in timelines for bar in panel["layer"][0]["data"]["values"]}
-    assert all(legend == legends[0] for legend in legends)
-    assert drawn <= set(legends[0]) < set(KIND_COLOURS)
+    panels = launch_panels(pair)
+    assert len(panels) == 3
+    [[axis]] = {tuple(axes_and_colours(panel)[0]) for panel in panels}
+    assert axis == (0, max(side.timelines[0].reaped_ns for side in pair.mechanisms))
+    [[kinds]] = {tuple(axes_and_colours(panel)[1]) for panel in panels}
+    drawn = {bar["kind"] for panel in panels[1:] for bar in panel.draw()["layer"][0]["data"]["values"]}
+    assert drawn <= set(kinds) < set(KIND_COLOURS)
+    assert list(kinds) == kinds_of_time(pair.mechanisms)
+    slow = [timeline.reaped_ns for side in pair.mechanisms for timeline in side.timelines if timeline.which == "p99"]
+    assert {end for panel in slow_panels(pair) for _, end in axes_and_colours(panel)[0]} == {max(slow)}
+
+
+@pytest.mark.parametrize("explanation", [explained(), versus()])
+def test_each_bar_begins_where_the_one_before_it_ends_and_they_reach_the_whole(
+    explanation: Explanation | Versus,
+) -> None:
+    steps = launch_panels(explanation)[0].draw()["data"]["values"]
+    wholes = [step["to_ns"] for step in steps if step.get("whole")]
+    parts = [step for step in steps if not step.get("whole")]
+    first = wholes[0] if isinstance(explanation, Versus) else 0
+    assert [step["from_ns"] for step in parts] == [first, *(step["to_ns"] for step in parts[:-1])]
+    assert parts[-1]["to_ns"] == pytest.approx(wholes[-1])
+    assert wholes == ([25, 100] if isinstance(explanation, Versus) else [100])
+    assert all(step["low_ns"] <= step["to_ns"] <= step["high_ns"] for step in parts if "low_ns" in step)

@@ -9,8 +9,10 @@ from dataclasses import replace
 from tests.tracing.test_work import with_ablation
 from tests.views.test_explain import counted, versus
 
+from clonometer.views.documents.explain import explanation_document
 from clonometer.views.html import render_report
-from clonometer.views.html.explained import explained_sections, render_explain_page
+from clonometer.views.html.document import render_document_page
+from clonometer.views.html.explained import explained_sections
 
 
 def ids(page: str) -> Counter[str]:
@@ -21,33 +23,38 @@ def test_each_explanation_is_a_section_and_no_id_is_there_twice(results) -> None
     page = render_report(results, [counted(), versus(), with_ablation(), with_ablation(), counted()])
     finding_ids = ids(page)
     assert max(finding_ids.values()) == 1, finding_ids.most_common(3)
-    assert {"why", "explained-0", "ratio-explained-1", "explained-1-first", "explained-1-second"} <= set(finding_ids)
-    assert {"gap-explained-2", "gap-explained-3", "explained-4", "timeline-0-median", "budget-4"} <= set(finding_ids)
+    assert {"why", *(f"explained-{number}" for number in range(5))} <= set(finding_ids)
+    assert {"parts-explained-1", "timeline-median-1-explained-1", "lives-explained-2"} <= set(finding_ids)
     assert '<a href="#why">Why</a>' in page
     assert "in launches of its own, traced, not in those of this run" in page
 
 
 def test_every_chart_has_its_element_and_the_pages_of_their_own_keep_theirs() -> None:
-    sections, charts = explained_sections([counted(), versus(), with_ablation()], [])
-    assert [section["kind"] for section in sections] == ["launch", "versus", "launch", "launch", "work"]
+    explained, charts = explained_sections([counted(), versus(), with_ablation()], [])
+    assert [each["title"] for each in explained] == [
+        "Where the time goes: fork, warm", "Fork vs fork, warm", "Threads against processes at work"
+    ]  # fmt: skip
     assert max(Counter(chart["id"] for chart in charts).values()) == 1
-    assert {"budget-0", "timeline-0-median", "explained-0"} <= set(ids(render_explain_page(counted())))
-    assert {"gap", "lives", "cpu-time", "meanings", "ablation-chart"} <= set(ids(render_explain_page(with_ablation())))
+    page = render_document_page(explanation_document(counted()))
+    assert {"parts", "timeline-median-0", "section-1"} <= set(ids(page))
+    assert {"lives", "cpus", "ablation"} <= set(ids(render_document_page(explanation_document(with_ablation()))))
 
 
 def test_the_sentence_names_the_greatest_parts_and_what_is_unexplained() -> None:
-    [section], _ = explained_sections([counted()], [])
-    assert section["sentence"].startswith("A launch takes 100 ns: ")
-    assert re.search(r"\d+% [a-z :]+ \((parent|child)\)", section["sentence"])
-    assert section["sentence"].endswith("; fully accounted for.")
+    [explained], _ = explained_sections([counted()], [])
+    assert explained["lead"].startswith("A launch takes 100 ns: ")
+    assert re.search(r"\d+% [a-z :]+ \((parent|child)\)", explained["lead"])
+    assert explained["lead"].endswith("; fully accounted for.")
 
 
 def test_what_the_run_has_measured_stands_beside_it(results) -> None:
     row = next(cell for cell in results.cells if cell.stage == "reaped" and cell.median_ns is not None)
-    [section], _ = explained_sections([replace(counted(), cell=row.cell)], results.cells)
-    assert section["in_run"].startswith("In the run its median is ")
-    [section], _ = explained_sections([replace(counted(), cell="launch.fork[parent_bytes=3GiB]")], results.cells)
-    assert section["in_run"] == "The run has no such cell."
+    [explained], _ = explained_sections([replace(counted(), cell=row.cell)], results.cells)
+    [in_run] = explained["in_run"]
+    assert in_run.startswith(f"In the run the median of {row.cell} is ")
+    assert in_run in render_report(results, [replace(counted(), cell=row.cell)])
+    [explained], _ = explained_sections([replace(counted(), cell="launch.fork[parent_bytes=3GiB]")], results.cells)
+    assert explained["in_run"] == ["The run has no cell launch.fork[parent_bytes=3GiB]."]
 
 
 def test_a_report_without_explanations_has_no_such_section(results) -> None:

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from tests.tracing.test_anatomy import explained
 
 from clonometer.tracing.types import CallText, Explanation, Moment, Segment, Timeline
-from clonometer.views.explain_picture import timeline_panel
-from clonometer.views.html.explained import render_explain_page
+from clonometer.views.documents.explain import explain_document
+from clonometer.views.explain_picture import launch_panels
+from clonometer.views.html.document import render_document_page
+from clonometer.views.terminal.document import render_document
 from clonometer.views.thinning import MOST_DRAWN, ends, marked, thinned
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 1000), st.sampled_from(["child_user", "child_file"])), max_size=200)
@@ -58,24 +60,30 @@ def long_one(count: int) -> Explanation:
 
 
 def test_a_page_about_a_hundred_thousand_faults_stays_a_page_and_says_what_it_leaves_out() -> None:
-    short, long = (render_explain_page(long_one(count)) for count in (MOST_DRAWN, 100_000))
+    short, long = (render_document_page(explain_document(long_one(count))) for count in (MOST_DRAWN, 100_000))
     assert len(long) < 2 * len(short)
-    assert "99,000 in the middle are left out here" in long
+    assert "99,000 rows in the middle are left out" in long
     assert "page fault number 99999" in long
-    assert "Each of its events (100,000)" not in long
-    assert "Its events (100,000)" in long
     assert "Neighbours too short to draw are joined" in long
-    assert "500 in the middle are left out here" in short
+    assert "500 rows in the middle are left out" in short
     assert "Neighbours too short" not in short
 
 
+def test_a_terminal_has_fewer_events_and_says_so() -> None:
+    text = render_document(explain_document, long_one(1000), width=80, timeline=True)
+    assert len(text.splitlines()) < 300
+    assert "940 rows in the middle are left out" in text
+    assert "page fault number 999" in text
+    assert "page fault number 500" not in text
+
+
 def test_a_bar_that_stands_for_many_says_so() -> None:
-    explanation = long_one(100_000)
-    bars, ticks = (layer["data"]["values"] for layer in timeline_panel(explanation, explanation.timelines[0])["layer"])
+    layers = launch_panels(long_one(100_000))[1].draw()["layer"]
+    bars, ticks = (layer["data"]["values"] for layer in layers)
     assert len(bars) <= 2 * MOST_DRAWN + 1
     assert len(ticks) <= 2 * MOST_DRAWN
     assert bars[0]["part"].startswith("mostly child: ")
     assert "pieces too short to draw" in bars[0]["meaning"]
     assert bars[0]["share"]
-    assert "stroke" not in timeline_panel(explanation, explanation.timelines[0])["layer"][0]["mark"]
-    assert timeline_panel(explained(), explained().timelines[0])["layer"][0]["mark"]["stroke"] == "white"
+    assert "stroke" not in layers[0]["mark"]
+    assert launch_panels(explained())[1].draw()["layer"][0]["mark"]["stroke"] == "white"

@@ -10,15 +10,15 @@ from tests.fakes.fake_work import FakeWorkTracer, explained
 from tests.tracing.test_work import with_ablation
 
 from clonometer.errors import UsageError
-from clonometer.tracing.parts import CPUS, LIFE, UNEXPLAINED
+from clonometer.tracing.parts import CPUS, LIFE, UNEXPLAINED, WORK_KINDS
 from clonometer.tracing.work.types import WorkExplanation
 from clonometer.views.documents.work import work_document
 from clonometer.views.explain_panels import KIND_COLOURS
 from clonometer.views.explain_picture import explain_picture
-from clonometer.views.html.explained import render_explain_page
+from clonometer.views.html.document import render_document_page
 from clonometer.views.terminal.document import render_document
 from clonometer.views.trace_events import trace_events
-from clonometer.views.work_picture import _KINDS
+from clonometer.views.work_picture import work_panels
 
 render_work = partial(render_document, work_document)
 
@@ -70,19 +70,32 @@ def test_ascii_where_nothing_else_can_be_written() -> None:
 
 
 def test_every_part_has_a_colour() -> None:
-    assert {part.kind for part in (*LIFE.values(), *CPUS.values())} | {UNEXPLAINED} == set(_KINDS) <= set(KIND_COLOURS)
+    kinds = {*WORK_KINDS, UNEXPLAINED}
+    assert {part.kind for part in (*LIFE.values(), *CPUS.values())} | {UNEXPLAINED} == kinds <= set(KIND_COLOURS)
 
 
 def test_the_page_is_whole_and_fetches_nothing() -> None:
-    page = render_explain_page(with_ablation())
+    page = render_document_page(work_document(with_ablation()))
     assert page.rstrip().endswith("</html>")
     assert "http://" not in page.partition("<script")[0]
-    for name in ("lives", "cpus", "timeline-thread", "timeline-process", "ablation-chart"):
+    for name in ("lives", "cpus", "timeline-threads", "timeline-processes", "ablation"):
         assert f'id="{name}"' in page
     assert "blocked in futex" in page
-    bare = render_explain_page(explained(tier="proc"))
+    bare = render_document_page(work_document(explained(tier="proc")))
     assert 'id="cpus"' not in bare
-    assert 'id="timeline-thread"' not in bare
+    assert 'id="timeline-threads"' not in bare
+
+
+def test_all_charts_have_one_time_axis_on_which_every_bar_has_room() -> None:
+    panels = [panel.draw() for panel in work_panels(with_ablation())]
+    assert len(panels) == 4
+    [(low, high)] = {tuple(panel["encoding"]["x"]["scale"]["domain"]) for panel in panels}
+    for panel in panels[:2]:
+        for bar in ("threads", "processes", "difference"):
+            lasts_ns = [row["lasts_ns"] for row in panel["data"]["values"] if row["bar"] == bar]
+            assert low <= sum(each for each in lasts_ns if each < 0)
+            assert sum(each for each in lasts_ns if each > 0) <= high
+    assert all(row["end_ns"] <= high for panel in panels[2:] for row in panel["data"]["values"])
 
 
 def test_pictures() -> None:

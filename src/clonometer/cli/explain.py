@@ -54,6 +54,7 @@ _EXAMPLES = examples(
 @json_option
 @out_option("Also write that JSON object to a file.")
 @click.option("--html", metavar="FILE", type=FILE, help="Write an interactive HTML page.")
+@click.option("--markdown", metavar="FILE", type=FILE, help="Also write it as Markdown.")
 @click.option("--trace", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
 @click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
 @click.option("--folded", metavar="FILE", type=FILE, help="Write folded kernel stacks, for flame graphs.")

@@ -37,6 +37,7 @@ class Asked:
     as_json: bool
     out: Path | None
     html: Path | None
+    markdown: Path | None
     trace: Path | None
     picture: Path | None
     folded: Path | None
@@ -46,7 +47,11 @@ class Asked:
         """Refuse now what could not be written later."""
         from clonometer.runfile import check_output
 
-        named = [path for path in (self.out, self.html, self.trace, self.picture, self.folded) if path is not None]
+        named = [
+            path
+            for path in (self.out, self.html, self.markdown, self.trace, self.picture, self.folded)
+            if path is not None
+        ]
         for path in named:
             check_output(path, self.force)
         if len({path.absolute() for path in named}) != len(named):
@@ -69,6 +74,7 @@ class Asked:
         makers: dict[str, Callable[[], bytes | str]] = {
             "out": lambda: text + "\n",
             "html": lambda: _page(explanation),
+            "markdown": lambda: _markdown(explanation),
             "trace": lambda: _trace_events(explanation),
             "picture": lambda: _picture(explanation, self.picture),
             "folded": lambda: _folded(explanation),
@@ -81,9 +87,17 @@ class Asked:
 
 
 def _page(explanation: AnyExplanation) -> str:
-    from clonometer.views.html.explained import render_explain_page
+    from clonometer.views.documents.explain import explanation_document
+    from clonometer.views.html.document import render_document_page
 
-    return render_explain_page(explanation)
+    return render_document_page(explanation_document(explanation))
+
+
+def _markdown(explanation: AnyExplanation) -> str:
+    from clonometer.views.documents.explain import explanation_document
+    from clonometer.views.markdown import render_markdown
+
+    return render_markdown(explanation_document(explanation))
 
 
 def _trace_events(explanation: AnyExplanation) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import rich_click as click
-
 from clonometer.app.measuring import find_catalogue
 from clonometer.app.predicting import calibrated_machine_or_none
 from clonometer.cli.console import print_drawn
@@ -26,7 +24,8 @@ from clonometer.tracing.budget import set_beside
 from clonometer.tracing.marks import marks_of, notes_on_parts
 from clonometer.tracing.steps import count_steps
 from clonometer.tracing.types import TIERS, Explanation, PredictedCall, Versus
-from clonometer.views.terminal.explain import render_explanation, render_versus
+from clonometer.views.documents.explain import explain_document
+from clonometer.views.terminal.document import render_document
 
 WORK = "work.factor"
 _COUNTERS = ("hardware", "software", "none")
@@ -50,7 +49,8 @@ def explain_launches(asked: Asked) -> None:
     )
     explanation = _explain(asked, wish)
     with_calls = asked.calls or asked.arguments
-    asked.answer(explanation, lambda: _print(explanation, timeline=asked.timeline, calls=with_calls))
+    wishes = {"timeline": asked.timeline, "calls": with_calls}
+    asked.answer(explanation, lambda: print_drawn(render_document, explain_document, explanation, **wishes))
 
 
 def _explain(asked: Asked, wish: Wish) -> Explanation | Versus:
@@ -120,14 +120,3 @@ def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
     if len(plan.targets) != 1 or len(plan.targets[0].cells) != 1:
         raise UsageError("one condition is explained at a time", "give each axis one value; --vs sets two side by side")
     return plan.targets[0]
-
-
-def _print(explanation: Explanation | Versus, *, timeline: bool, calls: bool) -> None:
-    if isinstance(explanation, Versus):
-        print_drawn(render_versus, explanation)
-    if isinstance(explanation, Versus) and not (timeline or calls):
-        return
-    for place, each in enumerate(explanation.mechanisms):
-        if place or isinstance(explanation, Versus):
-            click.echo()
-        print_drawn(render_explanation, each, timeline=timeline, calls=calls)

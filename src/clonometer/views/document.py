@@ -15,10 +15,11 @@ Tone = Literal["", "bold", "good", "warn", "bad"]
 
 @dataclass(frozen=True)
 class Heading:
-    """What the blocks after it are about."""
+    """What the blocks after it are about; ``link`` is what a page's links call it, where it is long."""
 
     text: str
     tone: Tone = "bold"
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,30 @@ class NamedTexts:
 
 
 @dataclass(frozen=True)
+class JudgedStatement:
+    """A statement, and how it came out: in a word or with a number, what that is, why, and a command for more."""
+
+    name: str
+    statement: str
+    outcome: str
+    tone: Tone = ""
+    #: What the outcome's number is; empty where it has none.
+    number: str = ""
+    why: str = ""
+    #: What the command is for.
+    next: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True)
 class TableBlock:
     """A table; a terminal draws the first of ``forms`` in which the column ``kept`` has room, if there are such."""
 
     table: Table
     forms: Sequence[Table] = ()
     kept: str = ""
+    #: Whether a terminal names the columns for which it had no room.
+    names_dropped: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,19 +120,24 @@ class CommentedTables:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """Charts in a section of their own, which a terminal cannot draw and Markdown does not have."""
+    """Charts, which a terminal cannot draw and Markdown does not have; with a heading in a section of their own."""
 
     heading: str
     intro: str
     panels: Sequence[Panel]
+    #: What colours mean, for all of its charts, which then have no legend of their own.
+    legend: Sequence[tuple[str, str]] = ()
+    #: Whether its charts stand below each other, as those on one time axis do.
+    stacked: bool = False
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that a page opens on a click, for whoever wants more than the answer; a terminal has none of them."""
+    """Blocks beside the answer: a page opens them on a click, a terminal has them if they are ``wished``."""
 
     summary: str
     blocks: Sequence[DocumentBlock]
+    wished: bool = False
 
 
 #: Whatever a document is made of.
@@ -125,6 +149,7 @@ DocumentBlock = (
     | Commands
     | Hint
     | NamedTexts
+    | JudgedStatement
     | TableBlock
     | CommentedTables
     | FigureBlock

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from clonometer.tracing.parts import UNEXPLAINED, part_of
@@ -35,13 +35,13 @@ KIND_COLOURS = {
     "ended": HUES["sand"],
     UNEXPLAINED: GREY,
 }
+SIGNED_LABEL = f"(datum.value < 0 ? '-' : '') + ({TIME_LABEL.replace('datum.value', 'abs(datum.value)')})"
 TIME_AXIS = {"labelExpr": TIME_LABEL, "title": None, "grid": True, "tickCount": 8}
 
 
-def panel(title: str, height: int | Spec, *, data: Spec | None = None, **drawn: Any) -> Spec:
-    """A panel with its heading; ``drawn`` is ``layer``, or ``mark`` and ``encoding``."""
-    values = {} if data is None else {"data": data}
-    return {"title": {"text": title, "anchor": "start"}, "width": WIDTH, "height": height, **values, **drawn}
+def panel(height: int, *, data: Spec | None = None, **drawn: Any) -> Spec:
+    """A chart in the size that it has in a picture; ``drawn`` is ``layer``, or ``mark`` and ``encoding``."""
+    return {"width": WIDTH, "height": height, **({} if data is None else {"data": data}), **drawn}
 
 
 def coloured(kinds: Sequence[str]) -> Spec:
@@ -56,9 +56,22 @@ def rows_axis(field: str, order: Sequence[str], **axis: Any) -> Spec:
     return nominal(field, sort=list(order), title=None, axis={"domain": False, "ticks": False, **axis})
 
 
-def whole_axis(whole_ns: int) -> Spec:
-    """An axis of time from 0 to the end of a timeline."""
-    return {"type": "quantitative", "scale": {"domain": [0, whole_ns], "nice": False}, "axis": TIME_AXIS}
+def time_axis(low_ns: float, high_ns: float) -> Spec:
+    """An axis of time, the same for all charts that stand below each other, so that lengths compare."""
+    signed = {"labelExpr": SIGNED_LABEL} if low_ns < 0 else {}
+    scale = {"domain": [low_ns, high_ns], "nice": False}
+    return {"type": "quantitative", "scale": scale, "axis": {**TIME_AXIS, **signed}}
+
+
+def kinds_in(parts: Iterable[str], order: Iterable[str] = tuple(KIND_COLOURS)) -> list[str]:
+    """The kinds of time of some parts, in the order of the legend."""
+    present = {part_of(part).kind for part in parts}
+    return [kind for kind in order if kind in present]
+
+
+def legend(kinds: Iterable[str]) -> list[tuple[str, str]]:
+    """What the colours of charts mean: each kind of time with its colour."""
+    return [(kind, KIND_COLOURS[kind]) for kind in kinds]
 
 
 def segment_bars(segments: Sequence[Segment], whole_ns: int, lane: str | None = None) -> list[dict[str, Any]]:

@@ -1,56 +1,53 @@
-"""An explanation as a picture: the timeline of typical launches above the budget; for files and for the page."""
+"""An explanation as charts on one time axis: its parts one after the other, then typical launches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from clonometer.tracing.parts import UNEXPLAINED, part_of
-from clonometer.tracing.types import Bounded, Explanation, Timeline, Versus
+from clonometer.tracing.types import Explanation, Timeline, Versus
 from clonometer.tracing.work.types import AnyExplanation, WorkExplanation
 from clonometer.units import format_duration, format_share
 from clonometer.views.colours import GREY
-from clonometer.views.explain_panels import (
-    KIND_COLOURS,
-    TIME_AXIS,
-    coloured,
-    panel,
-    rows_axis,
-    segment_bars,
-    tooltip,
-    whole_axis,
-)
-from clonometer.views.explain_texts import TIMELINES, cell_title, versus_sentence
+from clonometer.views.explain_panels import coloured, kinds_in, panel, rows_axis, segment_bars, time_axis, tooltip
+from clonometer.views.explain_texts import TIMELINES, WHOLE, cell_title, side_names, signed_duration, versus_sentence
+from clonometer.views.figures.types import Panel
 from clonometer.views.pictures import rendered, titled
-from clonometer.views.specs import rule
+from clonometer.views.specs import LETTER_WIDTH, headed, rule, where
 from clonometer.views.thinning import marked
-from clonometer.views.types import Spec
+from clonometer.views.types import Datum, Spec
 from clonometer.views.work_picture import work_panels
 
 _LANE = 46
-_BUDGET_LINE = 22
+_PART_LINE = 22
+_LABEL_LIMIT = 240
 # White edges between bars, unless they would be all that is seen.
 _EDGES = {"stroke": "white", "strokeWidth": 0.5}
-_MOST_EDGED = 150
+_MOST_EDGED = 60
 _LANES = ("parent", "child", "both", "nobody")
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What charts below each other have in common: the ends of their axis, the letters left of it, and colours."""
+
+    ends_ns: tuple[float, float]
+    letters: int
+    kinds: Sequence[str]
+
+    def axis_y(self, field: str, order: Sequence[str]) -> Spec:
+        extent = min(self.letters * LETTER_WIDTH, _LABEL_LIMIT)
+        return rows_axis(field, order, labelLimit=_LABEL_LIMIT, minExtent=extent)
 
 
 def explain_picture(explanation: AnyExplanation, image_format: str, made: str = "") -> bytes | str:
     """Draw an explanation, panels one above the other; ``made`` says where and when it was measured; as `rendered`."""
-    return rendered(titled(_panels(explanation), _title(explanation), [made], one_legend=True), image_format)
-
-
-def _panels(explanation: AnyExplanation) -> list[Spec]:
-    if isinstance(explanation, WorkExplanation):
-        return work_panels(explanation)
-    return [
-        drawn
-        for explained in explanation.mechanisms
-        for drawn in (
-            timeline_panel(explained, explained.timelines[0], explanation.mechanisms),
-            budget_panel(explained, explanation.mechanisms),
-        )
-    ]
+    panels = work_panels(explanation) if isinstance(explanation, WorkExplanation) else launch_panels(explanation)
+    drawn = [headed(panel.draw(), panel.title) for panel in panels]
+    return rendered(titled(drawn, _title(explanation), [made], one_legend=True), image_format)
 
 
 def _title(explanation: AnyExplanation) -> str:
@@ -65,18 +62,49 @@ def kinds_of_time(sides: Sequence[Explanation]) -> list[str]:
     """The kinds of time that occur in any side's budget or timelines, in the order of the legend."""
     parts = {each.part for side in sides for each in side.budget}
     parts |= {segment.part for side in sides for timeline in side.timelines for segment in timeline.segments}
-    if any(side.unexplained_ns.value for side in sides):
-        parts.add(UNEXPLAINED)
-    present = {part_of(part).kind for part in parts}
-    return [kind for kind in KIND_COLOURS if kind in present]
+    return kinds_in([*parts, *([UNEXPLAINED] if any(side.unexplained_ns.value for side in sides) else [])])
 
 
-def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[Explanation] = ()) -> Spec:
-    """One launch from left to right: parts as bars in the lane of whoever is at work, events as ticks on them.
+def launch_panels(explanation: Explanation | Versus) -> list[Panel]:
+    """The parts one after the other, and the launch nearest the median of each side, all on one time axis."""
+    if isinstance(explanation, Versus):
+        title, steps = "From {1} to {0}, part by part".format(*side_names(explanation)), _differences(explanation)
+    else:
+        title, steps = "The mean launch, part by part", _parts(explanation)
+    lines = _timelines(explanation, "median")
+    ends_ns = [step[name] for step in steps for name in ("from_ns", "to_ns", "high_ns") if name in step]
+    shared = _Shared(
+        (min(ends_ns), max(*ends_ns, *(timeline.reaped_ns for _, timeline in lines))),
+        max(len(step["label"]) for step in steps),
+        kinds_of_time(explanation.mechanisms),
+    )
+    draw = partial(_steps_spec, steps, shared)
+    return [Panel("parts", title, f"{title}: the table has the numbers.", draw, tall=False), *_panels(lines, shared)]
 
-    ``sides`` are all that are drawn side by side, this one too: their time axes are the same, so that lengths compare.
-    """
-    sides = sides or (explained,)
+
+def slow_panels(explanation: Explanation | Versus) -> list[Panel]:
+    """The p99 launch of each side, on an axis of their own."""
+    lines = _timelines(explanation, "p99")
+    longest_ns = max((timeline.reaped_ns for _, timeline in lines), default=0)
+    return _panels(lines, _Shared((0, longest_ns), 0, kinds_of_time(explanation.mechanisms)))
+
+
+def _timelines(explanation: Explanation | Versus, which: str) -> list[tuple[Explanation, Timeline]]:
+    return [(side, each) for side in explanation.mechanisms for each in side.timelines if each.which == which]
+
+
+def _panels(lines: Sequence[tuple[Explanation, Timeline]], shared: _Shared) -> list[Panel]:
+    panels = []
+    for number, (side, timeline) in enumerate(lines):
+        title = f"{cell_title(side.cell)}: {TIMELINES[timeline.which]}, {format_duration(timeline.reaped_ns)}"
+        alt = f"{title}, from left to right; the table of its events has the numbers."
+        draw = partial(_timeline_spec, timeline, shared)
+        panels.append(Panel(f"timeline-{timeline.which}-{number}", title, alt, draw, tall=False))
+    return panels
+
+
+def _timeline_spec(timeline: Timeline, shared: _Shared) -> Spec:
+    """One launch from left to right: parts as bars in the lane of whoever is at work, events as ticks on them."""
     bars = segment_bars(timeline.segments, timeline.reaped_ns)
     lanes = [lane for lane in _LANES if any(bar["lane"] == lane for bar in bars)]
     ticks = [
@@ -91,10 +119,8 @@ def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[E
         for moment in marked(timeline.moments, timeline.reaped_ns)
         for lane in ["child" if moment.who.startswith("child") else "parent"]
     ]
-    whole_ns = max(each.reaped_ns for side in sides for each in side.timelines if each.which == timeline.which)
-    axis_x, axis_y = whole_axis(whole_ns), rows_axis("lane", lanes)
+    axis_x, axis_y = time_axis(*shared.ends_ns), shared.axis_y("lane", lanes)
     return panel(
-        f"{cell_title(explained.cell)}: {TIMELINES[timeline.which]}, {format_duration(timeline.reaped_ns)}",
         _LANE * len(lanes),
         layer=[
             {
@@ -104,7 +130,7 @@ def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[E
                     "x": {**axis_x, "field": "start_ns"},
                     "x2": {"field": "end_ns"},
                     "y": axis_y,
-                    "color": coloured(kinds_of_time(sides)),
+                    "color": coloured(shared.kinds),
                     "tooltip": tooltip("part", "lasts", "share", "meaning"),
                 },
             },
@@ -122,45 +148,59 @@ def timeline_panel(explained: Explanation, timeline: Timeline, sides: Sequence[E
     )  # fmt: skip
 
 
-def budget_panel(explained: Explanation, sides: Sequence[Explanation] = ()) -> Spec:
-    """Mean time of each part, with its interval; ``sides`` as of `timeline_panel`."""
-    sides = sides or (explained,)
-    rows = [_row(each.part, each.mean_ns, each.share, format_duration(*each.mean_ns.ends)) for each in explained.budget]
-    rest = explained.unexplained_ns
-    rows.append(_row(UNEXPLAINED, rest, explained.unexplained, format_duration(rest.value, resolution_ns=1.0)))
-    ends_ns = [end for side in sides for each in side.budget for end in (each.mean_ns.value, each.mean_ns.high)]
-    longest_ns = max([rest.value, *filter(None, ends_ns)])
-    axis_x = {"type": "quantitative", "axis": TIME_AXIS, "scale": {"domain": [0, longest_ns]}}
-    axis_y = rows_axis("label", [row["label"] for row in rows], labelLimit=240)
-    return panel(
-        f"mean of the central launches: {format_duration(explained.reaped_ns.value)}; "
-        f"unexplained {format_share(explained.unexplained)}, tracing adds {explained.overhead.value:+.0%}",
-        _BUDGET_LINE * len(rows),
-        data={"values": rows},
-        layer=[
-            {
-                "mark": {"type": "bar", "height": 13, "cursor": "help"},
-                "encoding": {
-                    "x": {**axis_x, "field": "mean_ns"},
-                    "y": axis_y,
-                    "color": coloured(kinds_of_time(sides)),
-                    "tooltip": tooltip("label", "lasts", "share", "meaning"),
-                },
-            },
-            rule({"x": {**axis_x, "field": "low_ns"}, "x2": {"field": "high_ns"}, "y": axis_y}, 1.5, color=GREY),
-        ],
-    )
+def _parts(explanation: Explanation) -> list[Datum]:
+    """Mean time of each part, each from where the one before it ends, with its interval; the whole last."""
+    rest = (UNEXPLAINED, explanation.unexplained_ns, explanation.unexplained)
+    parts = [*((each.part, each.mean_ns, each.share) for each in explanation.budget), rest]
+    steps, from_ns = [], 0.0
+    for part, mean_ns, share in parts:
+        if mean_ns.value:
+            lasts, ends = format_duration(*mean_ns.ends), {"low_ns": mean_ns.low, "high_ns": mean_ns.high}
+            placed = {name: from_ns + end_ns for name, end_ns in ends.items()}
+            steps.append({**_step(part, from_ns, mean_ns.value, lasts, share), **placed})
+            from_ns += mean_ns.value
+    return [*steps, _whole(WHOLE, explanation)]
 
 
-def _row(id_: str, mean_ns: Bounded, share: float, lasts: str) -> dict[str, Any]:
+def _differences(versus: Versus) -> list[Datum]:
+    """From the second's whole, by what each part adds or takes away, to the first's."""
+    first, second = side_names(versus)
+    steps, from_ns = [_whole(second, versus.second)], versus.second.reaped_ns.value
+    for reason in versus.against.reasons:
+        lasts = signed_duration(reason.difference_ns)
+        steps.append(_step(reason.part, from_ns, reason.difference_ns, lasts, reason.share))
+        from_ns += reason.difference_ns
+    return [*steps, _whole(first, versus.first)]
+
+
+def _step(id_: str, from_ns: float, adds_ns: float, lasts: str, share: float) -> Datum:
     part = part_of(id_)
-    return {
-        "label": part.title,
-        "mean_ns": mean_ns.value,
-        "low_ns": mean_ns.low,
-        "high_ns": mean_ns.high,
-        "kind": part.kind,
-        "lasts": lasts,
-        "share": format_share(share),
-        "meaning": part.meaning,
-    }
+    shown = f"-{format_share(-share)}" if share < 0 else format_share(share)
+    about = {"label": part.title, "kind": part.kind, "lasts": lasts, "share": shown, "meaning": part.meaning}
+    return {**about, "from_ns": from_ns, "to_ns": from_ns + adds_ns}
+
+
+def _whole(label: str, side: Explanation) -> Datum:
+    whole_ns = side.reaped_ns.value
+    return {"label": label, "from_ns": 0.0, "to_ns": whole_ns, "whole": True, "lasts": format_duration(whole_ns)}
+
+
+def _steps_spec(steps: Sequence[Datum], shared: _Shared) -> Spec:
+    """Bars of which each begins where the one before it ends."""
+    axis_x = time_axis(*shared.ends_ns)
+    placed: dict[str, Any] = {"y": shared.axis_y("label", [step["label"] for step in steps])}
+    bars = {**placed, "x": {**axis_x, "field": "from_ns"}, "x2": {"field": "to_ns"}}
+    ends = {**placed, "x": {**axis_x, "field": "low_ns"}, "x2": {"field": "high_ns"}}
+    mark = {"type": "bar", "height": 14, "cursor": "help"}
+    tips = tooltip("label", "lasts", "share", "meaning")
+    return panel(
+        _PART_LINE * len(steps),
+        data={"values": list(steps)},
+        layer=[
+            where("datum.whole", {"mark": {**mark, "opacity": 0.45},
+                                  "encoding": {**bars, "tooltip": tooltip("label", "lasts")}}),
+            where("!datum.whole", {"mark": mark,
+                                   "encoding": {**bars, "color": coloured(shared.kinds), "tooltip": tips}}),
+            where("isValid(datum.low_ns)", rule(ends, 1.5, color=GREY)),
+        ],
+    )  # fmt: skip

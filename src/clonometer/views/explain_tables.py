@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from clonometer.tracing.parts import UNEXPLAINED, part_of
 from clonometer.tracing.types import CallText, Counters, Counts, Explanation, Moment, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
-from clonometer.views.explain_texts import side_names, signed_duration
+from clonometer.views.explain_texts import WHOLE, side_names, signed_duration
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.words import stage_name
 
-_WHOLE = "all until reaped"
 _LABEL_LEAST = 20
 _SUMS = {"user": "all user code", "kernel": "all in the kernel", "all": "everything"}
 _HEADS = {
@@ -28,50 +27,49 @@ _HEADS = {
 }
 
 
-def budget_table(explanation: Explanation, *, total: bool) -> Table:
-    """Mean time of each part, its share, and what it means; with ``total`` what no part covers, and the whole, last."""
+def budget_table(explanation: Explanation) -> Table:
+    """Mean time of each part and its share; what no part covers, and the whole, last."""
+    rest = explanation.unexplained_ns
     rows = [
-        (
-            part_of(each.part).title,
-            format_duration_interval(*each.mean_ns.ends, 1.0),
-            format_share(each.share),
-            each.meaning,
-        )
-        for each in explanation.budget
-    ]
-    if total:
-        rest, whole = explanation.unexplained_ns, format_duration_interval(*explanation.reaped_ns.ends)
+        *(
+            (part_of(each.part).title, format_duration_interval(*each.mean_ns.ends, 1.0), format_share(each.share))
+            for each in explanation.budget
+        ),
         # What is always nothing has no digits to resolve.
-        rest_text = format_duration_interval(*rest.ends, 1.0) if rest.value else "0 ns"
-        rows.append((UNEXPLAINED, rest_text, format_share(explanation.unexplained), ""))
-        rows.append((_WHOLE, whole, "100%", ""))
-    parts, means, shares, meanings = ([row[place] for row in rows] for place in range(4))
-    return Table(
-        [
-            Column("part", parts, least=16),
-            Column("time", means, "right"),
-            Column("share", shares, "right"),
-            Column("meaning", meanings, prose=True, folded="notes"),
-        ]
-    )
-
-
-def reasons_table(versus: Versus, *, total: bool) -> Table:
-    """Parts of the difference of two mechanisms, greatest first; with ``total`` the whole last."""
-    against = versus.against
-    rows = [
         (
-            part_of(reason.part).title,
-            _time(reason.first_ns),
-            _time(reason.second_ns),
-            signed_duration(reason.difference_ns),
-            f"{round(100 * reason.share)}%",
-        )
-        for reason in against.reasons
+            UNEXPLAINED,
+            format_duration_interval(*rest.ends, 1.0) if rest.value else "0 ns",
+            format_share(explanation.unexplained),
+        ),
+        (WHOLE, format_duration_interval(*explanation.reaped_ns.ends), "100%"),
     ]
-    if total:
-        first, second = (format_duration(side.reaped_ns.value) for side in versus.mechanisms)
-        rows.append((_WHOLE, first, second, signed_duration(against.difference_ns), "100%"))
+    parts, means, shares = ([row[place] for row in rows] for place in range(3))
+    return Table([Column("part", parts, least=16), Column("time", means, "right"), Column("share", shares, "right")])
+
+
+def meanings_table(sides: Sequence[Explanation]) -> Table:
+    """What the parts of any side mean."""
+    meanings = {part_of(each.part).title: each.meaning for side in sides for each in side.budget}
+    return Table([Column("part", list(meanings)), Column("meaning", list(meanings.values()), prose=True)])
+
+
+def reasons_table(versus: Versus) -> Table:
+    """Parts of the difference of two mechanisms, greatest first, and the whole."""
+    against = versus.against
+    first, second = (format_duration(side.reaped_ns.value) for side in versus.mechanisms)
+    rows = [
+        *(
+            (
+                part_of(reason.part).title,
+                _time(reason.first_ns),
+                _time(reason.second_ns),
+                signed_duration(reason.difference_ns),
+                f"{round(100 * reason.share)}%",
+            )
+            for reason in against.reasons
+        ),
+        (WHOLE, first, second, signed_duration(against.difference_ns), "100%"),
+    ]
     heads = ("part", *side_names(versus), "difference", "share")
     label, *figures = ([row[place] for row in rows] for place in range(len(heads)))
     return Table(
@@ -100,14 +98,9 @@ def calls_table(explanation: Explanation) -> Table:
 
 
 def listing_table(calls: Sequence[CallText]) -> Table:
-    """Calls with their arguments, in their order."""
-    return Table(
-        [
-            Column("who", [call.who for call in calls]),
-            Column("call", [call.text for call in calls], code=True),
-            Column("returns", [call.result for call in calls], code=True),
-        ]
-    )
+    """Calls with their arguments and what they return, in their order."""
+    texts = [f"{call.text} = {call.result}" for call in calls]
+    return Table([Column("who", [call.who for call in calls]), Column("call", texts, code=True, prose=True)])
 
 
 def events_table(moments: Sequence[Moment]) -> Table:
@@ -117,7 +110,7 @@ def events_table(moments: Sequence[Moment]) -> Table:
             Column("µs", [f"{moment.time_ns / 1000:.2f}" for moment in moments], "right"),
             Column("who", [moment.who for moment in moments]),
             Column("CPU", ["" if moment.cpu < 0 else str(moment.cpu) for moment in moments], "right"),
-            Column("event", [moment.words for moment in moments]),
+            Column("event", [moment.words for moment in moments], prose=True),
         ]
     )
 
@@ -144,13 +137,13 @@ def counter_table(counters: Counters) -> Table:
 def not_counted(counters: Counters) -> Iterator[str]:
     """Sentences about what is missing, and how much was scaled."""
     if counters.reason is not None:
-        yield f"no {counters.set} counters here: {counters.reason}"
+        yield f"No {counters.set} counters here: {counters.reason}."
         return
     for why in dict.fromkeys(counters.missing.values()):
         names = ", ".join(name for name, reason in counters.missing.items() if reason == why)
-        yield f"not counted: {names}: {why}"
+        yield f"Not counted: {names}: {why}."
     if counters.running < 0.999:
-        yield f"the counters counted {counters.running:.0%} of the time only: counts are scaled up by that"
+        yield f"The counters counted {counters.running:.0%} of the time only: counts are scaled up by that."
 
 
 def _counter_label(row: Counts) -> str:

@@ -1,14 +1,18 @@
-"""An explanation in one sentence, for pages that show it beside others."""
+"""An explanation of launches in sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clonometer.tracing.parts import FOREIGN, Part, part_of
-from clonometer.tracing.types import Bounded, Explanation, ProgramSteps, Tier, Versus
+from clonometer.tracing.types import Bounded, BudgetPart, Explanation, ProgramSteps, RatioPart, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name
 
 #: Which launch a timeline is of.
 TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
+#: What the sum of all parts is called.
+WHOLE = "all until reaped"
 _NAMED = 3
 _LEAST_SHARE = 0.05
 
@@ -16,14 +20,22 @@ _LEAST_SHARE = 0.05
 def sentence(explanation: Explanation) -> str:
     """Say how long a launch takes, what most of that goes to, and how much is unexplained."""
     whole = format_duration_interval(*explanation.reaped_ns.ends)
-    greatest = sorted(explanation.budget, key=lambda share: -share.share)[:_NAMED]
-    named = [
-        f"{format_share(share.share)} {_with_who(part_of(share.part))}"
-        for share in greatest
-        if share.share >= _LEAST_SHARE
-    ]
+    named = _greatest(explanation.budget)
     rest = f"{format_share(explanation.unexplained)} unexplained" if explanation.unexplained else "fully accounted for"
-    return f"A launch takes {whole}: {', '.join(named)}; {rest}." if named else f"A launch takes {whole}; {rest}."
+    return f"A launch takes {whole}: {named}; {rest}." if named else f"A launch takes {whole}; {rest}."
+
+
+def difference_sentence(versus: Versus) -> str:
+    """Say what most of the difference of two goes to."""
+    named = _greatest(versus.against.reasons)
+    return f"The difference is {format_duration(versus.against.difference_ns)}{f': {named}' if named else ''}."
+
+
+def _greatest(parts: Sequence[BudgetPart | RatioPart]) -> str:
+    greatest = sorted(parts, key=lambda part: -part.share)[:_NAMED]
+    return ", ".join(
+        f"{format_share(part.share)} {_with_who(part_of(part.part))}" for part in greatest if part.share >= _LEAST_SHARE
+    )
 
 
 def _with_who(part: Part) -> str:
@@ -76,9 +88,26 @@ def versus_sentence(versus: Versus) -> str:
     """Say how the two compare."""
     (first, second), (first_ns, second_ns) = side_names(versus), (side.reaped_ns.value for side in versus.mechanisms)
     return (
-        f"{first[:1].upper()}{first[1:]} takes {format_duration(first_ns)}, {second} {format_duration(second_ns)}: "
+        f"{capitalized(first)} takes {format_duration(first_ns)}, {second} {format_duration(second_ns)}: "
         f"{format_number(versus.against.ratio)} times as long."
     )
+
+
+def made_sentences(explanation: Explanation) -> list[str]:
+    """Say what a launch starts, and how many system calls that takes."""
+    sentences = [
+        f"Makes a task, {task.count:.3g} per launch: {' | '.join(task.flags) or 'no flags'}."
+        for task in explanation.new_tasks
+    ]
+    sentences += [f"Executes {program.file}, {program.count:.3g} per launch." for program in explanation.programs]
+    makes, children = (sum(call.count for call in explanation.calls if call.who == who) for who in ("parent", "child"))
+    calls = f"Makes {makes:.3g} system calls in the parent, {children:.3g} in the child."
+    return [*sentences, calls if explanation.calls else "None of its system calls could be seen."]
+
+
+def capitalized(text: str) -> str:
+    """A text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def why_no_closer(tier: Tier) -> str | None:
@@ -103,8 +132,8 @@ def refused_besides(tier: Tier) -> list[str]:
 def not_seen(tier: Tier) -> list[str]:
     """Say which better means are not used, and what cannot be seen this way."""
     refused = refused_besides(tier)
-    cannot = f"this way ({tier.name}) cannot see {'; '.join(tier.cannot_see)}"
-    return [f"not used here: {'; '.join(refused)}", cannot] if refused else [cannot]
+    cannot = f"This way ({tier.name}) cannot see {'; '.join(tier.cannot_see)}."
+    return [f"Not used here: {'; '.join(refused)}.", cannot] if refused else [cannot]
 
 
 def percent(share: Bounded) -> str:
@@ -129,13 +158,13 @@ def lost_and_grown(lost: int, grown: int) -> str:
     Examples
     --------
     >>> lost_and_grown(0, 1), lost_and_grown(1200, 2), lost_and_grown(0, 0)
-    ('no events lost; the buffer was made larger once', '1,200 events lost; the buffer was made larger 2 times', '')
+    ('No events lost; the buffer was made larger once.', '1,200 events lost; the buffer was made larger 2 times.', '')
     """
     if not lost and not grown:
         return ""
-    losses = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "no events lost"
+    losses = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "No events lost"
     times = "once" if grown == 1 else f"{grown} times"
-    return f"{losses}; the buffer was made larger {times}" if grown else losses
+    return f"{losses}; the buffer was made larger {times}." if grown else f"{losses}."
 
 
 def steps_sentences(explanation: Explanation) -> list[str]:

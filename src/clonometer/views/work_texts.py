@@ -16,7 +16,7 @@ from clonometer.units import (
     table_unit,
 )
 from clonometer.views.explain_texts import lost_and_grown, not_seen, percent, signed_duration
-from clonometer.views.table import Table, table_of_rows
+from clonometer.views.table import Column, Table, table_of_rows
 from clonometer.words import counted
 
 _MOST_DELAYS = 4
@@ -121,11 +121,19 @@ def _count(figure: Bounded | None) -> str:
     return f"{text} ({format_number(figure.low)} to {format_number(figure.high)})"
 
 
+def meanings_table(explanation: WorkExplanation) -> Table:
+    """What each part means."""
+    ids = dict.fromkeys(reason.part for reason in (*explanation.reasons, *explanation.cpu_reasons))
+    parts = list(map(part_of, ids))
+    meanings = [part.meaning for part in parts]
+    return Table([Column("part", [part.label for part in parts]), Column("meaning", meanings, prose=True)])
+
+
 def sums(explanation: WorkExplanation) -> str:
     """The three sums that are always told: the gap untraced, what is unexplained, what tracing cost."""
     # CPU time that a clock's steps make too long is less than nothing, but not worth a sign.
     unexplained = explanation.unexplained if abs(explanation.unexplained) >= _LEAST_SHARE else 0.0
-    text = f"unexplained {format_share(unexplained)} of the workers' time; "
+    text = f"Unexplained {format_share(unexplained)} of the workers' time; "
     if explanation.tier.name != "tracepoints":
         return f"{text}overhead none: nobody listened. Threads less processes: {percent(explanation.gap)}."
     return (

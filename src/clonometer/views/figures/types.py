@@ -26,6 +26,8 @@ class Panel:
     short: str | None = None
     #: Whether its height can be chosen; others are as high as they have lines.
     tall: bool = True
+    #: How to read it, below it on a page.
+    caption: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Documents as pages."""
+"""Documents as pages, and as sections of other pages."""
 
 from __future__ import annotations
 
@@ -21,23 +21,15 @@ from clonometer.views.html.page import render_page
 from clonometer.views.markdown import commented
 from clonometer.views.specs import PAGE, theme
 from clonometer.views.table import Table
+from clonometer.views.types import Spec
+
+#: What a template takes: blocks, sections, charts.
+Parts = list[dict[str, Any]]
 
 
 def render_document_page(document: Document) -> str:
     """Write a document as one self-contained HTML document that fetches nothing."""
-    charts: list[dict[str, Any]] = []
-    sections: list[dict[str, Any]] = [{"heading": "", "blocks": []}]
-    for group in document.groups:
-        for block in group:
-            if isinstance(block, Heading):
-                sections.append({"heading": block.text, "blocks": []})
-            elif isinstance(block, FigureBlock):
-                drawn = [chart_of("figure", panel) for panel in block.panels]
-                charts += drawn
-                figures = {"is": "figures", "intro": block.intro, "charts": drawn}
-                sections.append({"heading": block.heading, "blocks": [figures] if drawn else []})
-            elif not document.repeats(block):
-                sections[-1]["blocks"] += _blocks(block)
+    sections, charts = document_sections(document)
     return render_page(
         "document.html.j2",
         *(("fit.js", "report.js") if charts else ()),
@@ -46,12 +38,31 @@ def render_document_page(document: Document) -> str:
         brand=f"Clonometer: {document.kind}",
         title=document.title,
         lead=document.lead,
-        sections=[section for section in sections if section["blocks"]],
+        sections=sections,
     )
 
 
-def _blocks(block: DocumentBlock) -> Iterator[dict[str, Any]]:
-    """A block as the template takes it, ``is`` its name."""
+def document_sections(document: Document, mark: str = "") -> tuple[Parts, Parts]:
+    """Gather a document's sections for the template ``blocks.html.j2``, and the charts in them.
+
+    The ids of its elements end in ``mark``, so that a page may have several documents.
+    """
+    charts: Parts = []
+    sections: Parts = [{"heading": "", "link": "", "blocks": []}]
+    for group in document.groups:
+        for block in group:
+            if isinstance(block, Heading):
+                sections.append({"heading": block.text, "link": block.link or block.text, "blocks": []})
+            elif not document.repeats(block):
+                if isinstance(block, FigureBlock) and block.heading:
+                    sections.append({"heading": block.heading, "link": block.heading, "blocks": []})
+                sections[-1]["blocks"] += _blocks(block, mark, charts)
+    named = [{**section, "id": f"section-{number}{mark}"} for number, section in enumerate(sections)]
+    return [section for section in named if section["blocks"]], charts
+
+
+def _blocks(block: DocumentBlock, mark: str, charts: Parts) -> Iterator[dict[str, Any]]:
+    """A block as the template takes it, ``is`` its name; its charts are added to ``charts``."""
     match block:
         case Hint():
             return
@@ -61,11 +72,30 @@ def _blocks(block: DocumentBlock) -> Iterator[dict[str, Any]]:
             for table, below in zip(commented(block), block.below, strict=True):
                 if table.rows or below:
                     yield {"is": "table", "table": _headed(table), "below": below}
+        case FigureBlock(panels=panels) if panels:
+            drawn = [chart_of("figure", panel) for panel in panels]
+            for chart in drawn:
+                chart["id"] += mark
+                chart["spec"] = _without_legend(chart["spec"]) if block.legend else chart["spec"]
+            charts += drawn
+            yield {"is": "figures", "intro": block.intro, "legend": block.legend, "stacked": block.stacked,
+                   "charts": drawn}  # fmt: skip
+        case FigureBlock():
+            return
         case Fold(summary, blocks):
-            inner = [each for block in blocks for each in _blocks(block)]
+            inner = [each for block in blocks for each in _blocks(block, mark, charts)]
             yield {"is": "fold", "summary": summary, "blocks": inner}
         case _:
             yield {"is": type(block).__name__.lower(), **asdict(block)}
+
+
+def _without_legend(spec: Spec) -> Spec:
+    """A chart whose colours the page explains, once for several."""
+    kept = {**spec, "layer": list(map(_without_legend, spec["layer"]))} if "layer" in spec else dict(spec)
+    encoding = spec.get("encoding", {})
+    if "color" in encoding:
+        kept["encoding"] = {**encoding, "color": {**encoding["color"], "legend": None}}
+    return kept
 
 
 def _headed(table: Table) -> Table:

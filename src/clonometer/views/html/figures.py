@@ -59,7 +59,8 @@ def figure_readings() -> dict[str, str]:
 def chart_of(kind: str, panel: Panel) -> dict[str, Any]:
     """A panel as the page draws it."""
     spec = {**panel.draw(), **(_TALL if panel.tall else _WIDE)}
-    return {"id": panel.id, "kind": kind, "title": panel.title, "alt": panel.alt, "spec": spec}
+    about = {"title": panel.title, "alt": panel.alt, "caption": panel.caption}
+    return {"id": panel.id, "kind": kind, **about, "spec": spec}
 
 
 def _ecdf(results: Results) -> dict[str, Any]:

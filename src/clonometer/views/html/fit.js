@@ -8,6 +8,16 @@ function leftOf(spec, width) {
   return Math.min(width * 0.4, Math.max(letters * 7, y.axis.minExtent ?? 0));
 }
 
+/* Labels that have no room, each broken near its middle. */
+function brokenLabels(axis, names, limit) {
+  const lines = names.map((name) => {
+    const middle = name.length * 6.4 > limit ? name.indexOf(" ", name.length / 2 - 3) : -1;
+    return [name, middle > 0 ? [name.slice(0, middle), name.slice(middle + 1)] : name];
+  });
+  if (lines.some(([, line]) => Array.isArray(line))) axis.labelExpr = `(${JSON.stringify(Object.fromEntries(lines))})[datum.label]`;
+  return Boolean(axis.labelExpr);
+}
+
 /* Pictures that are also drawn into files have a fixed width; on a page a chart takes what there is: labels left of it
    at most two fifths, and as many columns of a legend as have room for its longest label. */
 function fit(spec, width) {
@@ -32,6 +42,9 @@ function fit(spec, width) {
     if (encoding.y?.axis) {
       const limit = Math.round(width * 0.4);
       encoding.y.axis.labelLimit = Math.min(encoding.y.axis.labelLimit ?? limit, limit);
+      const names = encoding.y.type === "nominal" && Array.isArray(encoding.y.sort) ? encoding.y.sort : [];
+      // Two lines of a label need more room than one.
+      if (brokenLabels(encoding.y.axis, names, limit)) spec.height = Math.max(spec.height, 36 * names.length);
       if (encoding.y.axis.minExtent) encoding.y.axis.minExtent = Math.min(encoding.y.axis.minExtent, limit);
     }
   }

@@ -20,8 +20,12 @@ async function draw(element, spec) {
   views.set(element, await vegaEmbed(element, spec, options));
 }
 
-async function drawCharts() {
-  for (const chart of [...report.charts, ...report.explained]) await draw(document.getElementById(chart.id), structuredClone(chart.spec));
+/* What is folded has no width: it is drawn once it is opened. */
+async function drawCharts(isDue = () => true) {
+  for (const chart of [...report.charts, ...report.explained]) {
+    const element = document.getElementById(chart.id);
+    if (element.clientWidth && isDue(element)) await draw(element, structuredClone(chart.spec));
+  }
 }
 
 /* Distributions: the reader chooses, the points are laid out here because each is stored once, compactly. */
@@ -186,4 +190,5 @@ const drawAll = async () => {
 };
 if (choices) choices.addEventListener("input", () => drawEcdf(choices));
 redrawOnChange(drawAll);
+document.addEventListener("toggle", () => drawCharts((element) => !views.has(element)), true);
 await drawAll();

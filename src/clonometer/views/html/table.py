@@ -10,6 +10,8 @@ from clonometer.views.table import BREAK, Column, Table
 
 # Letters of a text that stays on one line.
 _LONGEST_FIGURE = 32
+# Letters of a row, in bold or not, that a telephone has room for.
+_NARROW_LETTERS = 34
 #: Sizes of tables: from how many columns on, and below how many pixels they are folded.
 _SIZES = {"wide": (7, 960), "middle": (4, 680), "narrow": (0, 340)}
 _CLASSES = {"left": "", "right": "number", "point": "number", "range": "interval"}
@@ -53,7 +55,9 @@ def table_size(table: Table) -> str:
     """
     # Texts that are wrapped need more room than figures.
     wrapped = any(css_class(column) in ("long", "notes") for column in table.columns)
-    needed = max(len(table.columns), _SIZES["middle"][0] if wrapped and len(table.columns) > 1 else 0)
+    letters = sum(max(map(len, (column.head, *column.texts))) for column in table.columns)
+    needs_room = len(table.columns) > 1 and (wrapped or letters > _NARROW_LETTERS)
+    needed = max(len(table.columns), _SIZES["middle"][0] if needs_room else 0)
     return next(size for size, (columns, _) in _SIZES.items() if needed >= columns)
 
 

@@ -16,6 +16,7 @@ from clonometer.views.document import (
     Fold,
     Heading,
     Hint,
+    JudgedStatement,
     NamedText,
     NamedTexts,
     Note,
@@ -28,6 +29,7 @@ from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 
 #: From this width on what follows from an entry stands beside its text, which has so many columns.
 _BESIDE, _TEXT_WIDTH = 110, 34
+_INDENT = "  "
 
 
 @rendered(least_width=1)
@@ -66,11 +68,20 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
             lines = [f"  $ {text}" for text in texts]
         case NamedTexts(entries, indent):
             lines = [line for entry in entries for line in _entry(entry, indent, width)]
+        case JudgedStatement():
+            lines = list(_judged(block, width, colour))
         case TableBlock(table, forms, kept):
-            lines = draw_with(kept, forms, width, colour) if forms else draw_table(table, width, colour)
+            names = block.names_dropped
+            lines = (
+                draw_with(kept, forms, width, colour)
+                if kept
+                else draw_table([*forms, table][0], width, colour, names_dropped=names)
+            )
         case CommentedTables():
             lines = list(_commented(block, width, colour))
-        case FigureBlock() | Fold():
+        case Fold(summary, blocks):
+            lines = [*wrap(f"{summary}:", width), *group_lines(blocks, width, colour)] if block.wished else []
+        case FigureBlock():
             pass
     return lines
 
@@ -92,6 +103,18 @@ def _entry(entry: NamedText, indent: int, width: int) -> Iterator[str]:
     if entry.command is not None:
         # Not wrapped: it is there to be copied.
         yield f"{blank}$ {entry.command}"
+
+
+def _judged(block: JudgedStatement, width: int, colour: bool) -> Iterator[str]:
+    yield from wrap(block.statement, width, bullet=f"{block.name}  " if block.name else "")
+    outcome = f"{block.outcome} ({block.number})" if block.number else block.outcome
+    yield from _painted(wrap(outcome[:1].upper() + outcome[1:], width, bullet=_INDENT), block.tone, colour)
+    yield from wrap(block.why, width, bullet=_INDENT)
+    if block.command:
+        yield from wrap(f"{block.next}:", width, bullet=_INDENT)
+        # A shell takes its lines as one when they are copied.
+        *lines, last = wrap(block.command, width - 2, bullet=2 * _INDENT)
+        yield from (*(f"{line} \\" for line in lines), last)
 
 
 def _commented(block: CommentedTables, width: int, colour: bool) -> Iterator[str]:

@@ -32,9 +32,24 @@ class DrawnTables:
     dropped: tuple[str, ...]
 
 
-def draw_table(table: Table, width: int, colour: bool) -> list[str]:
-    """Draw a table between its title and its note, in lines of at most ``width``."""
-    return _between_title_and_note(table, _alone(table, width, colour), width)
+def draw_table(table: Table, width: int, colour: bool, *, names_dropped: bool = False) -> list[str]:
+    """Draw a table between its title and its note, in lines of at most ``width``.
+
+    With ``names_dropped`` columns that had no room are named below it. Prose in the last column is wrapped there.
+    """
+    if table.columns and table.columns[-1].prose:
+        # Its entries begin below its heading, however long they are.
+        [[heading, *entries]] = _alone(table, ANY_WIDTH, colour=False).tables
+        indent = " " * heading.rindex(table.head[-1])
+        wrapped = [
+            "\n".join(wrap(line[len(indent) :], width, bullet=line[: len(indent)]) or [line])
+            for line in (heading, *entries)
+        ]
+        return _between_title_and_note(table, DrawnTables([wrapped], ()), width)
+    drawn = _alone(table, width, colour)
+    lines = _between_title_and_note(table, drawn, width)
+    dropped = f"(left out at {width} columns: {', '.join(drawn.dropped)})"
+    return [*lines, *wrap(dropped if names_dropped and drawn.dropped else "", width)]
 
 
 def draw_whole(table: Table, width: int, colour: bool) -> list[str]:
