@@ -31,7 +31,7 @@ def run() -> Iterator[Line]:
             checked = check_runs(before, after)
             alarms += checked.verdict == Gate.FAIL
             named = [
-                f"{row.compared.other.cell} {row.compared.other.stage} {row.compared.ratio:.2f}"
+                f"{row.compared.other.cell} {row.compared.other.stage} {row.compared.change.value:.2f}"
                 for row in checked.rows
                 if row.verdict == Gate.FAIL
             ]

@@ -82,10 +82,9 @@ def test_hosts_in_both_groups_are_compared_each_with_itself(tmp_path: Path) -> N
     verdicts = {(row.other.cell, row.other.stage): row for row in pair.rows}
     assert {row.verdict for (cell, _), row in verdicts.items() if cell == FORK} == {"more"}
     assert {row.verdict for (cell, _), row in verdicts.items() if cell == PTHREAD} <= {"equal", "unknown"}
-    ratio = verdicts[FORK, "reaped"]
-    assert ratio.low is not None
-    assert ratio.high is not None
-    assert ratio.low < 1.1 < ratio.high
+    ends = verdicts[FORK, "reaped"].change.interval
+    assert ends is not None
+    assert ends[0] < 1.1 < ends[1]
     assert {difference.key: difference.other for difference in pair.differences} == {
         "kernel.release": "6.12.4",
         "cpu.microcode": "0x2",

@@ -194,7 +194,7 @@ def test_a_new_measurement_that_is_wide_and_yet_far_below_refutes_the_first(make
     checked = check(base, make(make_builder, 2, reaped=2.0))
     again = again_of(checked, base, make(make_builder, 3, reaped=1.04, spread=0.2, processes=24))
     assert slower(again).again is not None
-    assert 1.05 < (slower(again).again.high or 0) < (slower(checked).compared.low or 0)
+    assert 1.05 < (slower(again).again.change.high or 0) < (slower(checked).compared.change.low or 0)
     assert (slower(checked).verdict, slower(again).verdict) == ("fail", "unknown")
     assert again.verdict == "pass"
 

@@ -57,10 +57,10 @@ def test_a_slower_run_is_slower_and_the_other_way_round_faster(make_builder: Bui
         compared_rows = rows(compare_runs(sides))
         assert {row.verdict for row in compared_rows.values()} == {verdict}
         for row in compared_rows.values():
-            assert row.ratio == pytest.approx(ratio, rel=0.05)
-            assert row.low is not None
-            assert row.high is not None
-            assert row.low < ratio < row.high
+            assert row.change.value == pytest.approx(ratio, rel=0.05)
+            assert row.change.low is not None
+            assert row.change.high is not None
+            assert row.change.low < ratio < row.change.high
 
 
 def test_a_change_below_the_minimum_effect_is_no_change(make_builder: Build) -> None:
@@ -95,8 +95,8 @@ def test_many_rows_are_corrected_for(make_builder: Build) -> None:
             for row in together.pairs[0].rows
             if row.other.cell == first and row.other.stage == compared_row.other.stage
         )
-        assert None not in (same.low, same.high, compared_row.low, compared_row.high)
-        assert same.high / same.low > compared_row.high / compared_row.low  # type: ignore[operator]
+        assert None not in (same.change.low, same.change.high, compared_row.change.low, compared_row.change.high)
+        assert same.change.high / same.change.low > compared_row.change.high / compared_row.change.low  # type: ignore[operator]
 
 
 def test_all_runs_together_are_one_family(make_builder: Build) -> None:
@@ -112,14 +112,20 @@ def test_few_processes_give_no_verdict(make_builder: Build, processes: int, inte
     for row in rows(compare_runs(sides)).values():
         assert row.verdict == "unknown"
         assert row.reason is not None
-        assert row.ratio == pytest.approx(2, rel=0.01)
-        assert (row.low is not None) is interval
+        assert row.change.value == pytest.approx(2, rel=0.01)
+        assert (row.change.low is not None) is interval
 
 
 def test_constant_samples_are_the_same_within_what_the_clock_can_tell(make_builder: Build) -> None:
     sides = [one_cell(make_builder, 1.0, seed, str(seed), spread=0.0) for seed in (1, 2)]
     row = rows(compare_runs(sides, moments=SAME_MOMENTS))["reaped"]
-    assert (row.ratio, row.low, row.high, row.verdict, row.within) == (1.0, 1.0, 1.0, "equal", 0.001)
+    assert (row.change.value, row.change.low, row.change.high, row.verdict, row.within) == (
+        1.0,
+        1.0,
+        1.0,
+        "equal",
+        0.001,
+    )
 
 
 def test_one_step_of_the_clock_is_no_change(make_builder: Build) -> None:
@@ -141,7 +147,7 @@ def test_a_median_of_zero_has_no_ratio(make_builder: Build) -> None:
         builder.cell("launch.none", {"call_returns_ns": value, "reaped_ns": 50}, None)
         sides.append(side(builder, str(value)))
     row = rows(compare_runs(sides))["call_returns"]
-    assert (row.ratio, row.low, row.verdict) == (None, None, "unknown")
+    assert (row.change.value, row.change.low, row.verdict) == (None, None, "unknown")
     assert row.reason == "there is no ratio to a median of zero or below"
     Draft202012Validator(SCHEMA).validate(to_json(compare_runs(sides)))
 
@@ -289,7 +295,9 @@ def test_json_is_valid_and_has_every_row(make_builder: Build) -> None:
     compared = compare_runs(sides)
     document = json.loads(json.dumps(to_json(compared), allow_nan=False))
     Draft202012Validator(SCHEMA).validate(document)
-    assert [row["ratio"] for row in document["comparisons"][0]["rows"]] == [row.ratio for row in compared.pairs[0].rows]
+    assert [row["ratio"] for row in document["comparisons"][0]["rows"]] == [
+        row.change.value for row in compared.pairs[0].rows
+    ]
     assert document["counts"]["more"] == 3
 
 
@@ -396,7 +404,7 @@ def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after
     rows_by_quantity = {row.other.quantity: row for row in compared.pairs[0].rows}
     assert set(rows_by_quantity) == {"wait_us", "queue_bytes"}
     assert rows_by_quantity["queue_bytes"].verdict == verdict
-    assert rows_by_quantity["queue_bytes"].ratio == pytest.approx(after / 8_192, rel=0.02)
+    assert rows_by_quantity["queue_bytes"].change.value == pytest.approx(after / 8_192, rel=0.02)
     document = to_json(compared)
     Draft202012Validator(SCHEMA).validate(document)
     [row] = [row for row in document["comparisons"][0]["rows"] if row["quantity"] == "queue_bytes"]
@@ -407,7 +415,7 @@ def test_what_is_no_time_is_compared_in_its_own_words(make_builder: Build, after
 def test_a_count_of_what_never_happened_is_the_same(make_builder: Build) -> None:
     compared = compare_runs([wakes(make_builder, seed, 0, str(seed)) for seed in (1, 2)])
     [row] = [row for row in compared.pairs[0].rows if row.other.quantity == "queue_bytes"]
-    assert (row.ratio, row.verdict, row.reason) == (None, "equal", None)
+    assert (row.change.value, row.verdict, row.reason) == (None, "equal", None)
     grown = compare_runs([wakes(make_builder, seed, value, str(seed)) for seed, value in ((1, 0), (2, 4096))])
     [row] = [row for row in grown.pairs[0].rows if row.other.quantity == "queue_bytes"]
     assert (row.verdict, row.reason) == ("unknown", "there is no ratio to a median of zero or below")

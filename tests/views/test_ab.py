@@ -116,7 +116,7 @@ def test_a_change_that_drifts_has_a_word_in_place_of_its_interval_and_the_reason
     for level, verdict in ((0.02, "cannot tell"), (0.5, "slower")):
         changes = [level + 0.04 * place / 20 for place in range(20)]
         result = judged(changes)
-        assert (result.rows[0].drifts, result.rows[0].interval, result.rows[0].p) == (True, None, None)
+        assert (result.rows[0].drifts, result.rows[0].change.interval, result.rows[0].change.p) == (True, None, None)
         drawn = text(result, width=100)
         [line] = [line for line in drawn.splitlines() if line.startswith("posix_spawn, warm")]
         assert "drifts" in line

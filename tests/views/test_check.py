@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from tests.views.sample_results import sample_results
 
+from clonometer.results.change import Change
 from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.types import CommonShift, ComparedRow, Difference
 from clonometer.results.types import LeftOut
-from clonometer.verdicts import Direction, Gate
+from clonometer.verdicts import Gate
 from clonometer.views.terminal.check import render_check
 
 
@@ -17,15 +18,15 @@ def checked(again: bool = False, **fields: Any) -> Checked:
     """Every row of the sample results, one of them regressed, one suspected, one without a ratio."""
     rows = []
     for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        compared = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, Direction.UNKNOWN, None, None)
+        compared = ComparedRow(Change(base=estimate, other=estimate, value=1.001, low=0.99, high=1.012))
         row = CheckedRow(compared, Gate.PASS, False, 0.07)
         if place == 5:
-            slow = replace(compared, ratio=1.31, low=1.24, high=1.36)
-            row = CheckedRow(slow, Gate.FAIL, False, 0.065, replace(slow, ratio=1.29) if again else None)
+            slow = compared.changed(value=1.31, low=1.24, high=1.36)
+            row = CheckedRow(slow, Gate.FAIL, False, 0.065, slow.changed(value=1.29) if again else None)
         if place == 6:
-            row = CheckedRow(replace(compared, ratio=1.08, low=0.98, high=1.2), Gate.UNKNOWN, True, 0.4)
+            row = CheckedRow(compared.changed(value=1.08, low=0.98, high=1.2), Gate.UNKNOWN, True, 0.4)
         if place == 7:
-            none = replace(compared, ratio=None, low=None, high=None)
+            none = compared.changed(value=None, low=None, high=None)
             row = CheckedRow(none, Gate.UNKNOWN, False, None)
         rows.append(row)
     made = Checked(

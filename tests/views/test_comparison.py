@@ -7,6 +7,7 @@ import pytest
 from tests.views.sample_results import sample_results
 
 from clonometer.errors import InputError, UsageError
+from clonometer.results.change import Change
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import LeftOut
 from clonometer.verdicts import Direction
@@ -19,14 +20,14 @@ def compared(**fields: Any) -> Compared:
     """Every row of the sample results against itself, one of them slower, one without a ratio."""
     rows = []
     for place, estimate in enumerate(cell for cell in sample_results().cells if cell.median_ns):
-        row = ComparedRow(estimate, estimate, 1.001, 0.99, 1.012, Direction.EQUAL, 0.013, None)
+        nothing = Change(base=estimate, other=estimate)
+        row = ComparedRow(replace(nothing, value=1.001, low=0.99, high=1.012, direction=Direction.EQUAL), 0.013)
         if place == 5:
-            row = replace(row, ratio=1.31, low=1.24, high=1.36, verdict=Direction.MORE, within=None)
+            row = ComparedRow(replace(nothing, value=1.31, low=1.24, high=1.36, direction=Direction.MORE))
         if place == 6:
-            row = replace(row, ratio=None, low=None, high=None, within=None)
-            row = replace(row, verdict=Direction.UNKNOWN, reason="there is no ratio to a median of zero or below")
+            row = ComparedRow(nothing, reason="there is no ratio to a median of zero or below")
         if place == 7:
-            row = replace(row, low=None, high=None, verdict=Direction.UNKNOWN)
+            row = ComparedRow(replace(nothing, value=1.001))
         rows.append(row)
     pair = ComparedPair(
         "clonometer-run.previous.parquet",
@@ -41,7 +42,7 @@ def compared(**fields: Any) -> Compared:
 def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
     slab = replace(sample_results().cells[0], stage=None, quantity="slab_each_bytes", unit="bytes", median_ns=None)
     base, other = (replace(slab, value=size, value_low=size, value_high=size) for size in (900.0, 2_048.0))
-    row = ComparedRow(base, other, 2.28, 2.2, 2.3, Direction.MORE, None, None)
+    row = ComparedRow(Change(base=base, other=other, value=2.28, low=2.2, high=2.3, direction=Direction.MORE))
     assert stage_text(row) == "slab each, KiB"
     pair = ComparedPair("a", "b", [row], [], [])
     [line] = [
@@ -189,7 +190,7 @@ def test_what_does_not_exist_is_a_dash() -> None:
 def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
     cells = {cell.cell: cell for cell in sample_results().cells}
     fork, pthread = (cells[f"launch.{name}[temperature=warm]"] for name in ("fork", "pthread"))
-    row = ComparedRow(fork, pthread, 0.5, 0.4, 0.6, Direction.LESS, None, None)
+    row = ComparedRow(Change(base=fork, other=pthread, value=0.5, low=0.4, high=0.6, direction=Direction.LESS))
     assert row_parts(row) == ("pthread / fork", "warm")
 
 

@@ -59,16 +59,17 @@ def change_text(row: ComparedRow) -> str:
     """Say what changed: surely, like all, not at all, or that nobody can tell."""
     if row.verdict == Direction.EQUAL:
         return f"same within {format_share(row.within)}" if row.within else "same"
-    if row.ratio is None:
+    ratio, low, high = row.change.value, row.change.low, row.change.high
+    if ratio is None:
         return MISSING
-    if row.low is None or row.high is None:
-        return f"{change_words(row.ratio, None, None, is_time=row.is_time)}?"
+    if low is None or high is None:
+        return f"{change_words(ratio, None, None, is_time=row.is_time)}?"
     if row.like_rest:
-        return f"as all others: {range_words(row.low, row.high)}"
-    if row.low <= 1 <= row.high:
-        return range_words(row.low, row.high)
+        return f"as all others: {range_words(low, high)}"
+    if low <= 1 <= high:
+        return range_words(low, high)
     condition = "" if row.turns_at is None else f", if noise < {format_share(row.turns_at)}"
-    return f"{change_words(row.ratio, row.low, row.high, is_time=row.is_time)}{condition}"
+    return f"{change_words(ratio, low, high, is_time=row.is_time)}{condition}"
 
 
 def sides_tables(
@@ -140,10 +141,9 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
     """
 
     def rank(row: ComparedRow) -> tuple[int, float]:
-        ratio = row.ratio or 1.0
         changed = row.verdict.is_change or row.turns_at is not None
         group = 0 if changed else 1 if row.like_rest else 3 if is_part(row.other.stage) else 2
-        return (group, -max(ratio, 1 / ratio) if changed else 0.0)
+        return (group, -row.change.size if changed else 0.0)
 
     return first_ranked(rows, rank, room)
 

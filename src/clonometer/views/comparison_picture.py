@@ -46,15 +46,15 @@ def _points(pair: ComparedPair) -> list[dict[str, Any]]:
     return [
         {
             "row": name,
-            "ratio": row.ratio,
-            "low": row.ratio if row.low is None else row.low,
-            "high": row.ratio if row.high is None else row.high,
+            "ratio": row.change.value,
+            "low": row.change.value if row.change.low is None else row.change.low,
+            "high": row.change.value if row.change.high is None else row.change.high,
             "verdict": verdict_word(row),
             "rest": row.rest,
             "tip": f"{name}: {change_text(row)}",
         }
         for row in pair.rows
-        if row.ratio is not None
+        if row.change.value is not None
         for name in [", ".join((*row_parts(row), stage_text(row)))]
     ]
 

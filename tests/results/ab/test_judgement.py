@@ -117,10 +117,10 @@ def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() ->
     assert row.sentence.startswith(
         f"posix_spawn, warm, until reaped: B was slower in {above} of {row.pairs} pairs, by "
     )
-    assert row.interval is not None
-    assert row.interval[0] <= np.exp(0.06) <= row.interval[1]
-    assert row.p is not None
-    assert row.p <= 0.05
+    assert row.change.interval is not None
+    assert row.change.interval[0] <= np.exp(0.06) <= row.change.interval[1]
+    assert row.change.p is not None
+    assert row.change.p <= 0.05
 
 
 def test_it_is_judged_by_the_pairs_until_it_was_sure() -> None:
@@ -139,14 +139,14 @@ def test_a_faster_side_the_same_and_what_cannot_be_told() -> None:
     [unclear] = judged(scattered(0.0, 30, 0.2)).rows
     assert unclear.verdict == "unknown"
     assert "could not tell a difference: B was slower in " in unclear.sentence
-    assert unclear.p is not None
-    assert unclear.p > 0.05
+    assert unclear.change.p is not None
+    assert unclear.change.p > 0.05
 
 
 def test_few_pairs_give_no_verdict_however_different_they_are() -> None:
     result = judged([0.5] * 5)
     [row] = result.rows
-    assert (row.verdict, row.interval, row.pairs) == ("unknown", None, 5)
+    assert (row.verdict, row.change.interval, row.pairs) == ("unknown", None, 5)
     assert not result.is_told
     assert judged([0.5] * 8).rows[0].verdict == "unknown"
     assert judged([0.5] * 12).rows[0].verdict == "more"
@@ -157,8 +157,8 @@ def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> 
     left = [change - 0.08 * (pair % 2) for pair, change in enumerate(scattered(0.0, 60, 0.01))]
     [row] = judged(left).rows
     assert row.verdict == "unknown"
-    assert row.interval is not None
-    assert row.interval[1] < 1
+    assert row.change.interval is not None
+    assert row.change.interval[1] < 1
     assert row.order_p is not None
     assert row.order_p < 0.01
     assert row.reason is not None
@@ -166,8 +166,8 @@ def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> 
     # B's own 4% is hidden by what it leaves to A: the pairs together are the same, and it is not said.
     hidden = [change + 0.015 * (-1) ** pair for pair, change in enumerate(scattered(0.0, 60, 0.003))]
     [row] = judged(hidden).rows
-    assert row.interval is not None
-    assert 0.98 < row.interval[0] < row.interval[1] < 1.02
+    assert row.change.interval is not None
+    assert 0.98 < row.change.interval[0] < row.change.interval[1] < 1.02
     assert row.verdict == "unknown"
 
 
@@ -219,7 +219,7 @@ def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() ->
     ]
     [row] = judge_run(run, "").rows
     assert finding.sentence == f"B: defaults; A: linkage=static; {row.sentence}."
-    assert finding.numbers["rows"][0]["ratio"] == row.ratio
+    assert finding.numbers["rows"][0]["ratio"] == row.change.value
 
 
 def test_a_program_that_cannot_say_where_it_ran_is_compared_with_one_that_can_where_both_have_one_cpu() -> None:

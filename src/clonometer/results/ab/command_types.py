@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from clonometer.records import Count, Ge, Gt, Le, OneOf, Positive, computed_field, version
-from clonometer.results.ab.types import DRIFTS, REASON, gate_verdict
+from clonometer.records import Count, Ge, Gt, Le, Mark, OneOf, Positive, computed_field, version
+from clonometer.results.ab.types import DRIFTS, PAIRED, REASON, gate_verdict
+from clonometer.results.change import Change
 from clonometer.results.types import ShareOrNone
 from clonometer.verdicts import Direction, Gate
 
@@ -56,13 +57,7 @@ class CommandRow:
         "of the children that it waited for. peak_memory: resident, of the largest of these.",
     ]
     unit: Literal["ns", "bytes"]
-    a: Annotated[CommandMedian, "Command A."]
-    b: Annotated[CommandMedian, "Command B."]
-    ratio: Annotated[ShareOrNone, "B over A within pairs: the pseudo-median, as in ab.schema.json."]
-    interval: Annotated[
-        tuple[float, float] | None,
-        "The ends of the ratio's interval, corrected for all rows and looks; null: too few, or drifts.",
-    ]
+    change: Annotated[Change[CommandMedian], Mark.MERGED, PAIRED, Ge(0)]
     drifts: DRIFTS
     net_ratio: Annotated[
         ShareOrNone,
@@ -73,11 +68,24 @@ class CommandRow:
     order_p: Annotated[float | None, Ge(0), Le(1), "That it does not matter which command of a pair comes first."]
     pairs: Annotated[Count, "Pairs until this row was sure."]
     b_slower: Annotated[Count, "Pairs of these in which B had more of it."]
-    p: Annotated[float | None, Ge(0), Le(1), "Of the signed-rank test, corrected for all rows and looks."]
-    verdict: Annotated[Direction, "Of B over A."]
     allowed: Annotated[bool | None, "With max_regression: whether it is surely within it; null: not sure, or no gate."]
     reason: REASON
     sentence: Annotated[str, Ge(1), "The verdict in words."]
+
+    @computed_field("Command A.", after="unit")
+    def a(self) -> CommandMedian:
+        """Command A."""
+        return self.change.base
+
+    @computed_field("Command B.", after="a")
+    def b(self) -> CommandMedian:
+        """Command B."""
+        return self.change.other
+
+    @computed_field("Of B over A.", after="b_slower")
+    def verdict(self) -> Direction:
+        """What is sure of the change."""
+        return self.change.direction
 
     @property
     def name(self) -> str:
@@ -128,4 +136,4 @@ class CommandsResult:
     @property
     def is_told(self) -> bool:
         """Whether any row has an interval or a verdict."""
-        return any(row.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)
+        return any(row.change.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from clonometer.results.ab.command_types import (
     CommandsResult,
     CommandStart,
 )
-from clonometer.results.ab.judgement import allowed_by, ends_of, verdict_of
+from clonometer.results.ab.judgement import allowed_by, change_of, verdict_of
 from clonometer.results.ab.wording import verdict_text
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.stats.sequential import Decision, PairedDesign, PairedRow, judge
@@ -153,27 +152,21 @@ def _row(quantity: str, pairs: CommandPairs, decision: Decision, empty: CommandM
     a, b = (_median(side) for side in pairs.values(quantity))
     is_wall = quantity == WALL_TIME
     step = _STEPS[quantity] / b.median if b.median else 0.0
-    ratio, ends = None if decision.value is None else math.exp(decision.value), ends_of(decision)
     verdict, reason = verdict_of(decision, pairs.design, step=step)
-    words = verdict_text(
-        verdict, decision.pairs, decision.n_above, ratio, ends, is_time=is_wall, drifts=decision.drifts
-    )
+    change = change_of(decision, verdict, a, b)
+    ratio, ends = change.value, change.interval
+    words = verdict_text(change, decision.n_above, is_time=is_wall, drifts=decision.drifts)
     net = _net_of(a, b, empty) if is_wall else None
     return CommandRow(
         quantity=quantity,
         unit="bytes" if quantity == PEAK_MEMORY else "ns",
-        a=a,
-        b=b,
-        ratio=ratio,
-        interval=ends,
+        change=change,
         drifts=decision.drifts,
         net_ratio=None if net is None or ratio is None else net(ratio),
         net_interval=None if net is None or ends is None else (net(ends[0]), net(ends[1])),
         order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
         b_slower=decision.n_above,
-        p=decision.p,
-        verdict=verdict,
         allowed=allowed_by(decision, pairs.design),
         reason=reason,
         sentence=f"{QUANTITIES[quantity]}: {words}",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from clonometer.errors import InputError
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
 from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import DRIFT, ONE_ORDER, order_text, verdict_text
+from clonometer.results.change import Change
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
@@ -20,6 +22,8 @@ from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
 from clonometer.verdicts import Direction
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
+
+_Side = TypeVar("_Side")
 
 
 def design_of(about: SidesEntry) -> PairedDesign:
@@ -159,16 +163,13 @@ class _Gathered:
 def _row(
     a: Evidence, b: Evidence, decision: Decision, design: PairedDesign, unverified: SwitchedSetting | None
 ) -> AbRow:
-    ratio = None if decision.value is None else math.exp(decision.value)
-    ends = ends_of(decision)
     step = b.estimate.resolution_ns / b.estimate.median_ns if b.estimate.median_ns else 0.0
     verdict, reason = verdict_of(decision, design, step=step)
     if verdict == Direction.EQUAL and unverified is not None:
         # A setting that was never switched makes both sides alike.
         verdict, reason = Direction.UNKNOWN, f"it is not known whether do switched anything: {unverified.not_verified}"
-    words = verdict_text(
-        verdict, decision.pairs, decision.n_above, ratio, ends, is_time=b.is_time, drifts=decision.drifts
-    )
+    change = change_of(decision, verdict, a.estimate, b.estimate)
+    words = verdict_text(change, decision.n_above, is_time=b.is_time, drifts=decision.drifts)
     warmth = [b.estimate.temperature] if b.estimate.temperature else []
     common = common_cell(a.cell, b.cell)
     phrases = [mechanism_name(b.estimate.workload), *_condition(common), *warmth, _what(b)]
@@ -177,17 +178,12 @@ def _row(
         allowed = None
     return AbRow(
         cell=common,
-        a=a.estimate,
-        b=b.estimate,
-        ratio=ratio,
-        interval=ends,
+        change=change,
         drifts=decision.drifts,
         ratio_of_medians=_medians_ratio(a.estimate, b.estimate),
         order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
         b_slower=decision.n_above,
-        p=decision.p,
-        verdict=verdict,
         allowed=allowed,
         reason=reason,
         sentence=f"{', '.join(phrases)}: {words}",
@@ -218,11 +214,22 @@ def allowed_by(decision: Decision, design: PairedDesign) -> bool | None:
     return True if decision.is_not_above(design.limit) else None
 
 
-def ends_of(decision: Decision) -> tuple[float, float] | None:
-    """The ends of the interval of a ratio; None where it has none."""
-    if decision.low is None or decision.high is None or decision.drifts:
-        return None
-    return math.exp(decision.low), math.exp(decision.high)
+def change_of(decision: Decision, direction: Direction, a: _Side, b: _Side) -> Change[_Side]:
+    """The change of a decision; what drifts has no interval."""
+    ends = (decision.value, *((None, None) if decision.drifts else (decision.low, decision.high)))
+    value, low, high = (None if end is None else math.exp(end) for end in ends)
+    return Change(
+        base=a,
+        other=b,
+        value=value,
+        low=low,
+        high=high,
+        direction=direction,
+        p=decision.p,
+        method="signed ranks of the pairs' ratios",
+        correction="Holm over rows, Bonferroni over looks",
+        n=decision.pairs,
+    )
 
 
 def _order_reason(decision: Decision, least_effect: float) -> str | None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from clonometer.records import Count, Ge, Gt, Le, Mark, OneOf, Only, Positive, computed_field, version
+from clonometer.records import As, Count, Ge, Gt, Le, Mark, OneOf, Only, Positive, computed_field, version
+from clonometer.results.change import Change
 from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import SwitchedSetting
 from clonometer.verdicts import Direction, Gate
@@ -14,6 +15,30 @@ from clonometer.verdicts import Direction, Gate
 AB_SCHEMA = 2
 
 _SIDE = Only("side", SIDE_KEYS)
+#: Of a row of either comparison.
+PAIRED = Only(
+    "ab_change",
+    (
+        As(
+            "value",
+            "ratio",
+            "B over A within pairs: the pseudo-median of Hodges and Lehmann, the middle of the means of each two "
+            "pairs, on the logarithm. The ratio of the medians is another quantity.",
+        ),
+        As(
+            "interval",
+            "interval",
+            "The ends of the ratio's interval, at the level that decides, corrected for all rows and looks: all "
+            "intervals hold at once; null where the pairs are too few for that, and where the change drifts.",
+        ),
+        As(
+            "p",
+            "p",
+            "Of the signed-rank test, corrected for all rows and for looking meanwhile: at most error_rate where the "
+            "interval does not hold 1.",
+        ),
+    ),
+)
 
 
 #: Of a row of either comparison.
@@ -41,18 +66,7 @@ class AbRow:
     """One stage of one cell at one observed placement, on both sides."""
 
     cell: Annotated[str, "The canonical text, without that in which the sides differ."]
-    a: Annotated[Estimate, _SIDE, "Side A: medians of all of its processes, with their 95% intervals."]
-    b: Annotated[Estimate, _SIDE, "Side B."]
-    ratio: Annotated[
-        ShareOrNone,
-        "B over A within pairs: the pseudo-median of Hodges and Lehmann, the middle of the means of each two pairs, "
-        "on the logarithm. ratio_of_medians is another quantity.",
-    ]
-    interval: Annotated[
-        tuple[float, float] | None,
-        "The ends of the ratio's interval, at the level that decides, corrected for all rows and looks: all intervals "
-        "hold at once; null where the pairs are too few for that, and where the change drifts.",
-    ]
+    change: Annotated[Change[Estimate], Mark.MERGED, PAIRED, Ge(0)]
     drifts: DRIFTS
     ratio_of_medians: Annotated[
         ShareOrNone,
@@ -67,14 +81,6 @@ class AbRow:
     ]
     pairs: Annotated[Count, "Pairs in which both sides were measured, until this row was sure."]
     b_slower: Annotated[Count, "Pairs of these in which B took longer, or had more of what is no time."]
-    p: Annotated[
-        float | None,
-        Ge(0),
-        Le(1),
-        "Of the signed-rank test, corrected for all rows and for looking meanwhile: at most error_rate where the "
-        "interval does not hold 1.",
-    ]
-    verdict: Annotated[Direction, "Of B over A."]
     allowed: Annotated[
         bool | None,
         "With max_regression: false where the whole interval is above it, true where it is not; else null.",
@@ -86,6 +92,21 @@ class AbRow:
     def of_both(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
         """What is the same on both sides."""
         return self.b
+
+    @computed_field(after="of_both")
+    def a(self) -> Annotated[Estimate, _SIDE, "Side A: medians of all of its processes, with their 95% intervals."]:
+        """Side A."""
+        return self.change.base
+
+    @computed_field(after="a")
+    def b(self) -> Annotated[Estimate, _SIDE, "Side B."]:
+        """Side B."""
+        return self.change.other
+
+    @computed_field("Of B over A.", after="b_slower")
+    def verdict(self) -> Direction:
+        """What is sure of the change."""
+        return self.change.direction
 
     @property
     def is_time(self) -> bool:
@@ -128,4 +149,4 @@ class AbResult:
     @property
     def is_told(self) -> bool:
         """Whether any row has an interval or a verdict."""
-        return any(row.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)
+        return any(row.change.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)

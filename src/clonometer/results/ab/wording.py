@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from clonometer.results.change import Change
 from clonometer.run_document import SwitchedSetting
 from clonometer.units import format_ratio, ratio_figures
 from clonometer.verdicts import Direction
@@ -68,29 +70,22 @@ def _end_text(percent: float, decimals: int) -> str:
     return f"{percent:.{decimals}f}"
 
 
-def verdict_text(
-    verdict: Direction,
-    pairs: int,
-    b_slower: int,
-    ratio: float | None,
-    ends: tuple[float, float] | None,
-    *,
-    is_time: bool = True,
-    drifts: bool = False,
-) -> str:
-    """Say a verdict; ``drifts``: more pairs alone would give no interval.
+def verdict_text(change: Change[Any], b_slower: int, *, is_time: bool = True, drifts: bool = False) -> str:
+    """Say the verdict of pairs; ``drifts``: more pairs alone would give no interval.
 
     Examples
     --------
-    >>> verdict_text(Direction.MORE, 30, 27, 1.06, (1.04, 1.08))
+    >>> pairs = Change(base="A", other="B", value=1.06, low=1.04, high=1.08, direction=Direction.MORE, n=30)
+    >>> verdict_text(pairs, 27)
     'B was slower in 27 of 30 pairs, by 6% (4 to 8)'
-    >>> verdict_text(Direction.LESS, 30, 0, 0.01, (0.009, 0.011))
-    'B was faster in 30 of 30 pairs, 100 times (91 to 111)'
-    >>> verdict_text(Direction.EQUAL, 40, 19, 1.001, (0.992, 1.0095))
-    'the same within 1%: B was slower in 19 of 40 pairs'
-    >>> verdict_text(Direction.UNKNOWN, 12, 8, 1.03, None)
-    'could not tell a difference: B was slower in 8 of 12 pairs; more pairs are needed for an interval'
+    >>> verdict_text(replace(pairs, value=0.5, low=0.4, high=0.6, direction=Direction.LESS), 3)
+    'B was faster in 27 of 30 pairs, 2.0 times (1.7 to 2.5)'
+    >>> verdict_text(replace(pairs, value=1.001, low=0.992, high=1.0095, direction=Direction.EQUAL), 14)
+    'the same within 1%: B was slower in 14 of 30 pairs'
+    >>> verdict_text(replace(pairs, low=None, high=None, direction=Direction.UNKNOWN), 18)
+    'could not tell a difference: B was slower in 18 of 30 pairs; more pairs are needed for an interval'
     """
+    ratio, ends, pairs, verdict = change.value, change.interval, change.n, change.direction
     slower, faster = (direction.word(is_time=is_time) for direction in (Direction.MORE, Direction.LESS))
     in_pairs = f"B was {slower} in {b_slower} of {pairs} pairs"
     if ratio is None:

@@ -162,10 +162,10 @@ def _verdict(row: ComparedRow, lax: ComparedRow, max_regression: float, conditio
     if row.verdict == Direction.MORE:
         # A process has one first launch, whose level depends on a state of the machine that is another in each run.
         return (Gate.UNKNOWN, True) if row.base.is_first_launch else (Gate.FAIL, False)
-    if lax.verdict == Direction.MORE or (lax.turns_at is not None and (lax.ratio or 0.0) > 1):
+    if lax.verdict == Direction.MORE or (lax.turns_at is not None and lax.change.rises):
         return Gate.UNKNOWN, True
     # Within two runs of which nobody knows how far they are apart, no interval is one of the change.
-    is_known = not conditional and row.high is not None and row.high < 1 + max_regression
+    is_known = not conditional and row.change.high is not None and row.change.high < 1 + max_regression
     return Gate.PASS if is_known else Gate.UNKNOWN, False
 
 
@@ -182,7 +182,8 @@ def _suspected(row: CheckedRow) -> CheckedRow:
 
 def _refuted(first: ComparedRow, again: ComparedRow) -> bool:
     """Whether all of the new interval lies below the first: what was slow was that moment."""
-    return first.low is not None and again.high is not None and again.high < first.low
+    before, now = first.change.low, again.change.high
+    return before is not None and now is not None and now < before
 
 
 def _lost(document: RunDocument, left_out: Sequence[LeftOut]) -> list[str]:

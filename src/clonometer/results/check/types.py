@@ -23,16 +23,14 @@ _COMPARED = Only(
         "of_row",
         "base",
         "other",
-        "ratio",
-        "ratio_low",
-        "ratio_high",
+        "change",
         "rest_ratio",
         "like_rest",
         "between_moments",
         "change_if_noise_below",
     ),
 )
-_AGAIN = Only("again", ("other", "ratio", "ratio_low", "ratio_high"))
+_AGAIN = Only("again", ("other", "change"))
 
 
 @dataclass(frozen=True)

@@ -169,9 +169,9 @@ def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
     """What the kinds of process changed by together: cold and warm ones, and clocks and empty loops."""
     by_group: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        if row.ratio is not None and row.is_time:
+        if row.change.value is not None and row.is_time:
             group = "control" if family(row.other.family).control else row.other.temperature or "all"
-            by_group.setdefault(group, {}).setdefault(kind_of(row.other), []).append(row.ratio)
+            by_group.setdefault(group, {}).setdefault(kind_of(row.other), []).append(row.change.value)
     shifts = []
     for group in ("cold", "warm", "all", "control"):
         kinds = [median(ratios) for ratios in by_group.get(group, {}).values()]

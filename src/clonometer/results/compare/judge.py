@@ -13,6 +13,7 @@ from statistics import fmean, median, variance
 
 import numpy as np
 
+from clonometer.results.change import Change
 from clonometer.results.compare.between import is_of_machine, rest_factor
 from clonometer.results.compare.moments import Moments
 from clonometer.results.compare.pairing import kind_of
@@ -134,8 +135,9 @@ def unit_drafts(rows: Sequence[UnitRow]) -> list[Draft]:
 
 def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
     change = row.change(typical.get(row.base.is_first_launch))
-    bare = ComparedRow(row.base, row.other, _ratio(change.value), None, None, Direction.UNKNOWN, None, None)
-    return Draft(bare, change, of_units=True)
+    method = "normal interval of the hosts' logarithms"
+    bare = Change(base=row.base, other=row.other, value=_ratio(change.value), method=method)
+    return Draft(ComparedRow(bare), change, of_units=True)
 
 
 def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
@@ -172,13 +174,15 @@ def judged(
     tested = [draft for draft in listed if draft.is_tested and not draft.conditional]
     levels, sure = sure_levels(lambda place, level: tested[place].is_sure(level), len(tested), error_rate, size)
     verdicts = iter(zip(levels, sure, strict=True))
-    rows = []
+    rows, correction = [], f"Holm, {size} rows"
     for draft in listed:
         if draft.is_tested and draft.conditional:
-            rows.append(_with_condition(draft, error_rate / size, minimum_effect))
+            row = _with_interval(draft, error_rate / size, correction)
+            rows.append(_with_condition(row, draft, error_rate / size, minimum_effect))
         elif draft.is_tested:
             level, is_sure = next(verdicts)
-            rows.append(_with_verdict(draft, level, is_sure, minimum_effect))
+            row = _with_interval(draft, level, correction)
+            rows.append(_with_verdict(row, draft, level, is_sure, minimum_effect))
         else:
             rows.append(_untested(draft))
     return rows
@@ -210,14 +214,15 @@ def resolution_share(row: ComparedRow) -> float:
 
 def _draft(match: Match, moments: Moments) -> Draft:
     reason = no_ratio_of(*match.bases, *match.others)
-    sides = _estimate_of(match.bases), _estimate_of(match.others)
-    row = ComparedRow(*sides, None, None, None, Direction.UNKNOWN, None, reason)
+    row = ComparedRow(Change(base=_estimate_of(match.bases), other=_estimate_of(match.others)), reason=reason)
     if reason is not None:
         return Draft(_without_ratio(row, match), None)
     base, other = joined(match.bases), joined(match.others)
     ratio = ratio_of(other, base, seed=match.seed, same_run=match.same_run)
     between = 0.0 if match.same_run else moments.of(row.base)
-    row = replace(row, ratio=ratio.value, between=None if match.same_run else between)
+    method = ratio.method + ("" if match.same_run else "; with the noise between runs")
+    row = row.changed(value=ratio.value, method=method, n=row.n_processes)
+    row = replace(row, between=None if match.same_run else between)
     if row.n_processes < 2:
         return Draft(replace(row, reason="one process on a side: no interval"), None)
     apart = math.sqrt(1 / len(match.bases) + 1 / len(match.others))
@@ -238,7 +243,7 @@ def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
     """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
     values = [side.processes.values for side in (*match.bases, *match.others)]
     if not row.is_time and row.n_processes >= LEAST_PROCESSES and not any(side.any() for side in values):
-        return replace(row, verdict=Direction.EQUAL, reason=None)
+        return replace(row.changed(direction=Direction.EQUAL), reason=None)
     return row
 
 
@@ -352,34 +357,36 @@ def _untested(draft: Draft) -> ComparedRow:
     """A row without a verdict: what is known of it by itself."""
     if draft.change is None:
         return draft.row
-    low, high = map(_ratio, draft.change.ends(1 - CONFIDENCE))
     reason = f"fewer than {LEAST_PROCESSES} processes on a side: no verdict"
-    return replace(draft.row, low=low, high=high, reason=reason)
+    return replace(_with_interval(draft, 1 - CONFIDENCE), reason=reason)
 
 
-def _with_condition(draft: Draft, level: float, minimum_effect: float) -> ComparedRow:
-    """A row of two runs of which nobody knows how far they are apart: its interval is that within these runs."""
+def _with_interval(draft: Draft, level: float, correction: str = "") -> ComparedRow:
     assert draft.change is not None
     low, high = map(_ratio, draft.change.ends(level))
-    row, ratio = replace(draft.row, low=low, high=high), _ratio(draft.change.value)
-    if max(ratio, 1 / ratio) - 1 < max(minimum_effect, resolution_share(row)):
+    return draft.row.changed(low=low, high=high, confidence=1 - level, correction=correction)
+
+
+def _with_condition(row: ComparedRow, draft: Draft, level: float, minimum_effect: float) -> ComparedRow:
+    """A row of two runs of which nobody knows how far they are apart: its interval is that within these runs."""
+    if row.change.size - 1 < max(minimum_effect, resolution_share(row)):
         return row
     return replace(row, turns_at=draft.turning(level))
 
 
-def _with_verdict(draft: Draft, level: float, is_sure: bool, minimum_effect: float) -> ComparedRow:
-    assert draft.change is not None
-    low, high = map(_ratio, draft.change.ends(level))
-    row, ratio = replace(draft.row, low=low, high=high), _ratio(draft.change.value)
-    size, step = max(ratio, 1 / ratio) - 1, resolution_share(row)
+def _with_verdict(row: ComparedRow, draft: Draft, level: float, is_sure: bool, minimum_effect: float) -> ComparedRow:
+    change, step = row.change, resolution_share(row)
+    size = change.size - 1
     if draft.leaves_out_none(level) and size >= max(minimum_effect, step):
         if not is_sure:
             return replace(row, like_rest=True)
-        return replace(row, verdict=Direction.of(ratio - 1))
+        return row.changed(direction=Direction.MORE if change.rises else Direction.LESS)
+    assert change.low is not None
+    assert change.high is not None
     # What the clock cannot tell apart is not known to be the same.
-    farthest = max(high - 1, 1 / low - 1, step)
+    farthest = max(change.high - 1, 1 / change.low - 1, step)
     if farthest <= minimum_effect:
-        return replace(row, verdict=Direction.EQUAL, within=_rounded_up(farthest))
+        return replace(row.changed(direction=Direction.EQUAL), within=_rounded_up(farthest))
     if size < step > minimum_effect:
         return replace(row, reason=f"one step of the clock is {format_share(step)} of it")
     return row

@@ -72,15 +72,14 @@ def _changes(differs: Sequence[ComparedRow], tests: int) -> str:
         return "no row differs by more than its processes scatter"
     first, rest = differs[0], len(differs) - 1
     more = f", and {rest} more row{'' if rest == 1 else 's'} differ" if rest else ""
-    how = Direction.of((first.ratio or 1.0) - 1).word(is_time=first.is_time)
+    how = Direction.of((first.change.value or 1.0) - 1).word(is_time=first.is_time)
     noise = format_share(first.turns_at or 0.0)
     return f"{_name(first)} {format_share(_size(first))} {how}, a change if runs here differ by less than {noise}{more}"
 
 
 def _size(row: ComparedRow) -> float:
     """How far a row changed, as a share of the base; of what became faster, as a share of the time now."""
-    ratio = row.ratio or 1.0
-    return max(ratio, 1 / ratio) - 1
+    return row.change.size - 1
 
 
 def _name(row: ComparedRow) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from clonometer.records import After, Count, Ge, Gt, Key, Mark, OneOf, Only, computed_field, version
+from clonometer.records import After, As, Count, Ge, Gt, Key, Mark, OneOf, Only, computed_field, version
+from clonometer.results.change import Change
 from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import EnvironmentEntry, PlanTarget
@@ -19,6 +20,24 @@ STORED_WORDS = "The runs that lie beside those compared; null where nobody looke
 
 
 SIDE = Only("side", (*SIDE_KEYS, "effective_mhz"))
+_RATIO = Only(
+    "compared_change",
+    (
+        As(
+            "value",
+            "ratio",
+            "The other side's median over the base's; of several runs the ratio of their mean medians (on the "
+            "logarithm). None where a median is zero or below.",
+        ),
+        As(
+            "low",
+            "ratio_low",
+            "Lower end of the interval that decides: it counts the processes' scatter, the machine's moments and the "
+            "number of rows, see docs/comparing.md. None with one process on a side.",
+        ),
+        As("high", "ratio_high"),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -38,23 +57,11 @@ class Provenance:
 class ComparedRow:
     """One stage of one cell at one observed placement, on both sides."""
 
-    base: Annotated[Estimate, SIDE]
-    other: Annotated[Estimate, SIDE]
-    ratio: Annotated[
-        ShareOrNone,
-        "The other side's median over the base's; of several runs the ratio of their mean medians (on the logarithm). "
-        "None where a median is zero or below.",
-    ]
-    low: Annotated[
-        ShareOrNone,
-        Key("ratio_low"),
-        "Lower end of the interval that decides: it counts the processes' scatter, the machine's moments and the "
-        "number of rows, see docs/comparing.md. None with one process on a side.",
-    ]
-    high: Annotated[ShareOrNone, Key("ratio_high")]
-    verdict: Annotated[Direction, "Of the other side over the base."]
-    within: Annotated[ShareOrNone, "Where the verdict is equal: the share that the interval keeps within, rounded up."]
-    reason: Annotated[str | None, "Why there is no ratio, no interval or no verdict."]
+    change: Annotated[Change[Estimate], Mark.MERGED, _RATIO, Ge(0)]
+    within: Annotated[
+        ShareOrNone, "Where the verdict is equal: the share that the interval keeps within, rounded up."
+    ] = None
+    reason: Annotated[str | None, "Why there is no ratio, no interval or no verdict."] = None
     rest: Annotated[
         ShareOrNone,
         Key("rest_ratio"),
@@ -86,6 +93,25 @@ class ComparedRow:
     def of_row(self) -> Annotated[Estimate, Mark.MERGED, OF_ROW]:
         """What is compared, as on the other side."""
         return self.other
+
+    @computed_field(after="of_row")
+    def base(self) -> Annotated[Estimate, SIDE]:
+        """The base's estimate."""
+        return self.change.base
+
+    @computed_field(after="base")
+    def other(self) -> Annotated[Estimate, SIDE]:
+        """The other side's."""
+        return self.change.other
+
+    @computed_field("Of the other side over the base.", after="change")
+    def verdict(self) -> Direction:
+        """What is sure of the change."""
+        return self.change.direction
+
+    def changed(self, **told: Any) -> ComparedRow:
+        """The same row, of whose change something else is told."""
+        return replace(self, change=replace(self.change, **told))
 
     @property
     def n_processes(self) -> int:

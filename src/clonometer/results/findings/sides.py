@@ -43,18 +43,8 @@ def _kind(row: AbRow) -> tuple[object, ...]:
 
 
 def _numbers(row: AbRow) -> dict[str, Any]:
-    interval = row.interval or (None, None)
-    return {
-        "cell": row.cell,
-        "stage": row.b.stage,
-        "ratio": row.ratio,
-        "ratio_low": interval[0],
-        "ratio_high": interval[1],
-        "pairs": row.pairs,
-        "b_slower": row.b_slower,
-        "p": row.p,
-        "verdict": row.verdict,
-    }
+    counted = {"pairs": row.pairs, "b_slower": row.b_slower, "p": row.change.p}
+    return {"cell": row.cell, "stage": row.b.stage, **row.change.numbers, **counted}
 
 
 FINDERS = (Finder(sides, 5),)

@@ -78,7 +78,8 @@ def _setting(text: str) -> str:
 
 def _medians_differ(row: AbRow, ratio: float) -> bool:
     """Whether a verdict's interval does not hold the ratio of medians, which readers may take it for."""
-    return row.verdict.is_change and row.interval is not None and not row.interval[0] <= ratio <= row.interval[1]
+    ends = row.change.interval
+    return row.verdict.is_change and ends is not None and not ends[0] <= ratio <= ends[1]
 
 
 def _medians(row: AbRow) -> str:
@@ -127,7 +128,7 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
             Column("change", [change_texts(row)[0] for row in rows], "right"),
             Column("interval", [change_texts(row)[1] for row in rows], "range", drop=3),
             Column("of medians", [_medians(row) for row in rows], "point", drop=1, optional=True),
-            Column("p", [p_text(row.p) for row in rows], "point", drop=1, optional=True),
+            Column("p", [p_text(row.change.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", [verdict_word(row) for row in rows]),
         ],
         row_styles=[verdict_style(row) for row in rows],
@@ -136,18 +137,19 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
 
 def change_texts(row: AbRow | CommandRow) -> tuple[str, str]:
     """Write the change and its interval: percentages, or how many times as long either side is."""
-    if row.ratio is None:
+    ratio, interval = row.change.value, row.change.interval
+    if ratio is None:
         return MISSING, MISSING
-    low, high = row.interval or (row.ratio, row.ratio)
-    if 1 / _MANY_TIMES < row.ratio < _MANY_TIMES:
-        value, first, last = percentages(row.ratio - 1, low - 1, high - 1)
+    low, high = interval or (ratio, ratio)
+    if 1 / _MANY_TIMES < ratio < _MANY_TIMES:
+        value, first, last = percentages(ratio - 1, low - 1, high - 1)
         change, ends = f"{'' if value.startswith(('-', '0')) else '+'}{value}%", f"{first} – {last}"
     else:
         # The verdict says which way.
-        turned = (row.ratio, low, high) if row.ratio > 1 else (1 / row.ratio, 1 / high, 1 / low)
+        turned = (ratio, low, high) if ratio > 1 else (1 / ratio, 1 / high, 1 / low)
         value, first, last = ratio_figures(*turned)
         change, ends = f"{value} times", f"{first} – {last}"
-    if row.interval is None:
+    if interval is None:
         ends = DRIFTS if row.drifts else MISSING
     return change, ends
 

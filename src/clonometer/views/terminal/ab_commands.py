@@ -37,7 +37,7 @@ def _table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
         Column("B above A", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=1),
         Column("change", [change_texts(row)[0] for row in rows], "right"),
         Column("interval", [change_texts(row)[1] for row in rows], "range", drop=2),
-        *([Column("p", [p_text(row.p) for row in rows], "point", drop=1)] if wide else []),
+        *([Column("p", [p_text(row.change.p) for row in rows], "point", drop=1)] if wide else []),
         Column("verdict", [verdict_word(row) for row in rows]),
     ]
     return Table(columns, row_styles=[verdict_style(row) for row in rows])
