@@ -29,7 +29,7 @@ def test_a_change_has_its_size() -> None:
     made = slower_since_three_days()
     assert {row.other.workload for row in made.changed} == {"launch.fork"}
     assert all(row.turns_at is not None and row.turns_at > 0.02 for row in made.changed)
-    assert made.changed[0].ratio == pytest.approx(1.5, rel=0.02)
+    assert made.changed[0].change.value == pytest.approx(1.5, rel=0.02)
 
 
 def test_where_nothing_changed_nothing_differs() -> None:

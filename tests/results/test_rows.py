@@ -45,7 +45,7 @@ def test_a_ratio_has_the_same_interval_in_findings_and_comparisons_of_cells(defa
     # Alone: of several rows the intervals of a comparison are wider, since they hold together.
     alone = side.with_rows(row for row in side.all_rows if row.estimate.stage == numbers["stage"])
     [row] = compare_cells(alone, shorter, longer).pairs[0].rows
-    assert (row.ratio, row.low, row.high) == pytest.approx(
+    assert (row.change.value, row.change.low, row.change.high) == pytest.approx(
         (numbers["ratio"], numbers["ratio_low"], numbers["ratio_high"]), rel=1e-9
     )
 
