@@ -109,9 +109,9 @@ class ComparedRow:
         """What is sure of the change."""
         return self.change.direction
 
-    def changed(self, **told: Any) -> ComparedRow:
-        """The same row, of whose change something else is told."""
-        return replace(self, change=replace(self.change, **told))
+    def changed(self, **fields: Any) -> ComparedRow:
+        """The same row, with these fields of its change replaced."""
+        return replace(self, change=replace(self.change, **fields))
 
     @property
     def n_processes(self) -> int:
