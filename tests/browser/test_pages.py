@@ -71,7 +71,7 @@ def reproduced():
     return render_studies_report(answer(load("browser/test_studies.py").some_measured(), []))
 
 
-#: Rows that differ in their texts alone are drawn in the same colours: looking at each of them takes five times as long.
+#: Rows that differ in their texts alone have the same colours: looking at each of them takes five times as long.
 LEAVE_ONE_OF_EACH_ROW = """() => {
   const seen = new Set();
   for (const row of [...document.querySelectorAll("tbody tr")]) {
