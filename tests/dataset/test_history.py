@@ -94,7 +94,7 @@ def test_a_step_is_found_with_the_fact_that_changed_with_it(stepped: Dataset) ->
     steps = {(row.label.workload, row.label.stage): row.steps for row in history.rows}
     assert all(bool(its) == (workload == "launch.fork") for (workload, _), its in steps.items())
     [step] = steps["launch.fork", "reaped"]
-    assert step.low < np.exp(0.1) < step.high
+    assert step.change.low < np.exp(0.1) < step.change.high
     assert step.seen_after in (7, 8)
     Draft202012Validator(schema_of({"whole": History})).validate(json.loads(json.dumps(to_json(history))))
     words = render_history(history)
@@ -114,7 +114,7 @@ def test_what_is_old_undone_small_or_faster_is_no_regression(tmp_path: Path, tem
     faster = noise(2) - np.where(place >= STEP, 0.1, 0.0)
     history = find_history(days(tmp_path, template, {"launch.fork": undone, "launch.pthread": faster}))
     assert history.verdict == Gate.PASS
-    assert {step.verdict for row in history.rows for step in row.steps} == {"more", "less"}
+    assert {step.change.direction for row in history.rows for step in row.steps} == {"more", "less"}
     assert [len(row.steps) for row in history.rows if row.label.workload == "launch.fork"] == [2, 2, 2]
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from clonometer.dataset.history_types import FEW_RUNS, HistoryRow, HistoryStep
 from clonometer.dataset.types import Label
+from clonometer.results.change import Change
+from clonometer.verdicts import Direction
 from clonometer.views.history import history_table
 from clonometer.views.history_picture import _panel
 
@@ -21,9 +23,8 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def row(unsure: str | None = None, days: float = 1.0, steps: bool = True) -> HistoryRow:
     started = [(START + days * timedelta(place)).isoformat() for place in range(20)]
     values = [1000.0] * 12 + [1200.0] * 8
-    step = HistoryStep(
-        started[12], "x", started[12], started[12], 1.2, 1.1, 1.3, "slower", 7, 20.0, False, (), 12, unsure
-    )
+    change = Change(base="w", other="x", value=1.2, low=1.1, high=1.3, direction=Direction.MORE)
+    step = HistoryStep(started[12], "x", started[12], started[12], change, 7, 20.0, False, (), 12, unsure)
     return HistoryRow("host", LABEL, started, values, [step] if steps else [], 0.05)
 
 

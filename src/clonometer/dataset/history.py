@@ -24,6 +24,7 @@ from clonometer.dataset.history_types import (
 )
 from clonometer.dataset.load import Dataset, check_by
 from clonometer.dataset.types import RunEntry
+from clonometer.results.change import Change
 from clonometer.results.compare.differences import by_importance, differences
 from clonometer.results.compare.types import BOOT, Difference
 from clonometer.results.rows.groups import segment_starts
@@ -209,10 +210,17 @@ def _written(judged: JudgedStep, runs: Sequence[RunEntry], *, regresses: bool) -
         run=runs[step.place].path,
         not_before=runs[first].started,
         not_after=runs[last].started,
-        ratio=math.exp(step.size),
-        low=math.exp(step.size - _NORMAL * step.error),
-        high=math.exp(step.size + _NORMAL * step.error),
-        verdict=Direction.of(step.size),
+        change=Change(
+            base=runs[step.place - 1].path,
+            other=runs[step.place].path,
+            value=math.exp(step.size),
+            low=math.exp(step.size - _NORMAL * step.error),
+            high=math.exp(step.size + _NORMAL * step.error),
+            direction=Direction.of(step.size),
+            method="normal interval of the levels' logarithms",
+            correction="evidence above what all rows and places give by chance",
+            n=step.seen,
+        ),
         seen_after=step.seen - step.place,
         evidence=step.evidence,
         is_regression=regresses and judged.unsure is None,
@@ -275,7 +283,7 @@ def _events(rows: Sequence[HistoryRow]) -> Iterator[HistoryEvent]:
                 if pair[1].not_before <= main.since <= pair[1].not_after or pair[1].since == main.since
             ]
             left = [pair for pair in left if pair not in together]
-            ratios = [step.ratio for _, step in together]
+            ratios = [step.change.value or 1.0 for _, step in together]
             causes = _without_repeats(cause for _, step in together for cause in step.causes)
             yield HistoryEvent(
                 name,

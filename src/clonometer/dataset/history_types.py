@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.dataset.types import FolderReading, Label
-from clonometer.records import Count, Ge, Gt, Mark, OneOf, Only, computed_field, version
+from clonometer.records import As, Count, Ge, Gt, Mark, OneOf, Only, computed_field, version
+from clonometer.results.change import Change
 from clonometer.results.compare.types import Difference
-from clonometer.verdicts import Direction, Gate
+from clonometer.verdicts import Gate
 
 HISTORY_SCHEMA = 2
 #: Why a step is only suspected.
 FEW_RUNS, BOOTS = "fewer than 7 runs since", "boots may differ by as much"
+_LEVELS = Only("levels", (As("value", "ratio", "The level after it over the level before."), "low", "high", "verdict"))
 _OF_LABEL = Only("label", ("cell", "quantity", "stage", "temperature", "placement", "unit"))
 
 
@@ -25,12 +27,7 @@ class HistoryStep:
     run: Annotated[str, "The file of that run."]
     not_before: Annotated[str, "The first run that may be the first after it."]
     not_after: Annotated[str, "The last run that may be."]
-    ratio: Annotated[float, Ge(0), "The level after it over the level before."]
-    low: Annotated[float, Ge(0), "Lower end of its 95% interval."]
-    high: float
-    verdict: Annotated[
-        Direction, OneOf((Direction.MORE, Direction.LESS)), "Of the level after it over the level before."
-    ]
+    change: Annotated[Change[str], Mark.MERGED, _LEVELS, Ge(0)]
     seen_after: Annotated[Count, "How many runs of the new level there were when it was evident."]
     evidence: Annotated[float, Ge(0), "How much likelier it makes the values, as a logarithm."]
     is_regression: Annotated[bool, "It is sure, slower by more than is allowed, recent, and has not gone again."]

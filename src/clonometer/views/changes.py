@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from clonometer.results.change import Change
 from clonometer.verdicts import Direction
 
 #: From so many times on people say how many times, and no longer by how many percent.
@@ -11,27 +13,28 @@ _MANY_TIMES = 2.0
 _UNKNOWN_TIMES = 1000
 
 
-def change_words(ratio: float, low: float | None, high: float | None, *, is_time: bool = True) -> str:
-    """Say what a ratio above 0 is a change of, with its interval, whose ends are None where there is none.
+def change_words(change: Change[Any], *, is_time: bool = True) -> str:
+    """Say what a ratio, which there must be, is a change of, with its interval where it has one.
 
     Examples
     --------
-    >>> change_words(1.06, 1.04, 1.08), change_words(0.94, 0.92, 0.96)
+    >>> from dataclasses import replace
+    >>> slower = Change(base="a", other="b", value=1.06, low=1.04, high=1.08)
+    >>> change_words(slower), change_words(replace(slower, value=0.94, low=0.92, high=0.96))
     ('6% slower (4 to 8)', '6% faster (4 to 8)')
-    >>> change_words(0.0091, 0.0089, 0.0093)
+    >>> change_words(replace(slower, value=0.0091, low=0.0089, high=0.0093))
     '110 times faster (108 to 112)'
-    >>> change_words(2.8, 1.3, 5.5, is_time=False), change_words(1.609, None, None)
-    ('2.8 times higher (1.3 to 5.5)', '61% slower')
+    >>> change_words(Change(base="a", other="b", value=2.8, low=1.3, high=5.5), is_time=False)
+    '2.8 times higher (1.3 to 5.5)'
     """
-    larger = ratio > 1
-    word = Direction.of(ratio - 1).word(is_time=is_time)
-    if max(ratio, 1 / ratio) >= _MANY_TIMES:
-        ends = (low, high) if larger else (high and 1 / high, low and 1 / low)
-        value, *others = _figures(ratio if larger else 1 / ratio, *ends, least=1 if 0.1 < ratio < 10 else 0)
+    word = (Direction.MORE if change.rises else Direction.LESS).word(is_time=is_time)
+    if change.size >= _MANY_TIMES:
+        upward = change.upward
+        value, *others = _figures(upward.value, upward.low, upward.high, least=1 if change.size < 10 else 0)
         return f"{value} times {word}{_range(others)}"
-    sign = 100 if larger else -100
-    ends = (low, high) if larger else (high, low)
-    value, *others = _figures(*(None if end is None else sign * (end - 1) for end in (ratio, *ends)))
+    sign = 100 if change.rises else -100
+    ends = (change.low, change.high) if change.rises else (change.high, change.low)
+    value, *others = _figures(*(None if end is None else sign * (end - 1) for end in (change.value, *ends)))
     return f"{value}% {word}{_range(others)}"
 
 

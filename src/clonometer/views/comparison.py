@@ -59,17 +59,17 @@ def change_text(row: ComparedRow) -> str:
     """Say what changed: surely, like all, not at all, or that nobody can tell."""
     if row.verdict == Direction.EQUAL:
         return f"same within {format_share(row.within)}" if row.within else "same"
-    ratio, low, high = row.change.value, row.change.low, row.change.high
-    if ratio is None:
+    if row.change.value is None:
         return MISSING
-    if low is None or high is None:
-        return f"{change_words(ratio, None, None, is_time=row.is_time)}?"
+    words, interval = change_words(row.change, is_time=row.is_time), row.change.interval
+    if interval is None:
+        return f"{words}?"
     if row.like_rest:
-        return f"as all others: {range_words(low, high)}"
-    if low <= 1 <= high:
-        return range_words(low, high)
+        return f"as all others: {range_words(*interval)}"
+    if interval[0] <= 1 <= interval[1]:
+        return range_words(*interval)
     condition = "" if row.turns_at is None else f", if noise < {format_share(row.turns_at)}"
-    return f"{change_words(ratio, low, high, is_time=row.is_time)}{condition}"
+    return f"{words}{condition}"
 
 
 def sides_tables(

@@ -13,6 +13,7 @@ from clonometer.dataset.history_types import (
     HistoryRow,
     HistoryStep,
 )
+from clonometer.results.change import Change
 from clonometer.results.compare.types import BOOT, Difference
 from clonometer.units import format_share, table_unit
 from clonometer.verdicts import Gate
@@ -76,7 +77,8 @@ def event_text(event: HistoryEvent) -> str:
         what = f"{event.slower or event.faster} of {event.n_rows} rows {'slower' if event.slower else 'faster'}"
         alike = event.most / event.least < _ALIKE
         low, high = (None, None) if alike else (event.least, event.most)
-        size = "by " + change_words(event.ratio, low, high).replace(" slower", "").replace(" faster", "")
+        change = Change(base="before", other="after", value=event.ratio, low=low, high=high)
+        size = "by " + change_words(change).replace(" slower", "").replace(" faster", "")
     return (
         f"{event.series}, since {event.since[:16].replace('T', ' ')} ({event.run}): {what}, {size}. "
         f"{causes_text(event.causes, 4)}{_UNSURE.get(event.unsure or '', '')}"
@@ -111,7 +113,7 @@ def notes(history: History) -> list[str]:
 
 def step_text(row: HistoryRow, step: HistoryStep) -> str:
     """Say what a step changed, with its interval."""
-    return change_words(step.ratio, step.low, step.high, is_time=row.label.is_time)
+    return change_words(step.change, is_time=row.label.is_time)
 
 
 def history_table(rows: Sequence[HistoryRow]) -> Table:

@@ -81,7 +81,7 @@ def _step_layers(row: HistoryRow, time: Spec) -> list[Spec]:
         {
             "since": step.since,
             "cause": "suspected" if step.unsure and not step.causes else causes_label(step.causes),
-            "colour": _UNSURE if step.unsure else SLOWER if step.ratio > 1 else FASTER,
+            "colour": _UNSURE if step.unsure else SLOWER if step.change.rises else FASTER,
             "dash": [1, 3] if step.unsure else [4, 3],
             # A text beside a late step would leave the panel.
             "late": 2 * step.place > len(row.values),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clonometer.grouping import group_by
+from clonometer.results.change import Change
 from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import (
@@ -257,7 +258,7 @@ def _pair_text(pair: Pair) -> str:
     low, high = pair.interval if pair.n > 1 else (None, None)
     if low is not None and high is not None and low <= 1 <= high:
         return range_words(low, high)
-    return change_words(pair.value, low, high)
+    return change_words(Change(base=pair.cells[1], other=pair.cells[0], value=pair.value, low=low, high=high))
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:

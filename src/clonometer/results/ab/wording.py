@@ -75,6 +75,7 @@ def verdict_text(change: Change[Any], b_slower: int, *, is_time: bool = True, dr
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> pairs = Change(base="A", other="B", value=1.06, low=1.04, high=1.08, direction=Direction.MORE, n=30)
     >>> verdict_text(pairs, 27)
     'B was slower in 27 of 30 pairs, by 6% (4 to 8)'
