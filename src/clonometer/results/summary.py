@@ -9,6 +9,7 @@ from pathlib import PurePath
 from clonometer.records import to_json
 from clonometer.results.ended import cell_statuses
 from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
@@ -69,8 +70,14 @@ def _results(document: RunDocument, run_name: str, observed: list[ObservedCell],
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=estimates,
         cell_statuses=cell_statuses(document),
-        findings=findings,
-        first=replace(first, doubts=doubts(document.host, estimates, warnings)),
+        findings=with_drift(findings, book),
+        first=replace(
+            first,
+            answer=with_drift(first.answer, book),
+            reasons=with_drift(first.reasons, book),
+            advice=with_drift(first.advice, book),
+            doubts=doubts(document.host, estimates, warnings),
+        ),
         warnings=warnings,
         ecdfs=ecdf_series(book),
         process_medians=tuple(_process_medians(row) for row in rows),

@@ -173,6 +173,14 @@ class Estimate:
         return median, low, high
 
     @property
+    def known_within(self) -> tuple[float, float] | None:
+        """Between what its median is known, for its digits: a level that moved is known no better than that."""
+        if self.drift is None or self.median_ns is None:
+            return self.median_ends
+        half = abs(self.median_ns * self.drift.share) / 2
+        return self.median_ns - half, self.median_ns + half
+
+    @property
     def free_placement(self) -> str | None:
         """Where the tasks were seen to run if that was left to the kernel; None where it was asked for."""
         return self.placement if self.condition.get("placement") == "free" else None

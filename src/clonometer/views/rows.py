@@ -221,11 +221,7 @@ def median_text(estimate: Estimate | None, unit: str) -> MedianText:
     if abs(estimate.median_ns) < estimate.resolution_ns:
         decimals = supported_decimals(estimate.resolution_ns, None, None, unit)
         return MedianText(f"< {format_figure(estimate.resolution_ns, decimals, unit)}")
-    low_ns, high_ns = estimate.median_low_ns, estimate.median_high_ns
-    if estimate.drift is not None:
-        # A level that moved by a share is known no better than that.
-        half_ns = abs(estimate.median_ns * estimate.drift.share) / 2
-        low_ns, high_ns = estimate.median_ns - half_ns, estimate.median_ns + half_ns
+    low_ns, high_ns = estimate.known_within or (None, None)
     ends = (low_ns, high_ns) if estimate.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
     decimals = supported_decimals(abs(estimate.median_ns), *ends, unit)
     median = format_figure(estimate.median_ns, decimals, unit)

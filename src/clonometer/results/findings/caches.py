@@ -119,6 +119,8 @@ def _cost(side: _Figure, *, by_page: bool) -> str:
     if by_page and side.ns_per_page is not None:
         return side.ns_per_page.text
     estimate = side.row.estimate
+    if estimate.drift is not None:
+        return short_median(side.row)
     return duration_words(estimate.median_ns or 0.0, estimate.median_ends)
 
 

@@ -97,7 +97,7 @@ def n_words(text: str) -> int:
 def short_median(row: Evidence) -> str:
     """Write a row's median, with as many digits as its interval supports."""
     estimate = row.estimate
-    low, high = estimate.median_ends or (None, None)
+    low, high = estimate.known_within or (None, None)
     return format_duration(estimate.median_ns or 0.0, low, high, estimate.resolution_ns)
 
 

@@ -87,7 +87,12 @@ def _alone(comparer: Comparer, row: Evidence) -> Finding:
     estimate = row.estimate
     text = f"{named(row)} {verb(row)} {cost(row)} {how_long(row)}"
     where = condition_words(comparer.book.changes(estimate))
-    numbers: dict[str, object] = {"median_ns": estimate.median_ns, "value": estimate.value, "cells": [row.cell]}
+    numbers: dict[str, object] = {
+        "median_ns": estimate.median_ns,
+        "value": estimate.value,
+        "stage": estimate.stage,
+        "cells": [row.cell],
+    }
     text = f"{where}, {text}" if where else text
     first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
     if estimate.temperature == "warm" and first is not None and is_launch_row(row):

@@ -8,7 +8,7 @@ from typing import Any
 
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence
+from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence, short_median
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
@@ -99,7 +99,7 @@ def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
         return None
     whole_ns = row.estimate.median_ns or 0.0
     name = mechanism_name(row.estimate.workload)
-    heads = (f"of the {format_duration(whole_ns)} that {name} takes", f"{name}'s {format_duration(whole_ns)}")
+    heads = (f"of the {short_median(row)} that {name} takes", f"{name}'s {short_median(row)}")
     return _finding("why.parts", heads, whole_ns, times, [row.cell])
 
 
