@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import clonometer
-from clonometer.cli.outputs import write_text
+from clonometer.files import write_text
 
 _HEAD = """\
 # The Python API

@@ -12,7 +12,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.group import app
-from clonometer.cli.outputs import write_text
+from clonometer.files import write_text
 from clonometer.views import statistics
 from clonometer.views.exports.openmetrics import metric_name
 

@@ -23,41 +23,73 @@ if TYPE_CHECKING:
 
     from clonometer.app.ab import ab
     from clonometer.app.calibrating import calibrate
+    from clonometer.app.census import census
     from clonometer.app.check import check
     from clonometer.app.compare import compare, compare_within
     from clonometer.app.doctor import doctor
+    from clonometer.app.explain import explain
+    from clonometer.app.fleet_run import Machines, run_fleet
+    from clonometer.app.folder import load_folder
+    from clonometer.app.history import history
     from clonometer.app.loaded import LoadedRun, load
     from clonometer.app.noise import noise
+    from clonometer.app.peers import peers
+    from clonometer.app.predict import predict
+    from clonometer.app.reproduce import reproduce
     from clonometer.app.run import run
     from clonometer.app.validating import validate
+    from clonometer.dataset.compare import compare_fleet
+    from clonometer.dataset.show import show_fleet
 
 __all__ = [
     "LoadedRun",
+    "Machines",
     "__version__",
     "ab",
     "calibrate",
+    "census",
     "check",
     "compare",
+    "compare_fleet",
     "compare_within",
     "doctor",
+    "explain",
+    "history",
     "load",
+    "load_folder",
     "noise",
+    "peers",
+    "predict",
+    "reproduce",
     "run",
+    "run_fleet",
+    "show_fleet",
     "validate",
 ]
 
 #: Where the functions of each command live: found when they are asked for, so that what prints a version stays fast.
 _LIVES_IN = {
     "LoadedRun": "clonometer.app.loaded",
+    "Machines": "clonometer.app.fleet_run",
     "ab": "clonometer.app.ab",
     "calibrate": "clonometer.app.calibrating",
+    "census": "clonometer.app.census",
     "check": "clonometer.app.check",
     "compare": "clonometer.app.compare",
+    "compare_fleet": "clonometer.dataset.compare",
     "compare_within": "clonometer.app.compare",
     "doctor": "clonometer.app.doctor",
+    "explain": "clonometer.app.explain",
+    "history": "clonometer.app.history",
     "load": "clonometer.app.loaded",
+    "load_folder": "clonometer.app.folder",
     "noise": "clonometer.app.noise",
+    "peers": "clonometer.app.peers",
+    "predict": "clonometer.app.predict",
+    "reproduce": "clonometer.app.reproduce",
     "run": "clonometer.app.run",
+    "run_fleet": "clonometer.app.fleet_run",
+    "show_fleet": "clonometer.dataset.show",
     "validate": "clonometer.app.validating",
 }
 

@@ -15,6 +15,7 @@
     ├── DriverError             a driver that cannot be started or has died
     ├── SettingError            a command that switches a setting, or puts it back, has failed
     ├── CommandError            a command of the user's that is compared has failed
+    ├── NotStartedError         a command of the user's that cannot be executed exit 126, 127
     ├── VanishedError           what was looked at has ended meanwhile          exit 3
     └── UnavailableError        what this machine cannot do, with its numbers
 """
@@ -111,6 +112,14 @@ class CommandError(ClonometerError):
     """A command of the user's own, which is compared with another, has failed or lasted too long."""
 
     exit_status = EXIT_FAILED_CELLS
+
+
+class NotStartedError(ClonometerError):
+    """A command of the user's own that cannot be executed, or does not exist: status 126 or 127, as of env(1)."""
+
+    def __init__(self, message: str, *, exists: bool) -> None:
+        super().__init__(message)
+        self.exit_status = 126 if exists else 127
 
 
 class VanishedError(ClonometerError):

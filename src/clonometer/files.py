@@ -14,7 +14,7 @@ import fcntl
 import os
 import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +68,26 @@ def writing(path: Path, *, durable: bool = False) -> Iterator[NewFile]:
         new.temporary.replace(path)
     if durable:
         _sync_folder(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: under another name first, then by rename.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    write_pieces(path, [text])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes | str]) -> None:
+    """Write a file piece by piece, as `write_text` does."""
+    try:
+        with writing(path) as new:
+            new.file.writelines(piece.encode("utf-8") if isinstance(piece, str) else piece for piece in pieces)
+    except OSError as error:
+        raise cannot_write(str(path), error) from error
 
 
 @contextmanager

@@ -9,15 +9,34 @@ import sys
 import pytest
 
 import clonometer
+from clonometer.cli.group import app as group
+
+FUNCTIONS = [name for name in clonometer.__all__ if name[0].islower()]
+COMMANDS = {name: group.get_command(None, name) for name in group.list_commands(None)}  # type: ignore[arg-type]
+#: What a parameter is called in the command's own code, where that differs.
+ON_THE_LINE = {"only": "globs", "where": "conditions", "vs": "other"}
 
 
-@pytest.mark.parametrize("name", [name for name in clonometer.__all__ if name not in ("__version__", "LoadedRun")])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_public_function_is_there_typed_and_described(name: str) -> None:
     function = getattr(clonometer, name)
     signature = inspect.signature(function)
     assert inspect.getdoc(function)
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(each.annotation is not inspect.Parameter.empty for each in signature.parameters.values())
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name in COMMANDS])
+def test_what_is_left_out_means_the_same_in_python_and_on_the_command_line(name: str) -> None:
+    given = COMMANDS[name].make_context(name, [], resilient_parsing=True).params
+    defaults = {
+        each.name: (given[option], each.default)
+        for each in inspect.signature(getattr(clonometer, name)).parameters.values()
+        if (option := ON_THE_LINE.get(each.name, each.name)) in given and each.default is not each.empty
+    }
+    # One that is not given is drawn by either.
+    defaults.pop("seed", None)
+    assert {each: (line, line) for each, (line, _) in defaults.items()} == defaults
 
 
 def test_what_does_not_exist_is_an_attribute_error() -> None:

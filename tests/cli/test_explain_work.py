@@ -6,8 +6,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from clonometer.app.explain_work import with_workers
 from clonometer.cli.ending import run_to_the_end
-from clonometer.cli.explain_work import with_workers
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
 SMALL = ("--set", "numbers=200", "--set", "workers=3", "--set", "output=shared_stream", "--processes", "2")

@@ -56,7 +56,7 @@ def test_the_page_of_few_hosts_is_a_table_and_that_of_three_has_charts(
     charts = []
     for runs in (folder, three):
         page = tmp_path / "page.html"
-        ended = clonometer("fleet", "report", str(runs), "--out", str(page), "--force")
+        ended = clonometer("fleet", "show", str(runs), "--html", str(page), "--force")
         assert ended.returncode == 0, ended.stderr
         text = page.read_text()
         assert ("2 hosts" in text, "<table" in text) == (runs is folder, True)

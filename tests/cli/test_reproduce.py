@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from tests.integration.started import happens
 
-from clonometer.cli import reproducing
+from clonometer.app import reproduce, run_cache
 from clonometer.cli.ending import run_to_the_end
 from clonometer.errors import OutputError
 from clonometer.files import refuse_if_claimed
@@ -33,7 +33,8 @@ def small(monkeypatch):
 
     How many calls a thread takes differs by one now and then: whether somebody waits for it is a race.
     """
-    monkeypatch.setattr(reproducing, "observe_demos", functools.cache(reproducing.observe_demos))
+    observed = functools.cache(reproduce.observe_demos)
+    monkeypatch.setattr(reproduce, "observe_demos", lambda progress: observed())
     load = parts.load_part
 
     def load_small(name, catalogue, **how):
@@ -44,7 +45,7 @@ def small(monkeypatch):
         )
         return replace(plan, targets=cut), shrunk
 
-    monkeypatch.setattr(parts, "load_part", load_small)
+    monkeypatch.setattr(reproduce, "load_part", load_small)
     monkeypatch.setattr(explained, "_PROCESSES", {True: 1, False: 1})
     monkeypatch.setattr(explained, "_WORK_PAIRS", {True: 2, False: 2})
     monkeypatch.setattr(rounds, "_LAUNCHES_A_PROCESS", 20)
@@ -53,7 +54,7 @@ def small(monkeypatch):
 @pytest.fixture
 def not_explained(monkeypatch):
     """Launches are not taken to pieces, which takes the longest: as where that is not permitted."""
-    monkeypatch.setattr("clonometer.cli.reproducing.explain_launches", lambda *a, **how: Refused("not permitted"))
+    monkeypatch.setattr("clonometer.app.run_cache.explain_launches", lambda *a, **how: Refused("not permitted"))
 
 
 @pytest.mark.real
@@ -89,10 +90,10 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
 def test_an_explanation_that_is_kept_is_read_up_to_a_bound(tmp_path, monkeypatch):
     kept = tmp_path / "explain-loop.json"
     kept.write_text('{"machine": {}, "answer": {"refused": "not permitted"}}')
-    monkeypatch.setattr(reproducing, "_MOST_ANSWER_BYTES", kept.stat().st_size)
-    assert reproducing._read_answer("loop", kept) == ({}, Refused("not permitted"))
+    monkeypatch.setattr(run_cache, "_MOST_ANSWER_BYTES", kept.stat().st_size)
+    assert run_cache._read_answer("loop", kept) == ({}, Refused("not permitted"))
     kept.write_text("  " + kept.read_text())
-    assert reproducing._read_answer("loop", kept) is None
+    assert run_cache._read_answer("loop", kept) is None
 
 
 @pytest.mark.real
@@ -106,7 +107,7 @@ def test_an_interrupted_one_goes_on_where_it_ended(small, not_explained, capsys,
         outcome = real_run(plan, *arguments, **how)
         return replace(outcome, exit_status=130) if len(started) == 1 else outcome
 
-    monkeypatch.setattr("clonometer.cli.reproducing.run", interrupted)
+    monkeypatch.setattr("clonometer.app.run_cache.run", interrupted)
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     status, text, error = run(capsys, *words)
     assert (status, text) == (130, "")
@@ -128,12 +129,12 @@ def test_interrupted_while_launches_are_taken_to_pieces_it_keeps_what_was_measur
     out = tmp_path / "kept"
     words = ("loop-10000", "--quick", "--out", str(out))
     with monkeypatch.context() as patch:
-        patch.setattr("clonometer.cli.reproducing.explain_launches", stop)
+        patch.setattr("clonometer.app.run_cache.explain_launches", stop)
         assert run(capsys, *words)[0] == 130
     assert not list(out.glob("explain*"))
     files = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     assert len(files) == 3
-    monkeypatch.setattr("clonometer.cli.reproducing.explain_launches", lambda *a, **how: Refused("not permitted"))
+    monkeypatch.setattr("clonometer.app.run_cache.explain_launches", lambda *a, **how: Refused("not permitted"))
     status, text, _ = run(capsys, *words, "--json")
     assert status == 0
     reasons = {entry["id"]: entry["reason"] for entry in json.loads(text)["items"]}
@@ -164,7 +165,7 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 
     # A driver that was being started has the file for a moment more.
     assert happens(lambda: not is_claimed())
-    kept = reproducing.Kept(out, force=False)
+    kept = run_cache.RunCache(out, force=False)
     done, complete = kept._done(kept._files(raw.stem))
     assert sum(done.values()) > 0
     assert not complete
@@ -175,8 +176,8 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 def test_what_another_machine_measured_is_refused(small, not_explained, capsys, tmp_path, monkeypatch):
     words = ("loop-10000", "--quick", "--out", str(tmp_path / "kept"))
     assert run(capsys, *words)[0] == 0
-    facts_now = reproducing.collect()
-    monkeypatch.setattr(reproducing, "collect", lambda: {**facts_now, "kernel.release": "1.0"})
+    facts_now = run_cache.collect()
+    monkeypatch.setattr(run_cache, "collect", lambda: {**facts_now, "kernel.release": "1.0"})
     status, _, error = run(capsys, *words)
     assert status == 2
     assert "another machine" in error

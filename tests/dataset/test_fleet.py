@@ -11,7 +11,7 @@ from tests.dataset.made import make_run
 from tests.fakes.memory_run import write_run
 from tools.json_schema import schema_of
 
-from clonometer.dataset.compare import compare_groups_of_hosts
+from clonometer.dataset.compare import compare_fleet
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
 from clonometer.dataset.types import FleetCompared, FleetShown
@@ -76,7 +76,7 @@ def kernels(folder: Path, *, hosts: int, paired: bool, fork: float, seed: int = 
 
 def test_hosts_in_both_groups_are_compared_each_with_itself(tmp_path: Path) -> None:
     dataset = load(kernels(tmp_path, hosts=6, paired=True, fork=1.1))
-    answer = compare_groups_of_hosts(dataset, "kernel")
+    answer = compare_fleet(dataset, "kernel")
     assert answer.paired == ["6.12.4"]
     [pair] = answer.compared.pairs
     verdicts = {(row.other.cell, row.other.stage): row for row in pair.rows}
@@ -95,17 +95,17 @@ def test_hosts_in_both_groups_are_compared_each_with_itself(tmp_path: Path) -> N
 def test_other_hosts_carry_what_hosts_differ_by(tmp_path: Path) -> None:
     """The same change is not seen where each kernel has its hosts, which differ by 20%; one of 3 times is."""
     dataset = load(kernels(tmp_path / "small", hosts=6, paired=False, fork=1.1))
-    answer = compare_groups_of_hosts(dataset, "kernel")
+    answer = compare_fleet(dataset, "kernel")
     assert answer.paired == []
     assert {row.verdict for row in answer.compared.pairs[0].rows} == {"unknown"}
     dataset = load(kernels(tmp_path / "large", hosts=6, paired=False, fork=3.0))
-    answer = compare_groups_of_hosts(dataset, "kernel", base="6.12.4")
+    answer = compare_fleet(dataset, "kernel", base="6.12.4")
     forks = [row for row in answer.compared.pairs[0].rows if row.other.cell == FORK]
     assert {row.verdict for row in forks} == {"less"}
 
 
 def test_a_fleet_of_one_group_has_nothing_to_compare(fleet: Path) -> None:
     with pytest.raises(InputError, match=r"kernel\.release=6\.12\.3"):
-        compare_groups_of_hosts(load(fleet), "kernel")
+        compare_fleet(load(fleet), "kernel")
     with pytest.raises(UsageError):
-        compare_groups_of_hosts(load(fleet), "host", base="none")
+        compare_fleet(load(fleet), "host", base="none")

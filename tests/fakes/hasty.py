@@ -11,8 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from clonometer.app import doctor, self_test
-from clonometer.cli import explain_launch, explain_work
+from clonometer.app import doctor, explain, explain_work, self_test
 from clonometer.cli.start import main
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runner import run as running
@@ -47,8 +46,8 @@ def set_existing(module: Any, name: str, value: Any) -> None:
 
 if __name__ == "__main__":
     set_existing(running, "run", hasty_run)
-    set_existing(explain_launch, "_PROCESSES", 1)
-    set_existing(explain_launch, "_SAMPLES", {"samples": 10, "blocks": 1, "warmup": 2})
+    set_existing(explain, "_PROCESSES", 1)
+    set_existing(explain, "_SAMPLES", {"samples": 10, "blocks": 1, "warmup": 2})
     set_existing(overhead, "_PROCESS_NS", 80_000_000)
     set_existing(rounds, "_LAUNCHES_A_PROCESS", 20)
     # No workload: a program's hundred thousands of instructions are not stepped through, for ten seconds.

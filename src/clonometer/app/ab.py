@@ -151,7 +151,7 @@ def ab(
     """
     request = AbRequest(
         tuple(workloads), tuple(a), tuple(b), tuple(settings), stages=tuple(stages), budget_s=budget_s,
-        minimum_effect=minimum_effect, max_regression=max_regression, seed=draw_seed() if seed is None else seed,
+        minimum_effect=minimum_effect, max_regression=max_regression, seed=draw_seed(seed),
     )  # fmt: skip
     request.check()
     outcome = measure(request, Path(out), force=force, progress=progress)

@@ -63,7 +63,7 @@ def calibrate(
     KeyboardInterrupt
         The user has had enough.
     """
-    seed = draw_seed() if seed is None else seed
+    seed = draw_seed(seed)
     seconds = budget_s or (QUICK_S if quick else FULL_S)
     forked, lacks = _fork_conditions(
         quick=quick, seconds=seconds * _FORKS_PART, seed=seed, is_named=budget_s is not None, progress=progress

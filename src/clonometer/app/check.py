@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.measuring import briefly_measured, find_catalogue
-from clonometer.app.moments import read_moments
+from clonometer.app.moments import read_moments, stored_moments
 from clonometer.app.seeds import draw_seed
 from clonometer.app.sides import open_side
 from clonometer.errors import unknown
@@ -59,9 +59,9 @@ def check(
     KeyboardInterrupt
         The user has had enough of measuring again.
     """
-    given = None if noise is None else read_moments(noise)
+    given = read_moments(noise)
     bases, others = ([open_side(Path(path)) for path in paths] for paths in (baselines, runs))
-    moments = given or read_moments(None, [*bases, *others] if len(bases) == len(others) == 1 else ())
+    moments = given or stored_moments([bases, others])
     checked = check_runs(bases, others, max_regression=max_regression, moments=moments)
     if rerun and checked.flagged:
         checked = check_again(checked, bases, _measure_again(checked, others[0], progress), moments)

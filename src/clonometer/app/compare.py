@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.app.defaults import LEAST_EFFECT
-from clonometer.app.moments import read_moments
+from clonometer.app.moments import read_moments, stored_moments
 from clonometer.app.sides import open_side
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
 from clonometer.results.compare.types import Compared
@@ -40,13 +40,12 @@ def compare(
     UsageError, InputError
         If ``noise`` is none of these.
     """
-    given = None if noise is None else read_moments(noise)
-    sides = [[open_side(Path(run)) for run in group] for group in (runs, others)]
-    bases, changed = sides
+    given = read_moments(noise)
+    bases, changed = ([open_side(Path(run)) for run in group] for group in (runs, others))
+    moments = given or stored_moments([bases, changed] if changed else [[run] for run in bases])
     if not changed:
-        return compare_runs(bases, minimum_effect=minimum_effect, moments=given or read_moments(None, bases))
-    alone = bases + changed if len(bases) == len(changed) == 1 else ()
-    return compare_groups(bases, changed, minimum_effect=minimum_effect, moments=given or read_moments(None, alone))
+        return compare_runs(bases, minimum_effect=minimum_effect, moments=moments)
+    return compare_groups(bases, changed, minimum_effect=minimum_effect, moments=moments)
 
 
 def compare_within(

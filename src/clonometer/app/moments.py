@@ -28,8 +28,8 @@ _MOST_BESIDE, _MOST_BESIDE_BYTES = 10, 8 << 20
 _MOST_LISTED = 1000
 
 
-def read_moments(text: str | None, sides: Sequence[Book] = ()) -> Moments:
-    """Read ``--noise``; without it, what is stored beside the runs that are compared, where each side is one run.
+def read_moments(text: str | None) -> Moments | None:
+    """Read ``--noise``: a share, a file, or a folder of runs; None where it is not given.
 
     Raises
     ------
@@ -38,10 +38,10 @@ def read_moments(text: str | None, sides: Sequence[Book] = ()) -> Moments:
     InputError
         If the file is no answer of `clonometer noise --json`.
     """
-    from clonometer.results.compare.moments import UNKNOWN_MOMENTS, given_moments, measured_moments
+    from clonometer.results.compare.moments import given_moments, measured_moments
 
     if text is None:
-        return _beside(sides) if sides else UNKNOWN_MOMENTS
+        return None
     path = Path(text)
     if not path.exists():
         try:
@@ -49,6 +49,14 @@ def read_moments(text: str | None, sides: Sequence[Book] = ()) -> Moments:
         except UsageError:
             raise UsageError(f"--noise {text} is not a share, and there is no such file", "--noise 1%") from None
     return _of_folder(path) if path.is_dir() else measured_moments(_read(path), str(path))
+
+
+def stored_moments(sides: Sequence[Sequence[Book]]) -> Moments:
+    """What is stored beside the runs that are compared says, where each side is one run: several say it themselves."""
+    from clonometer.results.compare.moments import UNKNOWN_MOMENTS
+
+    runs = [run for side in sides for run in side]
+    return _beside(runs) if len(runs) == len(sides) else UNKNOWN_MOMENTS
 
 
 def _beside(sides: Sequence[Book]) -> Moments:
@@ -102,11 +110,11 @@ def _shown(path: Path) -> Path:
 
 def _of_folder(folder: Path) -> Moments:
     """What the runs in a folder say, the last ones by their names."""
-    from clonometer.results.compare.between import stored_moments
+    from clonometer.results.compare import between
     from clonometer.results.compare.moments import LEAST_RUNS
 
     runs = [open_side(path) for path in sorted(folder.glob("*.parquet"))[-_MOST_RUNS:]]
-    moments = stored_moments([runs]) if len(runs) >= LEAST_RUNS else None
+    moments = between.stored_moments([runs]) if len(runs) >= LEAST_RUNS else None
     if moments is None:
         raise InputError(f"{folder} does not have three runs of one plan", "measure three: clonometer run --out FILE")
     return moments

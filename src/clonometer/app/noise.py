@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from clonometer.app.defaults import MOST_REGRESSION
-from clonometer.app.layouts import measure_layouts
+from clonometer.app.layouts import INTERRUPTED, measure_layouts
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
 from clonometer.errors import EXIT_INTERRUPTED
@@ -27,6 +27,13 @@ class MeasuredRounds(NamedTuple):
 
     sides: list[Book]
     plan: str
+    exit_status: int
+
+
+class NoiseOutcome(NamedTuple):
+    """The noise of a machine, and the exit status of what was measured for it."""
+
+    noise: Noise
     exit_status: int
 
 
@@ -68,17 +75,40 @@ def noise(
     KeyboardInterrupt
         The user has had enough before one round was measured.
     """
+    return measure(
+        plan,
+        only,
+        rounds=rounds,
+        max_regression=max_regression,
+        layout_s=layout_s,
+        seed=draw_seed(seed),
+        progress=progress,
+    ).noise
+
+
+def measure(
+    plan: str,
+    globs: Sequence[str],
+    *,
+    rounds: int,
+    max_regression: float,
+    layout_s: float | None,
+    seed: int,
+    progress: Progress = SILENT,
+) -> NoiseOutcome:
+    """Measure the noise as `noise` does; where the user has had enough, from what was measured until then."""
     from clonometer.results.noise.noise import measure_noise
 
-    order = draw_seed() if seed is None else seed
-    measured = measure_rounds(plan, only, rounds, order, progress)
+    measured = measure_rounds(plan, globs, rounds, seed, progress)
     if not measured.sides:
         raise KeyboardInterrupt
-    layouts = None
-    if layout_s is not None and measured.exit_status != EXIT_INTERRUPTED:
-        layouts = measure_layouts(plan, only, seconds=layout_s, seed=order + rounds, progress=progress)
+    layouts, status = None, measured.exit_status
+    if layout_s is not None and status != EXIT_INTERRUPTED:
+        layouts = measure_layouts(plan, globs, seconds=layout_s, seed=seed + rounds, progress=progress)
+        status = EXIT_INTERRUPTED if layouts.reason == INTERRUPTED else status
+    progress.say("measured; working out what a check would find")
     noise = measure_noise(measured.sides, measured.plan, max_regression=max_regression)
-    return replace(noise, layouts=layouts)
+    return NoiseOutcome(replace(noise, layouts=layouts), status)
 
 
 def measure_rounds(

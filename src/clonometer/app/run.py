@@ -55,6 +55,17 @@ class RunRequest:
             words += ["--target-width", f"{self.target_width:g}"]
         return [*words, "--seed", str(self.seed)]
 
+    def check(self) -> None:
+        """Refuse what cannot be meant.
+
+        Raises
+        ------
+        UsageError
+            If both workloads and a plan are given.
+        """
+        if self.workloads and self.plan is not None:
+            raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
+
 
 class Prepared(NamedTuple):
     """Who measures, what there is to measure, and what of it will be."""
@@ -114,8 +125,6 @@ def run(
     DriverError
         If no driver can be used.
     """
-    if workloads and plan is not None:
-        raise UsageError("workloads and a plan cannot be combined", "only= picks cells of a plan")
     request = RunRequest(
         tuple(workloads),
         tuple(settings),
@@ -123,8 +132,9 @@ def run(
         tuple(only),
         budget_s,
         target_width,
-        draw_seed() if seed is None else seed,
+        draw_seed(seed),
     )
+    request.check()
     return measure(request, prepare(request, progress), out=Path(out), force=force, progress=progress)
 
 

@@ -42,7 +42,7 @@ def validate(
     calibration = usable_calibration() if calibration is None else calibration
     if calibration is None:
         raise UsageError("this machine was not calibrated", "run 'clonometer calibrate' first")
-    seed = draw_seed() if seed is None else seed
+    seed = draw_seed(seed)
     chance = random.Random(seed)
     empty_caches = cache_emptier_of_here()
     forks = []

@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 DASHES = "--"
 
 
-class _NotStartedError(Exception):
-    """The kernel does not execute a command."""
-
-    def __init__(self, word: str, number: int) -> None:
-        super().__init__(word)
-        self.word, self.number = word, number
-
-
 @dataclass(frozen=True)
 class CommandsWish:
     """What the command line asked for: the words of both commands, with dashes between them, and how to compare."""
@@ -72,9 +64,11 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
         If there are not two commands.
     CommandError
         If one fails or lasts too long.
+    NotStartedError
+        If one does not exist, or cannot be executed.
     """
-    from clonometer.cli.census import cannot_run, not_started
-    from clonometer.cli.outputs import write_text
+    from clonometer.app.commands import check_command
+    from clonometer.files import write_text
     from clonometer.records import to_json
     from clonometer.results.ab.commands import judge_commands
     from clonometer.runner.interrupts import interruption
@@ -82,17 +76,13 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
 
     commands = wish.commands()
     for words in commands:
-        if status := cannot_run(words[0]):
-            return status
+        check_command(words[0])
     if wish.out is not None:
         _check_out(wish.out, force=wish.force)
     named = " against ".join(shlex.join(words) for words in commands)
     click.echo(f"comparing {named}, for {wish.budget_s:g} s at most; each is started once before", err=True)
     with interruption() as interrupted:
-        try:
-            pairs = _measure(wish, commands, interrupted)
-        except _NotStartedError as refused:
-            return not_started(refused.word, refused.number)
+        pairs = _measure(wish, commands, interrupted)
     if pairs is None or not pairs.started:
         click.echo("clonometer: interrupted before both commands had ended", err=True)
         return EXIT_INTERRUPTED
@@ -109,6 +99,7 @@ def _measure(
     wish: CommandsWish, commands: tuple[Sequence[str], Sequence[str]], interrupted: Interruption
 ) -> CommandPairs | None:
     """Start each once, so that its files are in memory, then both in pairs; None if that was interrupted."""
+    from clonometer.app.commands import not_started
     from clonometer.cli.progress import make_progress
     from clonometer.results.ab.command_types import CommandStart
     from clonometer.results.ab.commands import start_pairs
@@ -130,7 +121,7 @@ def _measure(
                 ignore_failure=wish.ignore_failure,
             )
         except OSError as error:
-            raise _NotStartedError(commands[side][0], error.errno or 0) from error
+            raise not_started(commands[side][0], error.errno or 0) from error
         return None if interrupted.wanted or started is None else CommandStart(**started)
 
     progress.open()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import rich_click as click
 
 from clonometer.cli.completing import complete_settings, complete_workloads, names_of
+from clonometer.cli.console import print_drawn
 from clonometer.cli.options import FILE, examples, json_option, number_option, out_option
-from clonometer.errors import UsageError
 
 _EXAMPLES = examples(
     "clonometer explain launch.fork",
@@ -59,7 +59,20 @@ _EXAMPLES = examples(
 @click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
 @click.option("--folded", metavar="FILE", type=FILE, help="Write folded kernel stacks, for flame graphs.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def command(**options: object) -> None:
+def command(
+    *,
+    mechanism: str,
+    settings: tuple[str, ...],
+    other: str | None,
+    processes: int | None,
+    tier: str | None,
+    ablation: bool,
+    timeline: bool,
+    calls: bool,
+    arguments: bool,
+    counters: str,
+    **files: object,
+) -> None:
     """Show where every microsecond of a launch went, or why threads and processes at work differ.
 
     While the mechanism launches, the kernel reports its events: system calls, switches, wake-ups, page faults, exec and
@@ -68,15 +81,27 @@ def command(**options: object) -> None:
 
     MECHANISM work.factor runs workers as threads and as processes in turn, and explains the gap between them.
     """
-    from clonometer.cli.explain_files import Asked
-    from clonometer.cli.explain_launch import WORK, explain_launches
+    from clonometer.app.explain import explain, is_of_work, refuse_for_work
+    from clonometer.cli.explain_outputs import Outputs
+    from clonometer.cli.progress import make_progress
+    from clonometer.views.documents.explain import explanation_document
+    from clonometer.views.terminal.document import render_document
 
-    asked = Asked(**options)  # type: ignore[arg-type] # click has checked them
-    if asked.mechanism in (WORK, WORK.rpartition(".")[2]):
-        from clonometer.cli.explain_work import explain_work_factor
-
-        explain_work_factor(asked)
-        return
-    if asked.ablation:
-        raise UsageError("--ablation is about workers", f"clonometer explain {WORK} --ablation")
-    explain_launches(asked)
+    outputs = Outputs(**files)  # type: ignore[arg-type] # click has checked them
+    if is_of_work(mechanism):
+        refuse_for_work({"--timeline": timeline, "--calls": calls})
+    outputs.check()
+    explanation = explain(
+        mechanism,
+        vs=other,
+        settings=settings,
+        processes=processes,
+        tier=tier,
+        counters=counters,
+        arguments=arguments,
+        stacks=outputs.folded is not None,
+        ablation=ablation,
+        progress=make_progress(),
+    )
+    shown = {"timeline": timeline, "calls": calls or arguments}
+    outputs.answer(explanation, lambda: print_drawn(render_document, explanation_document, explanation, **shown))

@@ -10,7 +10,7 @@ import rich_click as click
 from clonometer.app.results import keep_cells, read_results
 from clonometer.cli.completing import names_of
 from clonometer.cli.options import examples, force_option, out_option, run_argument
-from clonometer.cli.outputs import write_pieces
+from clonometer.files import write_pieces
 from clonometer.plan.names import chosen_cells
 from clonometer.views.exports import FORMATS, check_format
 

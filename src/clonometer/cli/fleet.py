@@ -12,14 +12,13 @@ _MODULES: dict[str, str] = {
     "run": "fleet_run",
     "show": "fleet_show",
     "compare": "fleet_compare",
-    "report": "fleet_report",
 }
 
 _EXAMPLES = examples(
     "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
     "clonometer fleet show fleet/           what its hosts measured",
     "clonometer fleet compare fleet/ --by kernel",
-    "clonometer fleet report fleet/ --out fleet.html",
+    "clonometer fleet show fleet/ --html fleet.html",
 )
 
 

@@ -42,9 +42,9 @@ def command(
     The rule is that of 'clonometer compare', with hosts as the units. Where at least half of a group's hosts are in
     both groups, as before and after an update, each host is compared with itself.
     """
-    from clonometer.dataset.compare import compare_groups_of_hosts
+    from clonometer.dataset.compare import compare_fleet
     from clonometer.views.terminal.fleet import render_fleet_comparison
 
     dataset = read_folder(folder, globs, conditions)
-    answer = compare_groups_of_hosts(dataset, by, base=base, minimum_effect=minimum_effect)
+    answer = compare_fleet(dataset, by, base=base, minimum_effect=minimum_effect)
     print_record(answer, render_fleet_comparison, as_json=as_json, wide=wide)

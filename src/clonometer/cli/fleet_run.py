@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.app.measuring import find_catalogue
 from clonometer.cli.completing import complete_plans
 from clonometer.cli.console import print_json
 from clonometer.cli.options import (
@@ -23,18 +21,12 @@ from clonometer.cli.options import (
     only_option,
     time_option,
 )
-from clonometer.cli.progress import make_progress
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.fleet.hosts import Hosts
     from clonometer.fleet.types import FleetRun
-    from clonometer.plan.types import Plan
 
 DEFAULT_PLAN = "default"
-# A round may take so many times its share of the budget, and so much beside, before it is late.
-_LATE = 3.0
-_BESIDE_S = 120.0
 
 _EXAMPLES = examples(
     "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
@@ -42,54 +34,6 @@ _EXAMPLES = examples(
     "      --tls-cert me.pem --tls-key me.key --out s3://bench/fleet",
     "clonometer fleet run --local 1 --plan quick --out trial/",
 )
-
-
-@dataclass(frozen=True)
-class _Way:
-    """How hosts are reached: one of three."""
-
-    scheduler: str | None
-    hosts: Path | None
-    local: int | None
-    ssh_config: Path | None
-    drivers: tuple[str, ...]
-    tls_ca: Path | None
-    tls_cert: Path | None
-    tls_key: Path | None
-    trust_network: bool
-    no_bring: bool
-    gone_s: float
-    patience_s: float
-
-    @property
-    def tls(self) -> tuple[Path | None, Path | None, Path | None]:
-        """Who signed the scheduler's certificate, our certificate, its key."""
-        return self.tls_ca, self.tls_cert, self.tls_key
-
-    def check(self) -> None:
-        """Refuse none of the three, or more than one."""
-        if sum(way is not None for way in (self.scheduler, self.hosts, self.local)) != 1:
-            raise UsageError("name the machines by one of --hosts, --scheduler and --local", "--hosts FILE needs least")
-        if self.scheduler is None and (any(self.tls) or self.trust_network):
-            raise UsageError("--tls-ca, --tls-cert, --tls-key and --trust-network go with --scheduler")
-        if self.hosts is None and (self.ssh_config is not None or self.drivers):
-            raise UsageError("--ssh-config and --drivers go with --hosts")
-
-    def reach(self, shard_s: float) -> Hosts:
-        """Make what reaches the hosts; nothing is asked yet."""
-        if self.hosts is not None:
-            from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
-
-            config = None if self.ssh_config is None else str(self.ssh_config.absolute())
-            drivers = dict(map(_drivers_for, self.drivers))
-            return SshHosts(read_hosts(self.hosts), config, shard_s, drivers, self.patience_s)
-        from clonometer.fleet.dask_access import Access
-        from clonometer.fleet.dask_hosts import DaskHosts
-
-        ca, cert, key = (None if file is None else str(file) for file in self.tls)
-        access = Access(self.scheduler, self.local or 0, ca, cert, key, self.trust_network, self.gone_s)
-        access.check()
-        return DaskHosts(access, bring=not self.no_bring)
 
 
 @click.command(name="run", epilog=_EXAMPLES)
@@ -144,8 +88,10 @@ def command(
     busy_s: float,
     late_s: float | None,
     seed: int,
+    drivers: tuple[str, ...],
+    no_bring: bool,
     as_json: bool,
-    **asked: object,
+    **reached: Any,
 ) -> int:
     """Measure many machines into a folder of run files.
 
@@ -154,31 +100,38 @@ def command(
 
     With --hosts nothing is installed: the probe is copied by ssh, started there, and removed.
     """
+    from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.cli.fleet_progress import watching
-    from clonometer.fleet.controller import Controller, FleetJob
-    from clonometer.fleet.dispatch import Dispatch, RetryPolicy
-    from clonometer.fleet.store import open_store
-    from clonometer.runner.interrupts import interruption
+    from clonometer.cli.progress import make_progress
+    from clonometer.fleet.types import INTERRUPTED
 
-    way = _Way(**asked)  # type: ignore[arg-type] # click has checked them
-    way.check()
-    whole = _plan(plan, globs, budget_s)
     again = ["clonometer", *sys.argv[1:], *(() if "--seed" in sys.argv else ("--seed", str(seed)))]
-    job = FleetJob(whole, rounds, seed, again, out)
-    shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
-    policy = RetryPolicy(at_once, retries + 1, shard_s, gone_s=way.gone_s, busy_s=busy_s)
-    reached = way.reach(shard_s)
-    store = open_store(out)
-    with interruption() as wish, watching(rounds) as watcher:
-        controller = Controller(job, Dispatch(rounds, seed, policy), reached, store, watcher)
-        answer = controller.run(wish)
-        interrupted = wish.wanted
+    with watching(rounds) as watcher:
+        answer = run_fleet(
+            # The other options say how machines are reached, each by the name that it has there.
+            Machines(drivers=dict(map(_drivers_for, drivers)), bring=not no_bring, **reached),
+            plan=plan,
+            only=globs,
+            out=out,
+            rounds=rounds,
+            budget_s=budget_s,
+            at_once=at_once,
+            retries=retries,
+            busy_s=busy_s,
+            late_s=late_s,
+            seed=seed,
+            command=again,
+            progress=make_progress(),
+            watcher=watcher,
+        )
     if as_json:
         from clonometer.records import to_json
 
         print_json(to_json(answer))
     _say(answer, again, err=as_json)
-    return EXIT_INTERRUPTED if interrupted else 0 if answer.status == "complete" else EXIT_FAILED_CELLS
+    if answer.reason == INTERRUPTED:
+        return EXIT_INTERRUPTED
+    return 0 if answer.status == "complete" else EXIT_FAILED_CELLS
 
 
 def _drivers_for(text: str) -> tuple[str, str]:
@@ -186,18 +139,6 @@ def _drivers_for(text: str) -> tuple[str, str]:
     if not (arch and separator and Path(folder).is_dir()):
         raise UsageError(f"--drivers {text}: a name of uname -m and a folder", "--drivers aarch64=build/arm64")
     return arch, str(Path(folder).absolute())
-
-
-def _plan(name: str, globs: tuple[str, ...], budget_s: float | None) -> Plan:
-    """Expand the plan by what this machine's drivers describe: the hosts get the same drivers."""
-    from clonometer.plan.adhoc import apply_only
-    from clonometer.plan.planfile import load_plan
-
-    _, catalogue = find_catalogue(make_progress())
-    plan = load_plan(name, catalogue)
-    if budget_s is not None:
-        plan = replace(plan, budget_seconds=budget_s)
-    return apply_only(plan, globs)
 
 
 def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.options import FILE, examples, out_option
-from clonometer.cli.outputs import write_text
 from clonometer.errors import OutputError
+from clonometer.files import write_text
 
 _EXAMPLES = examples(
     "clonometer gallery summaries/ --out site/",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,9 @@ from clonometer.cli.options import (
     page_options,
     share_option,
 )
-from clonometer.cli.outputs import Pages, picture_format, write_and_say, write_text
+from clonometer.cli.outputs import Pages, picture_format, write_and_say
 from clonometer.errors import UsageError
+from clonometer.files import write_text
 
 if TYPE_CHECKING:
     from clonometer.dataset.history_types import History
@@ -94,19 +94,21 @@ def command(
 
     FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
     """
-    from clonometer.dataset.history import HistoryLimits, find_history
+    from clonometer.app.history import history, moment_of
     from clonometer.views.documents.history import history_document
 
-    limits = HistoryLimits(max_regression, minimum_effect, recent, _moment(since))
+    since_when = moment_of(since)
     _check_outputs(plot, export, out, force)
     dataset = read_folder(source, globs, conditions)
-    history = find_history(dataset, by, limits)
+    steps = history(
+        dataset, by=by, max_regression=max_regression, minimum_effect=minimum_effect, recent=recent, since=since_when
+    )
     if plot is not None:
-        _draw(history, plot)
+        _draw(steps, plot)
     if export is not None and out is not None:
         _export(export, dataset, out)
-    print_document(history_document, history, pages=pages, as_json=as_json, wide=wide)
-    return history.verdict.exit_status
+    print_document(history_document, steps, pages=pages, as_json=as_json, wide=wide)
+    return steps.verdict.exit_status
 
 
 def _draw(history: History, plot: Path) -> None:
@@ -145,13 +147,3 @@ def _check_outputs(plot: Path | None, export: str | None, out: Path | None, forc
         raise UsageError("--export and --out go together", "--export openmetrics --out history.om")
     if export == "openmetrics" and out is not None:
         check_output(out, force)
-
-
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--since {text} is no date", "--since 2026-11-01") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

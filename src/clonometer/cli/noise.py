@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import rich_click as click
 
 from clonometer.cli.completing import complete_plans
@@ -70,22 +68,22 @@ def command(
     It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
     check alarmed although nothing had changed. It writes no run file.
     """
-    from clonometer.app.layouts import INTERRUPTED, measure_layouts
-    from clonometer.app.noise import measure_rounds
+    from clonometer.app.noise import measure
     from clonometer.cli.progress import make_progress
-    from clonometer.results.noise.noise import measure_noise
     from clonometer.views.documents.noise import noise_document
 
-    progress = make_progress()
-    measured = measure_rounds(plan, globs, rounds, seed, progress)
-    if not measured.sides:
+    try:
+        noise, status = measure(
+            plan,
+            globs,
+            rounds=rounds,
+            max_regression=max_regression,
+            layout_s=layout_s,
+            seed=seed,
+            progress=make_progress(),
+        )
+    except KeyboardInterrupt:
         click.echo("clonometer: interrupted before one round was measured", err=True)
         return EXIT_INTERRUPTED
-    layouts, status = None, measured.exit_status
-    if layout_s is not None and status != EXIT_INTERRUPTED:
-        layouts = measure_layouts(plan, globs, seconds=layout_s, seed=seed + rounds, progress=progress)
-        status = EXIT_INTERRUPTED if layouts.reason == INTERRUPTED else status
-    click.echo("measured; working out what a check would find", err=True)
-    noise = measure_noise(measured.sides, measured.plan, max_regression=max_regression)
-    print_document(noise_document, replace(noise, layouts=layouts), pages=pages, as_json=as_json, wide=wide)
+    print_document(noise_document, noise, pages=pages, as_json=as_json, wide=wide)
     return status

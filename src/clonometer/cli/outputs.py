@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.errors import UsageError
-from clonometer.files import cannot_write, writing
+from clonometer.files import write_pieces
 
 if TYPE_CHECKING:
     from clonometer.views.document import Document
@@ -65,17 +64,6 @@ def picture_format(path: Path, option: str, hint: str | None = None) -> str:
     return image_format
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all: under another name first, then by rename.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    write_pieces(path, [text])
-
-
 def write_and_say(path: Path, content: bytes | str) -> None:
     """Write a file as `write_text` does, and say so on standard error."""
     write_pieces(path, [content])
@@ -90,12 +78,3 @@ def with_previous_kept(path: Path) -> Path:
     if path.exists():
         path.replace(previous_path(path))
     return path
-
-
-def write_pieces(path: Path, pieces: Iterable[bytes | str]) -> None:
-    """Write a file piece by piece, as `write_text` does."""
-    try:
-        with writing(path) as new:
-            new.file.writelines(piece.encode("utf-8") if isinstance(piece, str) else piece for piece in pieces)
-    except OSError as error:
-        raise cannot_write(str(path), error) from error

@@ -18,9 +18,9 @@ from clonometer.app.live import read
 from clonometer.app.predict import machine_now, measured_rate, predict_saved, ranked
 from clonometer.app.predicting import answer, rough_machine
 from clonometer.cli.console import can_write, plain_width, wants_colour
-from clonometer.cli.outputs import write_text
 from clonometer.cli.progress import make_progress
 from clonometer.errors import UsageError, VanishedError
+from clonometer.files import write_text
 from clonometer.host.target.reader import How, Reading
 from clonometer.model.store import default_path, save_calibration
 from clonometer.model.types import UNSCALED

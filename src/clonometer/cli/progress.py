@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from clonometer.plan.types import Plan, Target
 
-PLAIN_EVERY_S = 10.0
+PLAIN_EVERY_S, COUNT_EVERY_S = 10.0, 2.0
 _MINUTES_FROM_S, _HOURS_FROM_S = 120.0, 7200.0
 
 
@@ -52,8 +52,11 @@ def span(seconds: float) -> str:
 class _Reporting(Progress):
     """Says what went wrong, each sentence once; ``reported`` has those."""
 
+    count_every_s = PLAIN_EVERY_S
+
     def __init__(self) -> None:
         self.reported: set[str] = set()
+        self._count_began_s = self._counted_s = time.monotonic()
 
     def open(self) -> None:
         """Begin to show."""
@@ -75,6 +78,23 @@ class _Reporting(Progress):
     def left_behind(self, paths: Sequence[str]) -> None:
         """Say where they are."""
         self.say(f"could not be removed, please remove: {' '.join(map(shlex.quote, paths))}", to_copy=True)
+
+    def counted(self, what: str, done: int, of: int) -> None:
+        """Show now and then how many are done, and how long the others will take."""
+        now = time.monotonic()
+        if done == 0:
+            self._count_began_s = self._counted_s = now
+            return
+        was_shown = self._counted_s > self._count_began_s
+        if now - self._counted_s >= self.count_every_s or (was_shown and done == of):
+            self._counted_s = now
+            left_s = (now - self._count_began_s) / done * (of - done)
+            left = f", about {span(left_s)} left" if done < of else ""
+            self.show_count(f"{what}: {done:,} of {of:,}{left}", last=done == of)
+
+    def show_count(self, line: str, *, last: bool) -> None:
+        """Print the line."""
+        self.say(line)
 
     def say(self, line: str, *, to_copy: bool = False) -> None:
         """Print a line on standard error; one that people copy is not wrapped."""
@@ -113,6 +133,8 @@ class PlainProgress(_Reporting):
 class BarProgress(_Reporting):
     """For people: a bar with what is measured and how long is left, and above it what went wrong."""
 
+    count_every_s = COUNT_EVERY_S
+
     def __init__(self) -> None:
         super().__init__()
         self._live: Live | None = None
@@ -135,6 +157,10 @@ class BarProgress(_Reporting):
         """Draw once; then nothing moves until it has ended."""
         if self._live is not None:
             self._live.update(_bar(what, elapsed_s, remaining_s), refresh=True)
+
+    def show_count(self, line: str, *, last: bool) -> None:
+        """Print the line in the place of the one before, of which nothing is left."""
+        click.echo(f"\r{line}\x1b[K" + ("\n" if last else ""), nl=False, err=True)
 
     def say(self, line: str, *, to_copy: bool = False) -> None:
         """Print a line, above the bar while there is one."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,6 @@ from clonometer.cli.outputs import write_and_say
 from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.studies.measured import Measurements
     from clonometer.studies.types import Reproduction
 
 DEFAULT_FOLDER = "clonometer-reproduce"
@@ -76,22 +73,20 @@ def command(
     the studies contradict each other: who is right here, and which condition reverses that. Then each published figure
     stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command resumes it.
     """
-    from clonometer.studies.published import load_published
+    from clonometer.app.reproduce import folder_of, reproduce
+    from clonometer.cli.progress import make_progress
     from clonometer.views.terminal.studies import render_studies
 
-    published = load_published()
-    items = published.asked(studies)
-    names = tuple(item.id for item in items) or published.choose(studies)
-    if budget_s is not None and not items:
-        raise UsageError("--budget is for single claims, such as clonometer reproduce S12 --budget 2m")
     _check_outputs(report, force=force)
     if pictures is not None:
         from clonometer.views.drawing import check_installed
 
         check_installed()
-    folder = out / "-".join(names) if items else out
+    folder = folder_of(studies, out)
     try:
-        reproduction = _measure(names, quick=quick, out=folder, seed=seed, force=force, more_s=budget_s)
+        reproduction = reproduce(
+            studies, quick=quick, out=out, budget_s=budget_s, seed=seed, force=force, progress=make_progress()
+        )
     except KeyboardInterrupt:
         click.echo(
             f"clonometer: interrupted; what was measured is kept in {folder}; the same command resumes it", err=True
@@ -111,67 +106,6 @@ def _check_outputs(report: Path | None, *, force: bool) -> None:
     from clonometer.runfile import check_output
 
     check_output(report, force)
-
-
-def _measure(
-    names: tuple[str, ...], *, quick: bool, out: Path, seed: int, force: bool, more_s: float | None
-) -> Reproduction:
-    from clonometer.app.live import live
-    from clonometer.app.measuring import find_catalogue
-    from clonometer.cli.progress import make_progress
-    from clonometer.cli.reproducing import Kept, observe_demos
-    from clonometer.host.facts import collect
-    from clonometer.host.memory import free_bytes
-    from clonometer.results.first.doubts import say_load
-    from clonometer.studies.answer import answer
-    from clonometer.studies.explained import EXPLANATIONS
-    from clonometer.studies.measured import merge
-    from clonometer.studies.needs import needs_of, restricted
-    from clonometer.studies.parts import load_part, plans_for, say_shrunk
-    from clonometer.studies.published import load_published
-
-    drivers, catalogue = find_catalogue(make_progress())
-    available = free_bytes(live())
-    items = load_published().asked(names)
-    studies = tuple(dict.fromkeys(item.study for item in items)) or names
-    loaded = [load_part(name, catalogue, quick=quick, available_bytes=available) for name in plans_for(studies)]
-    plans = [plan for plan, _ in loaded]
-    explanations = {name for name, wanted in EXPLANATIONS.items() if wanted.study in studies}
-    observes = True
-    if items:
-        needs = [needs_of(item, plans, collect()) for item in items]
-        plans = restricted(plans, needs)
-        explanations = {name for each in needs for name in each.explained}
-        observes = any(each.observed for each in needs)
-    notes = tuple(dict.fromkeys(note for _, shrunk in loaded for note in say_shrunk(shrunk)))
-    kept = Kept(out, force=force)
-    began = time.monotonic()
-    share_s = None if more_s is None or not plans else more_s / len(plans)
-    parts: list[Measurements] = [kept.measure(plan, catalogue, drivers, seed, share_s) for plan in plans]
-    took_s = time.monotonic() - began
-    explained = {
-        name: kept.explain(name, EXPLANATIONS[name], catalogue, drivers, quick=quick) for name in sorted(explanations)
-    }
-    # Of the first plan: what came later also ran beside our own.
-    busy = say_load(parts[0].host) if parts else ""
-    measured = merge(parts, observe_demos() if observes else None, explained)
-    longer = _longer(more_s or took_s, quick=quick) if items else ""
-    return answer(
-        measured,
-        names,
-        notes=() if items else notes,
-        busy=busy,
-        quick=quick,
-        seed=seed,
-        catalogue=catalogue,
-        longer=longer,
-    )
-
-
-def _longer(took_s: float, *, quick: bool) -> str:
-    """The options of what measures a single claim for so long that its intervals are half as wide: four times."""
-    seconds = max(60, 30 * math.ceil(4 * took_s / 30))
-    return f"{'--quick ' if quick else ''}--budget {seconds}s"
 
 
 def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:

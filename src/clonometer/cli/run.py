@@ -26,9 +26,8 @@ from clonometer.cli.options import (
     out_option,
     time_option,
 )
-from clonometer.cli.outputs import write_text
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
-from clonometer.files import why_not_written
+from clonometer.files import why_not_written, write_text
 
 if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
@@ -111,8 +110,7 @@ def command(
     is.
     """
     request = RunRequest(**asked)  # type: ignore[arg-type] # click has checked them
-    if request.workloads and request.plan is not None:
-        raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
+    request.check()
     # Without --out nobody has named a file that could be refused: the former one is kept.
     keep = (out is None or keep_previous) and not force
     outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, report, force, keep, keep_previous)

@@ -21,7 +21,7 @@ from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 _LEAST_HOSTS, _LEAST_PAIRS = 3, 2
 
 
-def compare_groups_of_hosts(
+def compare_fleet(
     dataset: Dataset, by: str, *, base: str | None = None, minimum_effect: float = LEAST_EFFECT
 ) -> FleetCompared:
     """Compare the groups of a fleet (`clonometer.dataset.load.group_of`) with one of them, row by row.

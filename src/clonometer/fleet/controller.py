@@ -13,7 +13,7 @@ from clonometer.fleet.dispatch import AGAIN, ARRIVED, BUSY, FAILED, LOST, PARTIA
 from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, Hosts, LogEvent
 from clonometer.fleet.shards import Shard, fleet_id, part_of
 from clonometer.fleet.store import RunStore, check_run
-from clonometer.fleet.types import FleetHost, FleetRun
+from clonometer.fleet.types import INTERRUPTED, FleetHost, FleetRun
 from clonometer.plan.document import document_of
 from clonometer.plan.types import Plan
 from clonometer.records import to_json
@@ -240,7 +240,7 @@ class Controller:
             seed=self.job.seed,
             rounds=self.job.rounds,
             status="failed" if not measured else "partial" if missing else "complete",
-            reason="interrupted" if interrupted else reason,
+            reason=INTERRUPTED if interrupted else reason,
             duplicates=self._duplicates,
             hosts=hosts,
         )

@@ -36,6 +36,10 @@ class FleetHost:
     ]
 
 
+#: The reason of a run that the user ended.
+INTERRUPTED = "interrupted"
+
+
 @dataclass(frozen=True, kw_only=True)
 class FleetRun:
     """A fleet's run: what came in, and what did not."""

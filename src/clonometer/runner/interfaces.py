@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from clonometer.plan.types import Plan, Target
@@ -52,12 +53,21 @@ class Progress:
     def run_ended(self, status: str, reason: str | None) -> None:
         """Learn that nothing more will be measured."""
 
+    def counted(self, what: str, done: int, of: int) -> None:
+        """Learn how many of something are done: 0 where it begins, then each time."""
+
     def say(self, line: str, *, to_copy: bool = False) -> None:
         """Show a sentence; one that people copy must not be wrapped."""
 
 
 #: Shows nothing.
 SILENT = Progress()
+
+
+def counting(progress: Progress, what: str, of: int) -> Callable[[int, int], None]:
+    """Begin to count, and return what is told of each that is done: how many, and of how many."""
+    progress.counted(what, 0, of)
+    return partial(progress.counted, what)
 
 
 #: Does something of its own between two processes, which other tools measured in turn with ours need. Gets the time

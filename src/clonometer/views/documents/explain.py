@@ -60,9 +60,11 @@ _POINT = "Point at a bar or a mark to see what it means. All charts have one tim
 _THINNED = " Neighbours too short to draw are joined, and marks that would lie on others are left out; sums are exact."
 
 
-def explanation_document(explanation: AnyExplanation) -> Document:
-    """Make a document of any explanation, with all of it on a page."""
-    return work_document(explanation) if isinstance(explanation, WorkExplanation) else explain_document(explanation)
+def explanation_document(explanation: AnyExplanation, *, timeline: bool = False, calls: bool = False) -> Document:
+    """Make a document of any explanation: of launches as `explain_document` does."""
+    if isinstance(explanation, WorkExplanation):
+        return work_document(explanation)
+    return explain_document(explanation, timeline=timeline, calls=calls)
 
 
 def explain_document(explanation: Explanation | Versus, *, timeline: bool = False, calls: bool = False) -> Document:

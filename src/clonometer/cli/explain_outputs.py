@@ -1,10 +1,8 @@
-"""What ``clonometer explain`` is asked for, where its answer goes, and how far it has come."""
+"""Where the answer of ``clonometer explain`` goes: standard output, and the files that are asked for."""
 
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.outputs import picture_format, write_and_say
-from clonometer.cli.progress import span
 from clonometer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,19 +18,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the options ask for, and where the answer goes beside standard output."""
+class Outputs:
+    """Where the answer goes beside standard output."""
 
-    mechanism: str
-    settings: tuple[str, ...]
-    other: str | None
-    processes: int | None
-    tier: str | None
-    ablation: bool
-    timeline: bool
-    calls: bool
-    arguments: bool
-    counters: str
     as_json: bool
     out: Path | None
     html: Path | None
@@ -125,18 +112,3 @@ def _folded(explanation: AnyExplanation) -> str:
         for mechanism in mechanisms
         for stack, count in mechanism.stacks.items()
     )
-
-
-def watcher(name: str) -> Callable[[int, int], None]:
-    """Return what shows, at a terminal, how many of a number are done, and how long the others will take."""
-    began_s = time.monotonic()
-
-    def watch(done: int, of: int) -> None:
-        if not sys.stderr.isatty():
-            return
-        passed_s = time.monotonic() - began_s
-        left = f", about {span(passed_s / done * (of - done))} left" if 0 < done < of else ""
-        # What the line before had more is cleared.
-        click.echo(f"\r{name}: {done} of {of}{left}\x1b[K" + ("\n" if done == of else ""), nl=False, err=True)
-
-    return watch

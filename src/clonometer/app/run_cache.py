@@ -11,17 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
-
-from clonometer.cli.outputs import write_text
-from clonometer.cli.progress import make_progress
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, InputError, OutputError, RunFileError, UsageError
-from clonometer.files import refuse_if_claimed, take_away
+from clonometer.files import refuse_if_claimed, take_away, write_text
 from clonometer.host.facts import collect
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.records import to_json
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import Drivers, run_program
+from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.recover import recover
 from clonometer.runner.run import run
@@ -39,15 +36,16 @@ OBSERVED = ("crash", "flags")
 _MOST_ANSWER_BYTES = 16 << 20
 
 
-class Kept:
+class RunCache:
     """Run files in one folder, one or several a plan: ``NAME.parquet``, ``NAME.2.parquet`` and so on.
 
     The folder is made where it does not exist; ``force`` forgets what it has.
     """
 
-    def __init__(self, folder: Path, *, force: bool) -> None:
+    def __init__(self, folder: Path, *, force: bool, progress: Progress = SILENT) -> None:
         self._folder = folder
         self._force = force
+        self._progress = progress
         self._host: Mapping[str, Any] | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +76,7 @@ class Kept:
                 out=out,
                 seed=seed + len(files),
                 scheduler=CappedRounds(seed + len(files), left.budget_seconds),
-                progress=make_progress(),
+                progress=self._progress,
                 command=("clonometer", "reproduce"),
             )
             if outcome.path is None or outcome.exit_status == EXIT_INTERRUPTED:
@@ -105,7 +103,7 @@ class Kept:
         try:
             recover(raw, raw.with_suffix(".parquet"))
         except (RunFileError, OutputError) as error:
-            click.echo(f"clonometer: {raw} is left out: {error.message}", err=True)
+            self._progress.say(f"clonometer: {raw} is left out: {error.message}")
         take_away(raw)
 
     def _path(self, name: str, number: int) -> Path:
@@ -133,7 +131,7 @@ class Kept:
             machine, answer = kept
             self._check_machine(path, machine)
             return answer
-        answer = explain_launches(wanted, catalogue, drivers, quick=quick)
+        answer = explain_launches(wanted, catalogue, drivers, quick=quick, progress=self._progress)
         facts = {fact: self._host_facts().get(fact) for fact in _MACHINE}
         write_text(path, json.dumps({"machine": facts, "answer": to_json(answer)}))
         return answer
@@ -172,7 +170,7 @@ def _read_answer(name: str, path: Path) -> tuple[Mapping[str, Any], Answer] | No
     return (kept["machine"], answer) if isinstance(kept.get("machine"), dict) else None
 
 
-def observe_demos() -> dict[str, dict[str, str]]:
+def observe_demos(progress: Progress = SILENT) -> dict[str, dict[str, str]]:
     """Run the demos whose facts answer claims; one that cannot run here is said and left out."""
     seen = {}
     for name in OBSERVED:
@@ -180,11 +178,13 @@ def observe_demos() -> dict[str, dict[str, str]]:
         try:
             seen[name] = demo.read(run_program(demo.program))
         except ClonometerError as error:
-            click.echo(f"clonometer: demo {name}: {error.message}", err=True)
+            progress.say(f"clonometer: demo {name}: {error.message}")
     return seen
 
 
-def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Answer:
+def explain_launches(
+    wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool, progress: Progress = SILENT
+) -> Answer:
     """Explain what the ledger uses, and say how long that took, or why nothing can be seen here.
 
     Raises
@@ -205,7 +205,7 @@ def explain_launches(wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, 
             if wish_to_stop.wanted:
                 raise KeyboardInterrupt
     except ClonometerError as error:
-        click.echo(f"clonometer: {wanted.evidence}: {error.message}", err=True)
+        progress.say(f"clonometer: {wanted.evidence}: {error.message}")
         return Refused(error.message)
-    click.echo(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s", err=True)
+    progress.say(f"explained {' and '.join(wanted.mechanisms)} in {time.monotonic() - began:.0f} s")
     return answer

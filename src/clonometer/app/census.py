@@ -1,0 +1,147 @@
+"""``census``: which tasks a program makes, and what they cost it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clonometer.app.census_costs import making_costs_ns
+from clonometer.app.commands import check_command, not_started
+from clonometer.app.predicting import Foreseen
+from clonometer.errors import UsageError
+from clonometer.runner.census import take_census
+from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.tracing.census.savings import Saving, savings
+from clonometer.tracing.census.tally import Census
+from clonometer.tracing.census.to_json import census_to_json
+
+# What the census keeps of each prediction.
+_PREDICTED = ("schema", "pid", "process", "rss_bytes", "fork", "waits")
+
+
+@dataclass(frozen=True)
+class CensusAnswer:
+    """The tasks of a program: of a ``command``, or of the process ``pid`` and its descendants.
+
+    ``savings`` says what other ways to make the tasks would save; ``predictions`` what a fork would cost the largest
+    process that made some, where this machine was calibrated.
+    """
+
+    tally: Census
+    command: tuple[str, ...]
+    pid: int | None
+    savings: Sequence[Saving]
+    predictions: Sequence[Mapping[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of docs/schemas/census.schema.json; times in ns."""
+        written = census_to_json(self.tally, self.command, self.pid, self.savings)
+        if self.predictions:
+            written["predictions"] = [{key: each[key] for key in _PREDICTED} for each in self.predictions]
+        return written
+
+
+def census(
+    command: Sequence[str] = (),
+    *,
+    pid: int | None = None,
+    seconds: float | None = None,
+    until_all_end: bool = False,
+    how: str = "auto",
+    ring_bytes: int | None = None,
+    advice: bool = True,
+    output_to_stderr: bool = False,
+    progress: Progress = SILENT,
+) -> CensusAnswer:
+    """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
+
+    The command runs as usual, with its own input and output, until it ends.
+
+    Parameters
+    ----------
+    command
+        Its words; none where ``pid`` is watched.
+    pid
+        A running process: it and its descendants.
+    seconds
+        How long to watch, at most; a command is ended then.
+    until_all_end
+        Go on until the daemons of a command have ended too.
+    how
+        ``auto``, ``tracepoints`` or ``ptrace``.
+    ring_bytes
+        Room for events on each CPU; by default 4 MiB.
+    advice
+        Say what other ways to make its tasks would save: once after each boot that takes 2 s of measuring.
+    output_to_stderr
+        What the command writes to its output goes to standard error.
+    progress
+        Watches.
+
+    Raises
+    ------
+    UsageError
+        If not one of ``command`` and ``pid`` is given, or there is no such process.
+    NotStartedError
+        If the command does not exist, or cannot be executed.
+    UnavailableError
+        If no census can be taken here.
+    DriverError
+        If the census itself fails.
+    """
+    words = tuple(command)
+    _check(words, pid)
+    tally, foreseen = Census(), Foreseen()
+
+    def receive(line: Mapping[str, Any]) -> None:
+        tally.take(line)
+        if line["line"] == "task":
+            foreseen.glance(line["creator"])
+        if line["line"] == "outlived":
+            progress.say(_outlived(line["alive"], "The command" if words else f"Process {pid}"))
+
+    take_census(
+        receive,
+        command=words,
+        pid=pid,
+        seconds=seconds,
+        until_all_end=until_all_end,
+        how=how,
+        ring_bytes=ring_bytes,
+        output_to_stderr=output_to_stderr,
+    )
+    if tally.ended["not_started"]:
+        raise not_started(words[0], int(tally.ended["not_started"]))
+    worth = _savings(tally, progress) if advice else []
+    return CensusAnswer(tally, words, pid, worth, foreseen.documents(pid))
+
+
+def _check(words: tuple[str, ...], pid: int | None) -> None:
+    if bool(words) == (pid is not None):
+        raise UsageError(
+            "a census takes a command or a --pid" + (", not both" if words else ""),
+            "clonometer census -- COMMAND..., or clonometer census --pid PID --for 10s",
+        )
+    if pid is not None and not Path(f"/proc/{pid}").is_dir():
+        raise UsageError(
+            f"there is no process {pid} here",
+            "processes of another PID namespace have other numbers in it: use the number that ps shows here",
+        )
+    if words:
+        check_command(words[0])
+
+
+def _outlived(alive: int, name: str) -> str:
+    """Say whom the census waits for."""
+    tasks = "1 task that it made runs" if alive == 1 else f"{alive:,} tasks that it made run"
+    return f"{name} has ended; {tasks} on, and the census with them. Ctrl-C ends the census."
+
+
+def _savings(tally: Census, progress: Progress) -> list[Saving]:
+    """What other ways would save; nothing is measured for a census without times, or that was interrupted."""
+    timed = any(group.times["making_ns"] for group in tally.groups.values())
+    if not timed or tally.ended["interrupted"]:
+        return []
+    return savings(tally, making_costs_ns(progress))

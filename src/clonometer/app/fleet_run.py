@@ -1,0 +1,176 @@
+"""``fleet run``: measure many machines into a folder of run files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from clonometer.app.measuring import find_catalogue
+from clonometer.app.seeds import draw_seed
+from clonometer.errors import UsageError
+from clonometer.fleet.controller import Controller, FleetJob, Watcher
+from clonometer.fleet.dispatch import Dispatch, HostAccount, RetryPolicy
+from clonometer.fleet.hosts import Hosts
+from clonometer.fleet.store import open_store
+from clonometer.fleet.types import FleetRun
+from clonometer.plan.adhoc import apply_only
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.types import Plan
+from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.runner.interrupts import interruption
+
+DEFAULT_PLAN = "default"
+# A round may take so many times its share of the budget, and so much beside, before it is late.
+_LATE = 3.0
+_BESIDE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Which machines are measured, and how they are reached: by one of ``hosts``, ``scheduler`` and ``local``.
+
+    ``hosts`` is a file of machines to reach by ssh, one a line, with the configuration ``ssh_config``. ``drivers`` has
+    folders of drivers for other instruction sets by the names of ``uname -m``, ``patience_s`` says how long one answer
+    is waited for.
+
+    ``scheduler`` is the address of a Dask scheduler, whose workers are the machines: with TLS by ``tls_ca``,
+    ``tls_cert`` and ``tls_key``, or without it if the network is trusted. ``local`` asks for that many workers of this
+    machine. Workers that are lost are waited for during ``gone_s``; with ``bring`` those of another version get this
+    one, else they are refused.
+    """
+
+    hosts: Path | None = None
+    scheduler: str | None = None
+    local: int | None = None
+    ssh_config: Path | None = None
+    drivers: Mapping[str, str] = field(default_factory=dict)
+    patience_s: float = 60.0
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    trust_network: bool = False
+    bring: bool = True
+    gone_s: float = 120.0
+
+    def check(self) -> None:
+        """Refuse none of the three ways, more than one, and what goes with another.
+
+        Raises
+        ------
+        UsageError
+            If there is something to refuse.
+        """
+        if sum(way is not None for way in (self.scheduler, self.hosts, self.local)) != 1:
+            raise UsageError("name the machines by one of --hosts, --scheduler and --local", "--hosts FILE needs least")
+        if self.scheduler is None and (any((self.tls_ca, self.tls_cert, self.tls_key)) or self.trust_network):
+            raise UsageError("--tls-ca, --tls-cert, --tls-key and --trust-network go with --scheduler")
+        if self.hosts is None and (self.ssh_config is not None or self.drivers):
+            raise UsageError("--ssh-config and --drivers go with --hosts")
+
+    def reach(self, shard_s: float) -> Hosts:
+        """Make what reaches the hosts; nothing is asked yet."""
+        if self.hosts is not None:
+            from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
+
+            config = None if self.ssh_config is None else str(self.ssh_config.absolute())
+            return SshHosts(read_hosts(self.hosts), config, shard_s, dict(self.drivers), self.patience_s)
+        # Dask is an extra, and is not there for every installation.
+        from clonometer.fleet.dask_access import Access
+        from clonometer.fleet.dask_hosts import DaskHosts
+
+        ca, cert, key = (None if file is None else str(file) for file in (self.tls_ca, self.tls_cert, self.tls_key))
+        access = Access(self.scheduler, self.local or 0, ca, cert, key, self.trust_network, self.gone_s)
+        access.check()
+        return DaskHosts(access, bring=self.bring)
+
+
+class Silent:
+    """Watches a fleet and shows nothing."""
+
+    def changed(self, account: HostAccount, event: str) -> None:
+        """Learn what became of a host."""
+
+    def log(self, text: str) -> None:
+        """Learn what is worth a line of its own."""
+
+
+def run_fleet(
+    machines: Machines,
+    *,
+    plan: str = DEFAULT_PLAN,
+    only: Sequence[str] = (),
+    out: str,
+    rounds: int = 3,
+    budget_s: float | None = None,
+    at_once: int = 32,
+    retries: int = 2,
+    busy_s: float = 600.0,
+    late_s: float | None = None,
+    seed: int | None = None,
+    command: Sequence[str] = ("clonometer", "fleet", "run"),
+    progress: Progress = SILENT,
+    watcher: Watcher | None = None,
+) -> FleetRun:
+    """Measure many machines into a folder of run files.
+
+    Each machine measures alone, in rounds: in each round every machine measures every cell, in an order drawn anew.
+    What failed is tried again. The same seed goes on with a run. Call it from the main thread, as `clonometer.run`.
+
+    Parameters
+    ----------
+    machines
+        Which, and how they are reached.
+    plan
+        By name, or a TOML file.
+    only
+        Globs of cells: the others are left out.
+    out
+        Where run files go: a folder, or a URL of fsspec.
+    rounds
+        How often each machine is measured; the budget is divided among the rounds.
+    budget_s
+        How long to measure each machine, in seconds; by default as the plan says.
+    at_once
+        How many machines measure at a time.
+    retries
+        How often a round that failed is tried again.
+    busy_s
+        How long to wait for a machine that another fleet measures.
+    late_s
+        After this time a round ends with what it has; by default three times its budget, and 2 minutes.
+    seed
+        Fixes the order; by default it is drawn.
+    command
+        What the run files name as the command that made them.
+    progress
+        Learns which drivers are left out.
+    watcher
+        Learns how each host gets on.
+
+    Raises
+    ------
+    UsageError
+        If something of that name does not exist, or the machines cannot be meant.
+    InputError, OutputError
+        If the file of hosts cannot be read, or the folder cannot be written.
+    """
+    machines.check()
+    order_seed = draw_seed(seed)
+    whole = _plan(plan, only, budget_s, progress)
+    shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
+    policy = RetryPolicy(at_once, retries + 1, shard_s, gone_s=machines.gone_s, busy_s=busy_s)
+    reached = machines.reach(shard_s)
+    store = open_store(out)
+    job = FleetJob(whole, rounds, order_seed, command, out)
+    with interruption() as wish:
+        return Controller(job, Dispatch(rounds, order_seed, policy), reached, store, watcher or Silent()).run(wish)
+
+
+def _plan(name: str, globs: Sequence[str], budget_s: float | None, progress: Progress) -> Plan:
+    """Expand the plan by what this machine's drivers describe: the hosts get the same drivers."""
+    _, catalogue = find_catalogue(progress)
+    plan = load_plan(name, catalogue)
+    if budget_s is not None:
+        plan = replace(plan, budget_seconds=budget_s)
+    return apply_only(plan, globs)

@@ -1,0 +1,129 @@
+"""``peers``: other tools in the same minute, and why they say something else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from clonometer.app.measuring import find_catalogue
+from clonometer.plan.planfile import load_plan
+from clonometer.results.peers.comparison import compare_peers
+from clonometer.results.peers.rows import PeerRow
+from clonometer.results.schedule.scheduler import RoundsScheduler
+from clonometer.runfile import open_run
+from clonometer.runner.folder import temporary_folder
+from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.runner.peers import PROGRAMS, Interleaved
+from clonometer.runner.run import RunOutcome, run
+
+PEERS_SCHEMA = 1
+PLAN = "peers"
+
+
+@dataclass(frozen=True)
+class PeersAnswer:
+    """What other tools said and what we say of the same: rows, which ``programs`` were there, how our run ended."""
+
+    rows: Sequence[PeerRow]
+    programs: Interleaved
+    outcome: RunOutcome
+
+    @property
+    def installs(self) -> list[str]:
+        """The commands that install what is not here."""
+        return [program.install for program in self.programs.missing.values()]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of docs/schemas/peers.schema.json; times in ns."""
+        missing = self.programs.missing
+        return {
+            "schema": PEERS_SCHEMA,
+            "status": self.outcome.status,
+            "rows": [_row(row) for row in self.rows],
+            "programs": [
+                {
+                    "name": program.name,
+                    "figures": list(program.figures),
+                    "installed": installed,
+                    "install": program.install,
+                }
+                for installed in (False, True)
+                for program in self.programs.programs
+                if (program.name not in missing) == installed
+            ],
+        }
+
+
+def peers(
+    *,
+    budget_s: float | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    progress: Progress = SILENT,
+) -> PeersAnswer:
+    """Run the other tools that are installed, in turn with Clonometer configured like each of them.
+
+    Parameters
+    ----------
+    budget_s
+        How long to measure, in seconds, at most; by default as the plan says.
+    seed
+        Fixes the order.
+    out
+        Where our samples are kept, as a run file; by default nowhere.
+    force
+        Replace an existing one.
+    progress
+        Watches.
+
+    Raises
+    ------
+    OutputError
+        If the file exists, or cannot be written.
+    DriverError
+        If no driver can be used.
+    KeyboardInterrupt
+        The user has had enough before anything was measured.
+    """
+    drivers, catalogue = find_catalogue(progress)
+    plan = load_plan(PLAN, catalogue)
+    plan = plan if budget_s is None else replace(plan, budget_seconds=budget_s)
+    programs = Interleaved(PROGRAMS, len(plan.targets))
+    with _place(out) as path:
+        outcome = run(
+            plan,
+            catalogue,
+            drivers,
+            out=path,
+            seed=seed,
+            scheduler=RoundsScheduler(seed, plan.budget_seconds),
+            progress=progress,
+            command=("clonometer", "run", "--plan", PLAN, "--seed", str(seed)),
+            force=force,
+            between=programs,
+        )
+        if outcome.path is None:
+            raise KeyboardInterrupt
+        with open_run(outcome.path) as measured:
+            rows = compare_peers(measured, programs.series(), programs.absent(), seed)
+    return PeersAnswer(rows, programs, outcome)
+
+
+@contextmanager
+def _place(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Where our samples go: the file that was asked for, or one that is gone afterwards."""
+    if out is not None:
+        yield Path(out)
+        return
+    with temporary_folder() as folder:
+        yield folder / "peers.parquet"
+
+
+def _row(row: PeerRow) -> dict[str, Any]:
+    fields = asdict(row)
+    return {**fields.pop("configuration"), **fields}
