@@ -65,10 +65,11 @@ def report():
 
 def reproduced():
     from clonometer.studies.answer import answer
-    from clonometer.views.html.studies import render_studies_report
+    from clonometer.views.documents.studies import studies_document
 
     sys.path.insert(0, str(Path(__file__).parent.parent / "studies"))
-    return render_studies_report(answer(load("browser/test_studies.py").some_measured(), []))
+    reproduction = answer(load("browser/test_studies.py").some_measured(), [])
+    return render_document_page(studies_document(reproduction, wide=True))
 
 
 #: Rows that differ in their texts alone have the same colours: looking at each of them takes five times as long.

@@ -30,10 +30,12 @@ def some_measured():
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory):
     from clonometer.studies.answer import answer
-    from clonometer.views.html.studies import render_studies_report
+    from clonometer.views.documents.studies import studies_document
+    from clonometer.views.html.document import render_document_page
 
     path = tmp_path_factory.mktemp("studies") / "studies.html"
-    path.write_text(render_studies_report(answer(some_measured(), [])), encoding="utf-8")
+    document = studies_document(answer(some_measured(), []), wide=True)
+    path.write_text(render_document_page(document), encoding="utf-8")
     return path
 
 
@@ -43,18 +45,18 @@ def test_it_is_dark_where_that_is_wished(browser, page_file):
         page = browser.new_page(color_scheme=scheme)
         page.goto(page_file.as_uri())
         grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-        ink = page.evaluate("getComputedStyle(document.querySelector('.picture')).color")
+        ink = page.evaluate("getComputedStyle(document.querySelector('.plot')).color")
         assert ink != grounds[-1]
         page.close()
     assert grounds[0] != grounds[1]
 
 
-def test_a_mark_has_a_title_under_the_pointer(browser, page_file):
-    page = browser.new_page()
+def test_whoever_points_at_a_mark_sees_what_it_is(browser, page_file):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(page_file.as_uri())
-    mark = page.locator(
-        "#bendersky-2018-large-heap .large [aria-label^='processes'][aria-roledescription='point']"
-    ).last
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    mark = page.locator("#bendersky-2018-large-heap [aria-label^='processes'][aria-roledescription='point']").last
     mark.hover(timeout=5000)
-    assert "launch time (µs)" in (mark.locator("title").text_content() or "")
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert "launch time (µs)" in page.inner_text("#vg-tooltip-element")
     page.close()

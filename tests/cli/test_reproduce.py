@@ -62,13 +62,13 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
     out = tmp_path / "kept"
     words = ("loop-10000", "--quick", "--out", str(out))
     report = tmp_path / "report.html"
-    status, text, error = run(capsys, *words, "--json", "--report", str(report), "--pictures", str(tmp_path / "p"))
+    status, text, error = run(capsys, *words, "--json", "--html", str(report), "--pictures", str(tmp_path / "p"))
     assert status == 0, error
     answer = json.loads(text)
     assert [entry["id"] for entry in answer["items"]] == [f"L{number}" for number in range(1, 10)]
     assert answer["items"][0]["status"] == "measured"
     assert answer["items"][0]["values"][0]["value"] > 0
-    assert "<svg" in report.read_text()
+    assert 'id="loop-10000-times"' in report.read_text()
     assert {path.suffix for path in (tmp_path / "p").iterdir()} == {".png", ".svg"}
     files = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     assert {path.name for path in files} == {
@@ -82,7 +82,7 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
     status, text, _ = run(capsys, *words, "--json")
     assert json.loads(text) == answer
     assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == files
-    status, _, error = run(capsys, *words, "--report", str(report))
+    status, _, error = run(capsys, *words, "--html", str(report))
     assert status == 2
     assert "report.html" in error
 
@@ -188,7 +188,7 @@ def test_what_another_machine_measured_is_refused(small, not_explained, capsys, 
     ("words", "message"),
     [
         (["sysel-2021"], "did you mean 'sysel-2020'"),
-        (["sysel-2020", "--report", "x.pdf"], "neither .html nor .md"),
+        (["sysel-2020", "--html", "x", "--markdown", "x"], "two outputs name the same file"),
     ],
 )
 def test_bad_input_ends_with_2_before_anything_is_measured(words, message, capsys, tmp_path, monkeypatch):

@@ -18,13 +18,27 @@ from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_f
 from clonometer.studies.judge import CALL, REAPED, RUNS
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import load_published
-from clonometer.studies.types import FigureRow
-from clonometer.views.exports.studies import studies_markdown
-from clonometer.views.html.studies import render_studies_report
-from clonometer.views.studies import figure_table, ours_text, published_text
+from clonometer.studies.types import FigureRow, Verdict
+from clonometer.verdicts import Status
+from clonometer.views.documents.studies import studies_document
+from clonometer.views.html.document import render_document_page
+from clonometer.views.markdown import render_markdown
+from clonometer.views.studies import figure_table, number_text, ours_text, published_text
 from clonometer.views.study_figures import figure_specs, study_pictures
-from clonometer.views.terminal.studies import render_studies
+from clonometer.views.terminal.document import render_document
 from clonometer.views.terminal.table import draw_table
+
+
+def render_studies(reproduction, *, width=80, wide=True, **how):
+    return render_document(studies_document, reproduction, width=width, wide=wide, **how)
+
+
+def page_of(reproduction):
+    return render_document_page(studies_document(reproduction, wide=True))
+
+
+def studies_markdown(reproduction):
+    return render_markdown(studies_document(reproduction, wide=True))
 
 
 @pytest.fixture(scope="module")
@@ -66,18 +80,18 @@ def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(rep
     assert max(map(len, lines)) <= width
     assert "…" not in text
     ids = [line.split()[0] for line in lines if line.split() and line.split()[0] in verdicts(reproduction)]
-    # Each study's figures stand before its claims.
-    kinds = {item.id: (item.study, item.kind != "figure") for item in reproduction.items}
+    # Each study's claims stand before its figures.
+    kinds = {item.id: (item.study, item.kind == "figure") for item in reproduction.items}
     places = {id_: place for place, id_ in enumerate(kinds)}
     order = list(dict.fromkeys(item.study for item in reproduction.items))
     assert ids == sorted(kinds, key=lambda id_: (order.index(kinds[id_][0]), kinds[id_][1], places[id_]))
-    head, launch, *_ = [line for line in lines[1:] if line]
-    assert head.split() == ["contradiction", "right", "here", "by", "how", "much"]
-    assert "bendersky (B6), loop (L6)  5.00 times faster (4.98 to 5.02)" in launch
     before = " ".join(text.split()).partition("sysel-2020")[0]
-    assert "sure, 12 processes; reversed by cold: 3.0" in before
+    right = "Right here: bendersky (B6), loop (L6): a thread: 5.00 times faster"
+    assert f"Is a thread slower to launch than a process? {right}" in before
+    assert "(4.98 to 5.02)" in before
+    assert "Sure, 12 processes; reversed by cold: 3.0" in before
     assert "24 of 60 comparisons surely reverse it" in before
-    assert "holds in direction: 10.0, not 13" in text
+    assert "holds in direction: 10.0×, not 13×" in text
     # Ids and names line up, also where a name is wrapped.
     names = [line[5] for line in lines if line.startswith(("S1", "S2"))]
     assert len(names) == 16
@@ -88,12 +102,12 @@ def test_a_contradiction_that_nobody_can_settle_or_that_the_stage_reverses_says_
     values = {(cell(f"launch.{kind}", temperature="warm"), stage): 100.0
               for kind in ("fork", "pthread") for stage in (CALL, RUNS, REAPED)}  # fmt: skip
     unsettled = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
-    assert "cannot tell -0.4 to +0.4%" in unsettled
-    assert "not sure, 12 processes; reversed by none of 3 comparisons" in unsettled
+    assert "Cannot tell: a thread: -0.4 to +0.4%" in unsettled
+    assert "Not sure, 12 processes; reversed by none of 3 comparisons" in unsettled
     values[cell("launch.pthread", temperature="warm"), CALL] = 300.0
     values[cell("launch.pthread", temperature="warm"), REAPED] = 30.0
     by_stage = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
-    assert "each at a stage 3.0" in by_stage
+    assert "Each at a stage: a thread: 3.0" in by_stage
     assert "reversed by the stage: 3.0" in by_stage
 
 
@@ -111,33 +125,41 @@ def test_ascii_terminals_get_ascii(reproduction):
     assert render_studies(reproduction, ascii_only=True).isascii()
 
 
-def test_markdown_has_each_item_in_a_table(reproduction):
+def test_markdown_has_each_claim_with_its_verdict_and_each_figure_in_a_table(reproduction):
     text = studies_markdown(reproduction)
     for item in reproduction.items:
-        assert f"| {item.id} |" in text
+        assert f"| {item.id} |" in text if item.kind == "figure" else f"**{item.id}** " in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in tables)
-    assert "## Is a thread slower to launch than a process?" in text
-    assert text.index("| contradiction |") < text.index("## sysel-2020")
-    assert "| holds in direction: 10.0, not 13 |" in text
+    assert text.index("## Where the studies contradict each other") < text.index("sysel-2020")
+    assert "**holds in direction**: 10.0×, not 13×, " in text
 
 
 def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
-    page = render_studies_report(reproduction)
+    page = page_of(reproduction)
     for item in reproduction.items:
         assert f">{item.id}</{'t' if item.kind == 'figure' else 'strong>'}" in page
     assert "Model &lt;1&gt;" in page
-    assert page.index("<h2>The contradictions</h2>") < page.index('<section id="sysel-2020">')
-    assert '<span class="chip holds_in_direction">holds in direction: 10.0, not 13</span>' in page
-    assert "<details><summary>notes</summary>" not in page
+    assert page.index(">Where the studies contradict each other</h2>") < page.index(">M. Sysel: ")
+    assert '<span class="chip good">holds in direction</span> 10.0×, not 13×, ' in page
     cells = verdicts(reproduction)["S11"].evidence
-    assert f"<summary>Evidence, {len(cells)} cells</summary>" in page
-    assert f"{', '.join(cells)}</details>" in page
-    # Each figure is drawn twice: one of them small, for telephones.
-    assert page.count("<svg") == 2 * len(list(figure_specs(reproduction)))
-    assert "<script" not in page
+    assert f"<p>{', '.join(cells)}</p></details>" in page
+    for name, _ in figure_specs(reproduction):
+        assert page.count(f'id="{name}"') == 1
+    assert "bendersky-2018-heap" in page
     assert 'src="http' not in page
-    assert 'id="bendersky-2018-heap"' in page
+
+
+@pytest.mark.parametrize(
+    ("what", "number"),
+    [
+        ("fork over thread", "0.37× (0.34 to 0.41)"),
+        ("share that migrates", "37% (34% to 41%)"),
+        ("ms of work beside which launching a process is 5%", "0.370 (0.340 to 0.410)"),
+    ],
+)
+def test_a_ratio_has_its_sign_and_nothing_else_has_it(what, number):
+    assert number_text(Verdict(Status.HOLDS, "", 0.37, (0.34, 0.41), what)) == number
 
 
 def test_pictures_of_every_figure_come_as_png_and_svg(reproduction):
@@ -162,7 +184,7 @@ def test_an_answer_without_results_is_said_too():
     assert "0 of 5 figures measured" in " ".join(render_studies(empty).split())
     assert list(figure_specs(empty)) == []
     assert "L1" in studies_markdown(empty)
-    assert "<svg" not in render_studies_report(empty)
+    assert 'class="plot"' not in page_of(empty)
 
 
 def test_fits_in_days_keep_their_digits():
@@ -173,19 +195,26 @@ def test_fits_in_days_keep_their_digits():
 
 
 def test_each_mark_says_on_hover_what_it_is(reproduction):
-    page = render_studies_report(reproduction)
-    assert "<title>processes: launch time (µs) 64.0 (" in page
-    assert "at 2 heap (MB)</title>" in page
-    assert "<title>published, processes: launch time (µs) 34.5 at 2 heap (MB)</title>" in page
-    assert "<title>S1 fork, child runs, published: 60–170 µs</title>" in page
-    assert "x: 2; y:" not in page
+    mark_texts = set()
+    for _, spec in figure_specs(reproduction):
+        data = [point["said"] for point in spec["data"]["values"] if "said" in point]
+        drawn = [layer["encoding"] for layer in spec["layer"] if "tooltip" in layer.get("encoding", {})]
+        assert drawn
+        assert all(encoding["tooltip"]["field"] == "said" for encoding in drawn)
+        mark_texts |= set(data)
+    assert "S1 fork, child runs, published: 60–170 µs" in mark_texts
+    assert "published, processes: launch time (µs) 34.5 at 2 heap (MB)" in mark_texts
+    assert any(
+        text.startswith("processes: launch time (µs) 64.0 (") and text.endswith("at 2 heap (MB)") for text in mark_texts
+    )
 
 
 def test_a_busy_machine_is_said_above_the_answer(reproduction):
     busy = replace(reproduction, busy=say_load({"load.one_minute": 55.2, "cpu.online": 2}))
     words = "Measured on a busy machine (load 55.2 on 2 CPUs)"
-    assert render_studies(busy, width=80, colour=False).startswith(words)
-    markdown, page = studies_markdown(busy), render_studies_report(busy)
+    text = " ".join(render_studies(busy, width=80, colour=False).split())
+    assert text.index(words) < text.index("claims and questions")
+    markdown, page = studies_markdown(busy), page_of(busy)
     assert markdown.index(words) < markdown.index("claims and questions")
     assert page.index(words) < page.index("claims and questions")
     assert to_json(busy)["busy"] == "load 55.2 on 2 CPUs"

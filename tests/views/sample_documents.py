@@ -80,7 +80,7 @@ def strange() -> Document:
         Commands([STRANGE]),
         TableBlock(table),
     ]
-    blocks.append(JudgedStatement(STRANGE, STRANGE, STRANGE, "bad", STRANGE, STRANGE, STRANGE, STRANGE))
+    blocks.append(JudgedStatement(STRANGE, STRANGE, STRANGE, "bad", *[STRANGE] * 5, [STRANGE]))
     commented = CommentedTables([table], [[[STRANGE]]], [STRANGE])
     return Document(
         STRANGE, STRANGE, f"lead: {STRANGE}", [[Heading(STRANGE), *blocks], [entries, commented, Fold(STRANGE, blocks)]]

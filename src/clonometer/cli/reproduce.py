@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.completing import complete_studies
-from clonometer.cli.console import print_record
-from clonometer.cli.options import FILE, budget_option, examples, json_option, seed_option
-from clonometer.cli.outputs import write_and_say
-from clonometer.errors import EXIT_INTERRUPTED, UsageError
+from clonometer.cli.console import print_document
+from clonometer.cli.options import budget_option, examples, json_option, page_options, seed_option
+from clonometer.cli.outputs import Pages, write_and_say
+from clonometer.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from clonometer.studies.types import Reproduction
 
 DEFAULT_FOLDER = "clonometer-reproduce"
-REPORTS = (".html", ".md")
 
 _EXAMPLES = examples(
     "clonometer reproduce --quick                everything within 3 minutes",
     "clonometer reproduce loop-10000",
     "clonometer reproduce S12                    one claim, and what decides it",
-    "clonometer reproduce --report studies.html --pictures figures",
+    "clonometer reproduce --html studies.html --pictures figures",
     "clonometer reproduce --quick --json | jq '.items[] | [.id, .status]'",
 )
 
@@ -43,7 +42,6 @@ _EXAMPLES = examples(
     show_default=True,
     help="Where the run files are kept; what is measured there is not measured again.",
 )
-@click.option("--report", metavar="FILE", type=FILE, help="Also write the report, .html or .md.")
 @click.option(
     "--pictures",
     metavar="FOLDER",
@@ -51,6 +49,7 @@ _EXAMPLES = examples(
     help="Also write each figure as PNG and SVG.",
 )
 @seed_option
+@page_options
 @click.option("--force", is_flag=True, help="Measure again what the folder has, and replace existing files.")
 def command(
     studies: tuple[str, ...],
@@ -60,7 +59,7 @@ def command(
     as_json: bool,
     budget_s: float | None,
     out: Path,
-    report: Path | None,
+    pages: Pages,
     pictures: Path | None,
     seed: int,
     force: bool,
@@ -70,14 +69,13 @@ def command(
     Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. An ID such as S12 or B7
     is one figure or claim: only what it needs is measured, in a folder of its own. Its answer names the command that
     decides it or reverses it. The answer of studies begins with where
-    the studies contradict each other: who is right here, and which condition reverses that. Then each published figure
-    stands beside ours, and each claim has a verdict. Interrupt it at any time: the same command resumes it.
+    the studies contradict each other: who is right here, and which condition reverses that. Then each claim has a
+    verdict, and each published figure stands beside ours. Interrupt it at any time: the same command resumes it.
     """
     from clonometer.app.reproduce import folder_of, reproduce
     from clonometer.cli.progress import make_progress
-    from clonometer.views.terminal.studies import render_studies
+    from clonometer.views.documents.studies import studies_document
 
-    _check_outputs(report, force=force)
     if pictures is not None:
         from clonometer.views.drawing import check_installed
 
@@ -92,35 +90,20 @@ def command(
             f"clonometer: interrupted; what was measured is kept in {folder}; the same command resumes it", err=True
         )
         return EXIT_INTERRUPTED
-    print_record(reproduction, render_studies, as_json=as_json, wide=wide)
-    _write(reproduction, report, pictures, force=force)
+    print_document(studies_document, reproduction, pages=pages, as_json=as_json, wide=wide)
+    _write_pictures(reproduction, pictures, force=force)
     click.echo(f"The run files are in {folder}; clonometer show opens each.", err=True)
     return 0
 
 
-def _check_outputs(report: Path | None, *, force: bool) -> None:
-    if report is None:
+def _write_pictures(reproduction: Reproduction, pictures: Path | None, *, force: bool) -> None:
+    if pictures is None:
         return
-    if report.suffix not in REPORTS:
-        raise UsageError(f"--report {report} is neither .html nor .md", "the suffix says which form is written")
     from clonometer.runfile import check_output
+    from clonometer.views.study_figures import study_pictures
 
-    check_output(report, force)
-
-
-def _write(reproduction: Reproduction, report: Path | None, pictures: Path | None, *, force: bool) -> None:
-    if report is not None:
-        if report.suffix == ".html":
-            from clonometer.views.html.studies import render_studies_report as render
-        else:
-            from clonometer.views.exports.studies import studies_markdown as render
-        write_and_say(report, render(reproduction))
-    if pictures is not None:
-        from clonometer.runfile import check_output
-        from clonometer.views.study_figures import study_pictures
-
-        pictures.mkdir(parents=True, exist_ok=True)
-        for name, data in study_pictures(reproduction):
-            path = pictures / name
-            check_output(path, force)
-            write_and_say(path, data)
+    pictures.mkdir(parents=True, exist_ok=True)
+    for name, data in study_pictures(reproduction):
+        path = pictures / name
+        check_output(path, force)
+        write_and_say(path, data)

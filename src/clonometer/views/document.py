@@ -83,18 +83,21 @@ class NamedTexts:
 
 @dataclass(frozen=True)
 class JudgedStatement:
-    """A statement, and how it came out: in a word or with a number, what that is, why, and a command for more."""
+    """A statement and its verdict: a word, a number, why, and a command for more; a page folds evidence and cells."""
 
     name: str
     statement: str
     outcome: str
     tone: Tone = ""
-    #: What the outcome's number is; empty where it has none.
+    #: The number that decided, and what it is of.
     number: str = ""
     why: str = ""
     #: What the command is for.
     next: str = ""
     command: str = ""
+    evidence: str = ""
+    #: What that rests on, which a terminal does not name.
+    cells: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -76,17 +76,23 @@ def _parts(block: DocumentBlock) -> Iterator[str]:
         case CommentedTables():
             for table, below in zip(commented(block), block.below, strict=True):
                 yield from (*_table(table), _text(below))
-        case JudgedStatement(name, statement):
-            number = f" ({_text(block.number)})" if block.number else ""
-            yield " ".join(filter(None, [f"**{_text(name)}**" if name else "", _text(statement)]))
-            yield f"**{_text(block.outcome)}**{number}. {_text(block.why)}"
-            yield from (f"{_text(block.next)}:", f"    {clean(block.command)}") if block.command else ()
+        case JudgedStatement():
+            yield from _judged(block)
         case Fold(summary, blocks):
             # Forges fold these, and leave them out of what stands in them.
             yield f"<details><summary>{_text(summary)}</summary>"
             for inner in blocks:
                 yield from _parts(inner)
             yield "</details>"
+
+
+def _judged(block: JudgedStatement) -> Iterator[str]:
+    yield " ".join(filter(None, [f"**{_text(block.name)}**" if block.name else "", _text(block.statement)]))
+    number = f": {_text(block.number)}" if block.number else ""
+    yield f"**{_text(block.outcome)}**{number}. {_text(block.why)}"
+    yield from (f"{_text(block.next)}:", f"    {clean(block.command)}") if block.command else ()
+    if block.evidence:
+        yield from _parts(Fold("Evidence", [Paragraph(block.evidence), Paragraph(", ".join(block.cells))]))
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -46,6 +46,8 @@ _OF_SEVERAL = {
     Status.FAILS: "do not hold",
     Status.DEPENDS: "depend",
 }
+# Words by which a verdict's number is no ratio.
+_NO_RATIOS = {"share", "ms"}
 _LEAST_LABEL = 16
 _WHOLE = 80
 _UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
@@ -158,23 +160,27 @@ def why_text(claim: ClaimEntry) -> str:
 
 
 def outcome_text(verdict: Verdict) -> str:
-    """How a claim came out, with the number that decided, or its size beside the study's."""
-    words, size = STATUS_WORDS[verdict.status], verdict.size
+    """How a claim came out, with the number that decided."""
+    return ": ".join(filter(None, [STATUS_WORDS[verdict.status], number_text(verdict)]))
+
+
+def number_text(verdict: Verdict) -> str:
+    """The number that decided, or its size beside the study's; empty where there is none."""
+    size = verdict.size
     if verdict.effect is None or verdict.interval is None:
-        return words
+        return ""
     if size is not None and size.agrees == Status.FAILS and verdict.direction == Status.HOLDS:
         # Its interval stands in the reason: here a reader looks for the two numbers.
         ours = format_number(*(end * size.published for end in size.ends))
-        return f"{words}: {ours}, not {size.published:g}"
-    write = format_share if "share" in verdict.effect_is.split() else format_number
+        return f"{ours}×, not {size.published:g}×"
+    kind = _NO_RATIOS & set(verdict.effect_is.split())
+    write = format_share if "share" in kind else format_number
     low, high = verdict.interval
     if math.isinf(low) or math.isinf(high):
-        return words  # The data bound it on no side.
-    if low == high:
-        return f"{words}: {write(low)}"
-    if write is format_share:
-        return f"{words}: {write(verdict.effect)} ({write(low)} to {write(high)})"
-    return f"{words}: {times_text(verdict.effect, low, high)}"
+        return ""  # The data bound it on no side.
+    if not kind:
+        return times_text(verdict.effect, low, high)
+    return write(low) if low == high else f"{write(verdict.effect)} ({write(low)} to {write(high)})"
 
 
 def times_text(value: float, low: float, high: float) -> str:
@@ -190,29 +196,7 @@ def times_text(value: float, low: float, high: float) -> str:
     return f"{number}×" if first == last else f"{number}×{space}{ends}"
 
 
-def contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
-    """The contradictions: who is right here, by how much, how sure that is, and what reverses it."""
-    return Table(
-        [
-            Column("contradiction", [flip.pairing.title for flip in flips], prose=True),
-            Column("right here", [_right(flip, items) for flip in flips], prose=True),
-            Column("by how much", [f"{flip.pairing.a_words}: {_ratio_here(flip)}" for flip in flips], prose=True),
-            Column("how sure", [how_sure(flip) for flip in flips], drop=1, prose=True),
-            Column("what reverses it", [reversal_text(flip) for flip in flips], prose=True),
-        ]
-    )
-
-
-def short_contradiction_table(flips: Sequence[Reconciliation], items: Sequence[Item]) -> Table:
-    """The same in little room; how sure each is and what reverses it are for the line below."""
-    whole = contradiction_table(flips, items)
-    asked = [flip.pairing for flip in flips]
-    names = Column("contradiction", [f"{each.id}: {each.a_words} against {each.b_words}" for each in asked], least=12)
-    ratios = Column("by how much", [_ratio_here(flip) for flip in flips])
-    return Table([names, whole.columns[1], ratios])
-
-
-def _right(flip: Reconciliation, items: Sequence[Item]) -> str:
+def right_text(flip: Reconciliation, items: Sequence[Item]) -> str:
     """The studies that are right here, each with the ids of its items."""
     if flip.right:
         study_of = {item.id: item.study.partition("-")[0] for item in items}
@@ -226,7 +210,8 @@ def _stages_disagree(flip: Reconciliation) -> bool:
     return {True, False} <= {pair.value > 1 for pair in flip.bases} and flip.sentence.startswith("The stage")
 
 
-def _ratio_here(flip: Reconciliation) -> str:
+def ratio_here(flip: Reconciliation) -> str:
+    """How much slower or faster the first side is than the other."""
     return _pair_text(flip.bases[0]) if flip.bases else MISSING
 
 
@@ -286,7 +271,7 @@ def effect_lines(flip: Reconciliation) -> list[str]:
     return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]
 
 
-def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
+def figure_table(rows: Sequence[FigureRow], study: Study, title: str = "") -> Table:
     """A study's figures beside ours."""
     return Table(
         [
@@ -297,7 +282,8 @@ def figure_table(rows: Sequence[FigureRow], study: Study) -> Table:
             Column("ratio", [ratio_text(row) for row in rows], drop=1),
             # It qualifies the number: it stays, below its row where room is short.
             Column("note", [row.note for row in rows], optional=True),
-        ]
+        ],
+        title,
     )
 
 
@@ -325,18 +311,6 @@ def _named(head: str, names: Sequence[tuple[str, str]]) -> Column:
     """Ids and names in a column, which is wrapped where room is short once other columns have gone."""
     wide = max((len(id_) for id_, _ in names), default=0)
     return Column(f"{'id':<{wide}}  {head}", [f"{id_:<{wide}}  {name}" for id_, name in names], least=_WHOLE)
-
-
-def claim_table(claims: Sequence[ClaimEntry]) -> Table:
-    """Claims and questions, how each came out, and why."""
-    return Table(
-        [
-            Column("id", [claim.item.id for claim in claims]),
-            Column("claim", [claim.item.text for claim in claims]),
-            Column("here", [outcome_text(claim.verdict) for claim in claims]),
-            Column("evidence", [claim.verdict.reason for claim in claims]),
-        ]
-    )
 
 
 def condition_table(flip: Reconciliation) -> Table:

@@ -24,7 +24,7 @@ _PLACES = ("x", "x2", "value")
 
 
 #: What a mark is in words: read out by screen readers, shown on hover.
-_SAID: Spec = {"description": nominal("said")}
+_SAID: Spec = {"description": nominal("said"), "tooltip": nominal("said")}
 
 
 def figure_specs(reproduction: Reproduction) -> Iterator[tuple[str, Spec]]:

@@ -106,10 +106,10 @@ def _entry(entry: NamedText, indent: int, width: int) -> Iterator[str]:
 
 
 def _judged(block: JudgedStatement, width: int, colour: bool) -> Iterator[str]:
-    yield from wrap(block.statement, width, bullet=f"{block.name}  " if block.name else "")
-    outcome = f"{block.outcome} ({block.number})" if block.number else block.outcome
+    yield from wrap(block.statement, width, bullet=f"{block.name} " if block.name else "")
+    outcome = ": ".join(filter(None, [block.outcome, block.number]))
     yield from _painted(wrap(outcome[:1].upper() + outcome[1:], width, bullet=_INDENT), block.tone, colour)
-    yield from wrap(block.why, width, bullet=_INDENT)
+    yield from wrap_each([block.why, block.evidence], width, bullet=_INDENT)
     if block.command:
         yield from wrap(f"{block.next}:", width, bullet=_INDENT)
         # A shell takes its lines as one when they are copied.
