@@ -13,8 +13,8 @@ import pytest
 from tests.cli.conftest import CommandLine
 from tests.integration.started import happens
 
+from clonometer.cli.commands.run import command as run_command
 from clonometer.cli.ending import run_to_the_end
-from clonometer.cli.run import command as run_command
 from clonometer.runfile import open_run
 
 Captured = pytest.CaptureFixture[str]

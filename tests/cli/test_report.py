@@ -12,7 +12,7 @@ from tests.cli.conftest import CommandLine
 from tests.tracing.test_work import with_ablation
 from tests.views.test_explain import counted, versus
 
-from clonometer.cli import report
+from clonometer.cli.commands import report
 from clonometer.cli.ending import run_to_the_end
 from clonometer.records import to_json
 

@@ -7,7 +7,7 @@ import shlex
 import pytest
 from tests.catalogue import CATALOGUE
 
-from clonometer.cli.run import command as run_command
+from clonometer.cli.commands.run import command as run_command
 from clonometer.errors import UsageError
 from clonometer.plan.about import About, Names
 from clonometer.plan.adhoc import plan_from_arguments

@@ -9,8 +9,8 @@ from made import measured
 from tests.catalogue import CATALOGUE
 from tests.studies.runs_of_flips import FLIPS
 
-from clonometer.cli.reproduce import command as reproduce
-from clonometer.cli.run import command as run
+from clonometer.cli.commands.reproduce import command as reproduce
+from clonometer.cli.commands.run import command as run
 from clonometer.errors import UsageError
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.studies.answer import answer

@@ -15,10 +15,10 @@ import time
 
 BOUND_S = 60
 _LOADED = (
-    "clonometer.cli.start", "clonometer.cli.ending", "clonometer.cli.show", "clonometer.cli.report",
-    "clonometer.cli.export", "clonometer.cli.compare", "clonometer.cli.plot", "clonometer.cli.recover",
-    "clonometer.cli.run", "clonometer.app.run", "clonometer.cli.answers", "clonometer.runfile", "clonometer.views.html",
-    "clonometer.views.terminal", "clonometer.results.summary", "clonometer.results.compare.comparison", "numpy",
+    "clonometer.cli.start", "clonometer.cli.ending", "clonometer.cli.answers", "clonometer.runfile", "numpy",
+    *(f"clonometer.cli.commands.{name}" for name in ("show", "report", "export", "compare", "plot", "recover", "run")),
+    "clonometer.app.run", "clonometer.views.html", "clonometer.views.terminal", "clonometer.results.summary",
+    "clonometer.results.compare.comparison",
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pkgutil
 from importlib import import_module
 from typing import Any
 
@@ -11,32 +11,8 @@ import rich_click as click
 from clonometer.cli.options import examples
 from clonometer.errors import UsageError, unknown
 
-_MODULES = {
-    "run": "run",
-    "show": "show",
-    "report": "report",
-    "ab": "ab",
-    "compare": "compare",
-    "check": "check",
-    "noise": "noise",
-    "calibrate": "calibrate",
-    "export": "export",
-    "plot": "plot",
-    "list": "listing",
-    "recover": "recover",
-    "doctor": "doctor",
-    "explain": "explain",
-    "peers": "peers",
-    "reproduce": "reproduce",
-    "census": "census",
-    "predict": "predict",
-    "demo": "demo",
-    "fleet": "fleet",
-    "history": "history",
-    "publish": "publish",
-    "gallery": "gallery",
-    "completion": "completion",
-}
+#: Where the commands are: a module each, of its name, with ``command`` and ``ORDER``, its place in the list.
+COMMANDS = "clonometer.cli.commands"
 
 _EXAMPLES = examples(
     "clonometer run                         the default plan, about a minute",
@@ -56,37 +32,41 @@ _EXAMPLES = examples(
 
 
 class LazyGroup(click.RichGroup):
-    """A group that imports a subcommand only when it is used or listed.
+    """A group whose commands are the modules of a package, which are imported only when they are used or listed."""
 
-    ``modules`` gives each subcommand, in the order in which they are usually wanted, its module of `clonometer.cli`.
-    """
-
-    def __init__(self, *words: Any, modules: Mapping[str, str] = _MODULES, **options: Any) -> None:
+    def __init__(self, *words: Any, package: str = COMMANDS, **options: Any) -> None:
         super().__init__(*words, **options)
-        self._modules = modules
+        self._package = package
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def names(self) -> list[str]:
+        """Name the commands, and import none."""
+        return [module.name for module in pkgutil.iter_modules(import_module(self._package).__path__)]
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
         """Name the commands in the order in which they are usually wanted."""
-        return list(self._modules)
+        return sorted(self.names(), key=lambda name: self._module(name).ORDER)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         """Import and return a command, or None if there is none of that name."""
-        if cmd_name not in self._modules:
+        if cmd_name not in self.names():
             return None
-        command = import_module(f"clonometer.cli.{self._modules[cmd_name]}").command
+        command = self._module(cmd_name).command
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown one is answered with the nearest match."""
-        if args and not args[0].startswith("-") and args[0] not in self._modules:
+        if args and not args[0].startswith("-") and args[0] not in self.names():
             from clonometer.cli.habits import command_is_meant
 
-            meant = command_is_meant(args[0]) if self._modules is _MODULES else None
-            error = unknown("command", args[0], self._modules)
+            meant = command_is_meant(args[0]) if self._package == COMMANDS else None
+            error = unknown("command", args[0], self.names())
             raise error if meant is None else UsageError(f"unknown command {args[0]!r}", meant)
         return super().resolve_command(ctx, args)
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"{self._package}.{name}")
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:

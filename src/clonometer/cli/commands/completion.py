@@ -12,6 +12,9 @@ from clonometer.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
 
+#: Its place in the list of commands.
+ORDER = 240
+
 _EXAMPLES = examples(
     "source <(clonometer completion bash)",
     "clonometer completion fish > ~/.config/fish/completions/clonometer.fish",

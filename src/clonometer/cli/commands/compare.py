@@ -13,6 +13,9 @@ from clonometer.errors import UsageError
 
 PLOT_FORMATS = ("png", "svg")
 
+#: Its place in the list of commands.
+ORDER = 50
+
 _EXAMPLES = examples(
     "clonometer compare before.parquet after.parquet",
     "clonometer compare old.parquet new.parquet newest.parquet --wide",

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 EXIT_FAILED = 125
 EXIT_TIMED_OUT = 124
 
+#: Its place in the list of commands.
+ORDER = 170
+
 _EXAMPLES = examples(
     "clonometer census -- make -j1",
     "clonometer census -- sh -c 'for i in 1 2 3; do date; done'",

@@ -18,6 +18,9 @@ from clonometer.cli.options import (
 )
 from clonometer.cli.outputs import Pages
 
+#: Its place in the list of commands.
+ORDER = 150
+
 _EXAMPLES = examples(
     "clonometer peers",
     "clonometer peers --json | jq '.rows[] | [.id, .ratio]'",

@@ -14,6 +14,9 @@ from clonometer.errors import UsageError
 if TYPE_CHECKING:
     from clonometer.studies.demonstrations import Demo
 
+#: Its place in the list of commands.
+ORDER = 190
+
 _EXAMPLES = examples(
     "clonometer demo                        which there are",
     "clonometer demo clone-vm",

@@ -10,6 +10,9 @@ from clonometer.cli.console import print_record
 from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, max_regression_option
 from clonometer.errors import EXIT_INTERRUPTED
 
+#: Its place in the list of commands.
+ORDER = 60
+
 _EXAMPLES = examples(
     "clonometer check run.parquet --baseline main.parquet",
     "clonometer check run.parquet --baseline main.parquet --rerun",

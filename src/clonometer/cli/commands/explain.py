@@ -8,6 +8,9 @@ from clonometer.cli.completing import complete_settings, complete_workloads, nam
 from clonometer.cli.console import print_drawn
 from clonometer.cli.options import FILE, examples, json_option, number_option, out_option
 
+#: Its place in the list of commands.
+ORDER = 140
+
 _EXAMPLES = examples(
     "clonometer explain launch.fork",
     "clonometer explain fork --vs pthread                  what makes the ratio",

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 DEFAULT_PLAN = "default"
 
+#: Its place in the list of commands.
+ORDER = 10
+
 _EXAMPLES = examples(
     "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
     "clonometer fleet run --scheduler tls://head:8786 --tls-ca ca.pem \\\n"

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 EXPORT_FORMATS = ("openmetrics", "bencher")
 
+#: Its place in the list of commands.
+ORDER = 210
+
 _EXAMPLES = examples(
     "clonometer history runs/",
     "clonometer history runs/ --by class --only 'launch.*temperature=warm*'",

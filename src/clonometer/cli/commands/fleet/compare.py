@@ -10,6 +10,9 @@ from clonometer.cli.console import print_record
 from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
 from clonometer.cli.options import examples, json_option, minimum_effect_option, only_option
 
+#: Its place in the list of commands.
+ORDER = 30
+
 _EXAMPLES = examples(
     "clonometer fleet compare runs/ --by kernel",
     "clonometer fleet compare runs/ --by kernel --base 6.6.58 --where instance=m7i.large",

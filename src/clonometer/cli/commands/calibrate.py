@@ -11,6 +11,9 @@ from clonometer.cli.options import FILE, drawn_seed_option, examples, json_optio
 from clonometer.cli.outputs import Pages, picture_format, write_and_say
 from clonometer.errors import EXIT_INTERRUPTED
 
+#: Its place in the list of commands.
+ORDER = 80
+
 _EXAMPLES = examples(
     "clonometer calibrate                   about two minutes",
     "clonometer calibrate --quick           20 s, with wider intervals",

@@ -12,6 +12,9 @@ from clonometer.cli.options import examples, force_option, out_option, run_argum
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
 
+#: Its place in the list of commands.
+ORDER = 220
+
 _EXAMPLES = examples(
     "clonometer publish run.parquet --anonymous",
     "clonometer publish run.parquet --anonymous --out mine.clonometer.json --yes",

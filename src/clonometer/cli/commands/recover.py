@@ -9,6 +9,9 @@ import rich_click as click
 from clonometer.cli.options import FILE, examples, out_option
 from clonometer.errors import InputError
 
+#: Its place in the list of commands.
+ORDER = 120
+
 
 @click.command(
     name="recover", epilog=examples("clonometer recover clonometer-run.raw", "clonometer show clonometer-run.parquet")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 DEFAULT_FOLDER = "clonometer-reproduce"
 
+#: Its place in the list of commands.
+ORDER = 160
+
 _EXAMPLES = examples(
     "clonometer reproduce --quick                everything within 3 minutes",
     "clonometer reproduce loop-10000",

@@ -19,6 +19,9 @@ from clonometer.cli.options import (
 from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED
 
+#: Its place in the list of commands.
+ORDER = 70
+
 _EXAMPLES = examples(
     "clonometer noise                       about a minute and a half",
     "clonometer noise --rounds 20           closer on the rate of false alarms",

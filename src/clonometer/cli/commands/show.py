@@ -14,6 +14,9 @@ from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
 from clonometer.plan.names import chosen_cells
 
+#: Its place in the list of commands.
+ORDER = 20
+
 _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet",
     "clonometer show run.parquet --only 'launch.pthread' --wide",

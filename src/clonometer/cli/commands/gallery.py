@@ -10,6 +10,9 @@ from clonometer.cli.options import FILE, examples, out_option
 from clonometer.errors import OutputError
 from clonometer.files import write_text
 
+#: Its place in the list of commands.
+ORDER = 230
+
 _EXAMPLES = examples(
     "clonometer gallery summaries/ --out site/",
     "clonometer gallery summaries/ --out site/ --force",

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LIST_SCHEMA = 1
 
 
+#: Its place in the list of commands.
+ORDER = 110
+
 _EXAMPLES = examples(
     "clonometer list",
     "clonometer list parent_bytes           what it is, with an example",

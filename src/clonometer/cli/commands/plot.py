@@ -11,6 +11,9 @@ from clonometer.cli.completing import complete_pictures
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import picture_format, with_previous_kept, write_and_say
 
+#: Its place in the list of commands.
+ORDER = 100
+
 _EXAMPLES = examples(
     "clonometer plot clonometer-run.parquet",
     "clonometer plot clonometer-run.parquet --kind overview --out overview.png",

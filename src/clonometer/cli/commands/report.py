@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: More than any explanation has; a file that is larger is not read into memory.
 MOST_BYTES = 64 << 20
 
+#: Its place in the list of commands.
+ORDER = 30
+
 _EXAMPLES = examples(
     "clonometer report clonometer-run.parquet --out clonometer-report.html",
     "clonometer explain launch.fork --vs launch.pthread --out why.json",

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from clonometer.cli.predict_tasks import PredictWish
 
 _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
+#: Its place in the list of commands.
+ORDER = 180
+
 _EXAMPLES = examples(
     "clonometer predict --pid 4711",
     "clonometer predict --pid 4711 --write-rate 50MiB --fork-every 60s",

@@ -14,6 +14,9 @@ from clonometer.runner.interfaces import SILENT
 
 SELF_TEST_SCHEMA = 1
 
+#: Its place in the list of commands.
+ORDER = 130
+
 _EXAMPLES = examples(
     "clonometer doctor",
     "clonometer doctor --json | jq '.items[] | select(.judged == \"warn\")'",

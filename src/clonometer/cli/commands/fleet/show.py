@@ -11,6 +11,9 @@ from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder,
 from clonometer.cli.options import examples, json_option, only_option, page_options
 from clonometer.cli.outputs import Pages
 
+#: Its place in the list of commands.
+ORDER = 20
+
 _EXAMPLES = examples(
     "clonometer fleet show runs/",
     "clonometer fleet show runs/ --by kernel --only 'launch.fork*'",

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = "clonometer-run.parquet"
 
+#: Its place in the list of commands.
+ORDER = 10
+
 _EXAMPLES = examples(
     "clonometer run",
     "clonometer run launch.fork --set parent_bytes=0,1GiB",
@@ -170,7 +173,7 @@ class _Outputs:
 
         check_run_output(self.out, force=self.force, keep=self.keep)
         if self.report is not None:
-            from clonometer.cli.report import check_is_page
+            from clonometer.cli.commands.report import check_is_page
 
             check_output(self.report, self.force or self.replace_report)
             check_is_page(self.report, "--report")

@@ -7,12 +7,8 @@ import rich_click as click
 from clonometer.cli.group import LazyGroup
 from clonometer.cli.options import examples
 
-# A subcommand's name, and its module of clonometer.cli.
-_MODULES: dict[str, str] = {
-    "run": "fleet_run",
-    "show": "fleet_show",
-    "compare": "fleet_compare",
-}
+#: Its place in the list of commands.
+ORDER = 200
 
 _EXAMPLES = examples(
     "clonometer fleet run --plan quick --hosts hosts.txt --out fleet/",
@@ -22,6 +18,6 @@ _EXAMPLES = examples(
 )
 
 
-@click.group(name="fleet", cls=LazyGroup, modules=_MODULES, epilog=_EXAMPLES)
+@click.group(name="fleet", cls=LazyGroup, package=__name__, epilog=_EXAMPLES)
 def command() -> None:
     """Measure many machines and show how they differ."""

@@ -14,6 +14,9 @@ from clonometer.files import write_pieces
 from clonometer.plan.names import chosen_cells
 from clonometer.views.exports import FORMATS, check_format
 
+#: Its place in the list of commands.
+ORDER = 90
+
 _EXAMPLES = examples(
     "clonometer export run.parquet --format csv --out run.csv",
     "clonometer export run.parquet --format jsonl --samples | head",

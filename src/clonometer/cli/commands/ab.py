@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
 
 DEFAULT_OUT = "clonometer-ab.parquet"
+#: Its place in the list of commands.
+ORDER = 40
+
 _EXAMPLES = examples(
     "clonometer ab launch.fork --a linkage=static --b linkage=dynamic_lazy",
     "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",

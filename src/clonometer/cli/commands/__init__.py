@@ -1,0 +1,1 @@
+"""The commands, a module or a package each, which has the command's name: `clonometer.cli.group` finds them here."""
