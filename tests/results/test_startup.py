@@ -44,3 +44,15 @@ def test_nothing_is_made_up_where_nothing_was_counted_or_stamped(builder: Any) -
 def test_a_run_without_the_entrys_stamp_tells_no_split(builder: Any) -> None:
     builder.cell("launch.posix_spawn", {"image_runs_ns": 470_000, "reaped_ns": 500_000}, "warm")
     assert _finding(builder.run) is None
+
+
+def test_a_launch_is_written_alike_in_the_answer_and_in_the_short_reason(builder: Any) -> None:
+    # 537 µs whose interval supports two digits, and each sentence by itself would be right with three.
+    values = {name: value * 1.07 for name, value in SPAWN.items()}
+    builder.cell("launch.posix_spawn", values, "warm", spread=0.1)
+    first = summarize(builder.run).first
+    [answer] = [finding for finding in first.answer if finding.id == "answer.launch.posix_spawn"]
+    [reason] = [finding for finding in first.reasons if finding.id == "why.program_start"]
+    whole = answer.sentence.partition(" takes ")[2].partition(" µs")[0]
+    assert len(whole.rstrip("0")) == 2
+    assert f"'s {whole} µs, " in reason.headline

@@ -51,11 +51,14 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: Interval) -> F
     whole_ns = estimate.median_ns or 0.0
     program = str(estimate.condition.get("program", ""))
     low, high = interval_ends(start) or (None, None)
+    reaped_low, reaped_high = estimate.known_within or (None, None)
     numbers: dict[str, Any] = {
         "workload": estimate.workload,
         "temperature": estimate.temperature,
         "program": program,
         "reaped_ns": whole_ns,
+        "reaped_low_ns": reaped_low,
+        "reaped_high_ns": reaped_high,
         "library_start_ns": start.value,
         "library_start_low_ns": low,
         "library_start_high_ns": high,

@@ -53,7 +53,10 @@ def _brief(finding: Finding) -> str:
     numbers = finding.numbers
     if "library_start_ns" not in numbers:
         return ""
-    whole, start = (format_duration(numbers[key]) for key in ("reaped_ns", "library_start_ns"))
+    whole, start = (
+        format_duration(*(numbers[f"{name}{end}_ns"] for end in ("", "_low", "_high")))
+        for name in ("reaped", "library_start")
+    )
     cpuid = f", {format_duration(numbers['cpuid'] * numbers['cpuid_ns'])} CPUID" if "cpuid" in numbers else ""
     return sentence(f"of {mechanism_name(numbers['workload'])}'s {whole}, {start} are the C library's start{cpuid}")
 
