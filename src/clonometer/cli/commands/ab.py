@@ -18,6 +18,7 @@ from clonometer.cli.completing import (
     complete_workloads,
 )
 from clonometer.cli.console import print_record
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     SHARE,
     budget_option,
@@ -212,3 +213,24 @@ def _exit_status(outcome: RunOutcome, result: AbResult) -> int:
     if outcome.exit_status:
         return outcome.exit_status
     return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.is_told else 0
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.results.ab.command_types import CommandsResult
+    from clonometer.results.ab.types import AbResult
+
+    return [
+        JsonSchema(
+            "ab",
+            "Two sides that were started in turn: B against A. Times are in nanoseconds, ratios B over A.",
+            {"ab": AbResult},
+            title="clonometer ab --json",
+        ),
+        JsonSchema(
+            "ab-commands",
+            "Two commands that were started in turn: B against A. Ratios are B over A.",
+            {"commands": CommandsResult},
+            title="clonometer ab --json -- COMMAND_A -- COMMAND_B",
+        ),
+    ]

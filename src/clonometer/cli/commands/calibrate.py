@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import FILE, drawn_seed_option, examples, json_option, out_option, page_options, time_option
 from clonometer.cli.outputs import Pages, picture_format, write_and_say
 from clonometer.errors import EXIT_INTERRUPTED
@@ -73,3 +74,19 @@ def command(
         write_and_say(plot, rendered(calibration_spec(made), picture_format(plot, "--plot")))
     print_document(calibration_document, made, pages=pages, as_json=as_json)
     return status
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.model.calibration import Calibration
+
+    return [
+        JsonSchema(
+            "calibration",
+            "What fork, exit, posix_spawn, vfork and copying on write cost on one machine: models fitted to its "
+            "measurements. Times are in nanoseconds.",
+            {"calibration": Calibration},
+            title="clonometer calibrate --json",
+            has_nulls=False,
+        ),
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.console import print_record
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, max_regression_option
 from clonometer.errors import EXIT_INTERRUPTED
 
@@ -87,3 +88,17 @@ def command(
     print_record(checked, render_check, as_json=as_json, wide=wide)
     verdict = Gate(undecided) if undecided and checked.verdict == Gate.UNKNOWN else checked.verdict
     return verdict.exit_status
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.results.check.types import Checked
+
+    return [
+        JsonSchema(
+            "check",
+            "A run against its baseline. Times are in nanoseconds.",
+            {"checked": Checked},
+            title="clonometer check --json",
+        ),
+    ]

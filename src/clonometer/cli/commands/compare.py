@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.console import print_record
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, minimum_effect_option
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
@@ -130,3 +131,17 @@ def _checked_plot(plot: Path | None, force: bool) -> str:
         raise UsageError(f"--plot {plot}: a picture is .png or .svg", f"for example --plot {plot.with_suffix('.svg')}")
     check_output(plot, force)
     return image_format
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.results.compare.types import Compared
+
+    return [
+        JsonSchema(
+            "compare",
+            "Runs against a run, or cells of a run against each other. Times are in nanoseconds.",
+            {"compared": Compared},
+            title="clonometer compare --json",
+        ),
+    ]

@@ -6,6 +6,7 @@ import rich_click as click
 
 from clonometer.cli.completing import complete_settings, complete_workloads, names_of
 from clonometer.cli.console import print_drawn
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import FILE, examples, json_option, number_option, out_option
 
 #: Its place in the list of commands.
@@ -108,3 +109,21 @@ def command(
     )
     shown = {"timeline": timeline, "calls": calls or arguments}
     outputs.answer(explanation, lambda: print_drawn(render_document, explanation_document, explanation, **shown))
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.tracing.types import Versus
+    from clonometer.tracing.work.types import WorkExplanation
+
+    return [
+        JsonSchema(
+            "explain",
+            "Where the time of one mechanism's launches went (launch), with --vs the other mechanism and the "
+            "parts that make the ratio under versus; or why threads and processes at work take different times "
+            "(work), of work.factor. Times are nanoseconds, shares fractions of 1.",
+            {"launch": Versus, "work": WorkExplanation},
+            title="clonometer explain --json",
+            has_nulls=False,
+        ),
+    ]

@@ -9,6 +9,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_document
 from clonometer.cli.fleet_folder import PLACE, read_folder, where_option
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     FILE,
     examples,
@@ -150,3 +151,17 @@ def _check_outputs(plot: Path | None, export: str | None, out: Path | None, forc
         raise UsageError("--export and --out go together", "--export openmetrics --out history.om")
     if export == "openmetrics" and out is not None:
         check_output(out, force)
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.dataset.history_types import History
+
+    return [
+        JsonSchema(
+            "history",
+            "When the levels of a folder of runs changed. Values of times are in nanoseconds.",
+            {"history": History},
+            title="clonometer history --json",
+        ),
+    ]

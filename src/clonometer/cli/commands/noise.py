@@ -6,6 +6,7 @@ import rich_click as click
 
 from clonometer.cli.completing import complete_plans
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     drawn_seed_option,
     examples,
@@ -90,3 +91,17 @@ def command(
         return EXIT_INTERRUPTED
     print_document(noise_document, noise, pages=pages, as_json=as_json, wide=wide)
     return status
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.results.noise.types import Noise
+
+    return [
+        JsonSchema(
+            "noise",
+            "A machine against itself: false alarms of a check, and what it would see. Shares are fractions of 1.",
+            {"noise": Noise},
+            title="clonometer noise --json",
+        ),
+    ]

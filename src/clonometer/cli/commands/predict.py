@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     FILE,
     PROCESS_ID,
@@ -149,3 +150,34 @@ def _is_ours(path: Path) -> bool:
             return file.read(len(_OUR_GAUGES)) == _OUR_GAUGES
     except OSError:
         return False
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.model.validated import Validation
+    from clonometer.prediction.answer import Predicted
+    from clonometer.prediction.profile import Profile
+    from clonometer.prediction.ranking import Ranking
+
+    return [
+        JsonSchema(
+            "predict",
+            "What a fork and its kin would cost a process (predicted), or all processes (ranking, of predict "
+            "--all). Times are in nanoseconds; nine in ten lie from low to high.",
+            {"predicted": Predicted, "ranking": Ranking},
+            title="clonometer predict --json",
+        ),
+        JsonSchema(
+            "predict-profile",
+            "What a process has that its fork depends on, apart from its machine.",
+            {"profile": Profile},
+            title="clonometer predict --save-profile",
+        ),
+        JsonSchema(
+            "validation",
+            "Predictions of processes made for it against their forks. Times are in nanoseconds.",
+            {"validation": Validation},
+            title="clonometer predict --validate --json",
+            has_nulls=False,
+        ),
+    ]

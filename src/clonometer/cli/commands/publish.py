@@ -8,6 +8,7 @@ from pathlib import Path
 
 import rich_click as click
 
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import write_and_say
 from clonometer.errors import UsageError
@@ -63,3 +64,17 @@ def _text(document: dict[str, object]) -> str:
     head = json.dumps({**document, "rows": []}, indent=1, allow_nan=False)
     lines = ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in rows)
     return head.removesuffix("[]\n}") + f"[\n{lines}\n ]\n}}\n"
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.dataset.published import PublishedSummary
+
+    return [
+        JsonSchema(
+            "published",
+            "What a machine measured, and nothing of who measured it (docs/sharing.md).",
+            {"published": PublishedSummary},
+            title="clonometer publish --anonymous",
+        ),
+    ]

@@ -9,6 +9,7 @@ import rich_click as click
 
 from clonometer.cli.completing import complete_studies
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import budget_option, examples, json_option, page_options, seed_option
 from clonometer.cli.outputs import Pages, write_and_say
 from clonometer.errors import EXIT_INTERRUPTED
@@ -110,3 +111,18 @@ def _write_pictures(reproduction: Reproduction, pictures: Path | None, *, force:
         path = pictures / name
         check_output(path, force)
         write_and_say(path, data)
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.studies.types import Reproduction
+
+    return [
+        JsonSchema(
+            "reproduce",
+            "The studies on one machine: an entry for each figure, claim and question, then what reverses their "
+            "contradictions.",
+            {"reproduction": Reproduction},
+            title="clonometer reproduce --json",
+        ),
+    ]

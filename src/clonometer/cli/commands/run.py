@@ -16,6 +16,7 @@ from clonometer.app.since import VARIABLE, since_last_time
 from clonometer.cli.answers import SCREEN_LINES, print_answer
 from clonometer.cli.completing import complete_plans, complete_settings, complete_workloads
 from clonometer.cli.console import plain_width
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     FILE,
     SHARE,
@@ -225,3 +226,19 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, 
     if outcome.previous_raw is not None:
         lines.append(f"An unfinished run is kept: clonometer recover {shlex.quote(str(outcome.previous_raw))}")
     return lines
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.run_document import RunDocument
+
+    return [
+        JsonSchema(
+            "run",
+            "All of a run but its samples: the JSON object under the key clonometer in the metadata of a run "
+            "file (docs/runfile.md). Times are in nanoseconds.",
+            {"run": RunDocument},
+            title="the run document",
+            has_nulls=False,
+        ),
+    ]

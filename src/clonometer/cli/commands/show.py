@@ -9,6 +9,7 @@ import rich_click as click
 from clonometer.app.results import keep_cells, read_results
 from clonometer.cli.answers import print_answer
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import examples, json_option, page_options, run_argument
 from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
@@ -60,3 +61,25 @@ def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool, pages: 
     if not tables:
         raise UsageError("no cell here has workers", "measure some: clonometer run work.factor --set workers=1,2,4")
     print_document(workers_document, WorkersOfRun(str(path), tuple(tables)), pages=pages, as_json=as_json)
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.results.types import Results
+    from clonometer.results.workers.types import WorkersOfRun
+
+    return [
+        JsonSchema(
+            "show",
+            "All that is known of a run. Times are in nanoseconds.",
+            {"results": Results},
+            title="clonometer show --json",
+        ),
+        JsonSchema(
+            "workers",
+            "What each worker of a program of workers did, by its number. Values are medians over all "
+            "executions of all processes.",
+            {"workers": WorkersOfRun},
+            title="clonometer show --workers --json",
+        ),
+    ]

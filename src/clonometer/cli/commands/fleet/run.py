@@ -11,6 +11,7 @@ import rich_click as click
 
 from clonometer.cli.completing import complete_plans
 from clonometer.cli.console import print_json
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     FILE,
     budget_option,
@@ -164,3 +165,17 @@ def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:
         click.echo(f"  {answer.duplicates} answers came twice; the later ones were dropped.", err=err)
     if answer.status != "complete":
         click.echo(f"To go on: {shlex.join(again)}", err=err)
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.fleet.types import FleetRun
+
+    return [
+        JsonSchema(
+            "fleet-run",
+            "A fleet's run: how each host got on. The folder has the same as fleet-ID.json.",
+            {"fleet_run": FleetRun},
+            title="clonometer fleet run --json",
+        ),
+    ]

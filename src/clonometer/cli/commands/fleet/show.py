@@ -8,6 +8,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_document
 from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import examples, json_option, only_option, page_options
 from clonometer.cli.outputs import Pages
 
@@ -52,3 +53,18 @@ def command(
 
     shown = show_fleet(read_folder(folder, globs, conditions), by, with_hosts=bool(pages))
     print_document(fleet_document, shown, pages=pages, as_json=as_json, wide=wide)
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.dataset.types import FleetCompared, FleetShown
+
+    return [
+        JsonSchema(
+            "fleet",
+            "A folder of runs, the host being the unit: all groups of hosts, or groups against each other. "
+            "Times are in nanoseconds, standard deviations shares.",
+            {"fleet_shown": FleetShown, "fleet_compared": FleetCompared},
+            title="clonometer fleet show --json, clonometer fleet compare --json",
+        ),
+    ]
