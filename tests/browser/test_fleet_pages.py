@@ -80,7 +80,7 @@ def test_pages_of_a_fleet_and_of_a_history_draw_their_charts(browser: Any, tmp_p
         factor = float(np.exp(0.005 * random.normal())) * (1.2 if day >= 9 else 1.0)
         write_run(tmp_path / "days" / f"{day}.parquet", make_run(day=day, seed=day, factor=factor))
     pages = {
-        "fleet": (render_document_page(fleet_document(show_fleet(fleet, "class", with_hosts=True), wide=True)), 7),
+        "fleet": (render_document_page(fleet_document(show_fleet(fleet, "class", with_hosts=True), wide=True)), 2),
         "history": (render_document_page(history_document(find_history(load(tmp_path / "days")), wide=True)), 6),
     }
     for name, (text, charts) in pages.items():

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from clonometer.dataset.types import FleetRow, FleetShown, FolderReading, HostGroup, LeftOutFile, OddHost
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
-from clonometer.views.labels import label_parts
-from clonometer.views.rows import median_text, share_text, value_unit
+from clonometer.views.labels import label_parts, label_text
+from clonometer.views.rows import is_part, median_text, share_text, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table, label_column
 from clonometer.words import counted, mechanism_name, stage_name
 
 _NAMED = 2
+_LEAST_FOR_ODD = 8
 
 
 def reading_text(reading: FolderReading) -> str:
@@ -86,10 +87,21 @@ def odd_text(host: OddHost, several_groups: bool) -> str:
     )
 
 
-def odd_heading(shown: FleetShown) -> str:
-    """Say whether there are odd hosts, or why nobody can know."""
-    if shown.odd_hosts:
-        return "Odd hosts"
-    if max((group.n_hosts for group in shown.groups), default=0) < 8:
-        return "Outlier detection needs 8 hosts per group."
-    return "No host is odd."
+def hosts_text(shown: FleetShown) -> str:
+    """Say which hosts are odd, or why nobody can know, and by what hosts differ most."""
+    names = list(dict.fromkeys(host.host for host in shown.odd_hosts))
+    if names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        odd = f"{', '.join(names[:_NAMED])}{more} {'is' if len(names) == 1 else 'are'} odd."
+    elif max((group.n_hosts for group in shown.groups), default=0) < _LEAST_FOR_ODD:
+        odd = f"Outlier detection needs {_LEAST_FOR_ODD} hosts per group."
+    else:
+        odd = "No host is odd."
+    spread = [(row.between_hosts, row) for row in shown.rows if row.between_hosts is not None]
+    if not spread:
+        return odd
+    # Whole launches before their parts, which differ with them.
+    between, row = max(spread, key=lambda each: (not is_part(each[1].label.stage), each[0]))
+    within = "" if row.within_host is None else f", runs of one host by {share_text(row.within_host)}"
+    among = f" among {row.group}" if len(shown.groups) > 1 else ""
+    return f"{odd} Hosts differ most in {label_text(row.label)}{among}: by {share_text(between)}{within}."

@@ -1,47 +1,39 @@
-"""The charts of a fleet: small multiples of hosts' values by group, and a map of cells by host."""
+"""The charts of a fleet: how far hosts are from the median host, row by row, and a map of rows by hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-from clonometer.dataset.types import FleetShown, HostValue, Label
-from clonometer.views.axes import COUNT_LABEL, number_axis
+from clonometer.dataset.types import FleetShown, Label
+from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.colours import SLOWER
-from clonometer.views.document import FigureBlock
+from clonometer.views.document import DocumentBlock, FigureBlock, Fold
 from clonometer.views.figures.types import Panel
-from clonometer.views.labels import drawn_unit, label_text
+from clonometer.views.labels import label_text
 from clonometer.views.rows import first_ranked, is_part
-from clonometer.views.specs import TIP, frame, nominal, quantitative
+from clonometer.views.specs import TIP, frame, names_axis, nominal, quantitative
 from clonometer.views.types import Datum, Spec
 
 FEWEST_DRAWN = 3
-MOST_MULTIPLES, MOST_MAP_ROWS, MOST_MAP_HOSTS = 12, 40, 60
+MOST_ROWS, MOST_MAP_HOSTS = 40, 60
+_ROW_HEIGHT = 22
 
 
-def fleet_charts(shown: FleetShown) -> list[FigureBlock]:
-    """Small multiples of hosts' values by group and a map of rows by hosts; none of fewer than three hosts."""
+def host_charts(shown: FleetShown) -> list[DocumentBlock]:
+    """How far each host is from the median host, row by row, and a map of rows by hosts; not of fewer than three."""
     if not shown.hosts or shown.reading.n_hosts < FEWEST_DRAWN:
         # A chart of one point, or a map in which nothing varies, shows less than the table's row.
         return []
-    multiples = [
-        Panel(
-            f"multiple-{place}",
-            label_text(label),
-            f"{label_text(label)}: one point per host.",
-            partial(_multiple, [value for value in shown.hosts if value.label_place == place], label),
-            tall=False,
-        )
-        for place, label in _chosen(shown, MOST_MULTIPLES).items()
-    ]
     about = (
-        "How many times as long as the median host of its group each host takes. Odd hosts come first, then those that "
-        "are farthest from the others."
+        "A point is a host: how many times as long as the median host of its group it takes, by the geometric mean of "
+        "its runs' medians. Odd hosts are coloured."
     )
-    one_point = "One point per host: the geometric mean of its run medians."
+    hosts = Panel("hosts", "Times as long as the median host", about, partial(_points, shown), tall=False)
+    in_order = "Odd hosts come first, then those that are farthest from the others."
     return [
-        FigureBlock("Hosts by group", one_point, multiples),
-        FigureBlock("Map of cells by host", about, [_map_panel(shown)]),
+        FigureBlock("", about, [hosts], stacked=True),
+        Fold("Map of rows by hosts", [FigureBlock("", in_order, [_map_panel(shown)], stacked=True)]),
     ]
 
 
@@ -51,24 +43,26 @@ def _chosen(shown: FleetShown, most: int) -> dict[int, Label]:
     return dict(first_ranked(list(labels.items()), lambda item: is_part(item[1].stage), most))
 
 
-def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
-    unit, scale = drawn_unit([value.value for value in values], label)
-    axis = number_axis([value.value / scale for value in values], unit, COUNT_LABEL)
+def _points(shown: FleetShown) -> Spec:
+    rows = _chosen(shown, MOST_ROWS)
+    values = [value for value in shown.hosts if value.label_place in rows]
+    axis = number_axis([1.0, *(value.times for value in values)], "times as long as the median host", TIMES_LABEL)
     points = [
         {
-            "group": value.group,
-            "value": axis.place(value.value / scale),
+            "row": label_text(value.label),
+            "times": axis.place(value.times),
             "odd": value.is_odd,
-            "tip": f"{value.host}: {value.value / scale:.4g} {unit}",
+            "tip": f"{value.host}, {value.group}: {value.times:.3g} times",
         }
         for value in values
     ]
+    names = list(map(label_text, rows.values()))
     return {
-        **frame(points, 320, 120, f"{label_text(label)} by group."),
-        "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65},
+        **frame(points, 600, _ROW_HEIGHT * len(names), "How far hosts are from the median host, row by row."),
+        "mark": {"type": "point", "filled": True, "size": 45, "opacity": 0.65},
         "encoding": {
-            "y": nominal("group", axis={"title": None, "labelLimit": 140}),
-            "x": axis.encode("value"),
+            "y": names_axis("row", names, grid=True, labelLimit=260),
+            "x": axis.encode("times"),
             "color": nominal("odd", scale={"domain": [False, True], "range": ["currentColor", SLOWER]}, legend=None),
             "tooltip": TIP,
         },
@@ -77,7 +71,7 @@ def _multiple(values: Sequence[HostValue], label: Label) -> Spec:
 
 def _map_panel(shown: FleetShown) -> Panel:
     hosts = _map_hosts(shown)
-    rows = _chosen(shown, MOST_MAP_ROWS)
+    rows = _chosen(shown, MOST_ROWS)
     points = [
         {
             "host": value.host[:12],

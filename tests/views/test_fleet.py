@@ -1,0 +1,48 @@
+"""What a fleet's answer begins with, and what its chart draws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.dataset.made import write_fleet
+
+from clonometer.dataset.load import load
+from clonometer.dataset.show import show_fleet
+from clonometer.dataset.types import FleetShown
+from clonometer.views.fleet import hosts_text
+from clonometer.views.fleet_picture import host_charts
+
+
+def shown(folder: Path, hosts: int, odd: float = 1.0) -> FleetShown:
+    return show_fleet(load(write_fleet(folder, hosts=hosts, runs=2, odd=odd)), "class", with_hosts=True)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "odd", "begins"),
+    [
+        (9, 2.0, "00000008 is odd. Hosts differ most in fork, warm, reaped: by "),
+        (9, 1.0, "No host is odd. Hosts differ most in "),
+        (2, 1.0, "Outlier detection needs 8 hosts per group. Hosts differ most in "),
+        (1, 1.0, "Outlier detection needs 8 hosts per group."),
+    ],
+)
+def test_the_answer_names_odd_hosts_and_the_row_in_which_hosts_differ_most(
+    tmp_path: Path, hosts: int, odd: float, begins: str
+) -> None:
+    text = hosts_text(shown(tmp_path, hosts, odd))
+    assert text.startswith(begins)
+    assert ("differ" in text) == (hosts > 1)
+
+
+def test_every_host_is_a_point_of_each_row_beside_the_median_host(tmp_path: Path) -> None:
+    fleet = shown(tmp_path, 8, 2.0)
+    figure, _ = host_charts(fleet)
+    points = figure.panels[0].draw()["data"]["values"]
+    assert len(points) == len(fleet.hosts) == 8 * 6
+    assert {point["odd"] for point in points} == {True, False}
+    assert all("00000007" in point["tip"] for point in points if point["odd"])
+
+
+def test_of_fewer_than_three_hosts_there_is_a_table_alone(tmp_path: Path) -> None:
+    assert host_charts(shown(tmp_path, 2)) == []
