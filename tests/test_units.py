@@ -43,7 +43,7 @@ def test_durations_have_three_digits_and_their_unit(value_ns: float, text: str) 
         (55_900, 56_800, "56.3 µs"),
         (54_000, 58_000, "56 µs"),
         (30_000, 90_000, "60 µs"),
-        (56_311, 56_313, "56.3 µs"),
+        (56_311, 56_313, "56.31 µs"),
     ],
 )
 def test_durations_have_no_more_digits_than_their_interval(low: float, high: float, text: str) -> None:
@@ -59,7 +59,7 @@ def test_what_is_below_resolution_says_so(resolution: float, text: str) -> None:
 
 
 def test_intervals_share_one_unit_and_digit() -> None:
-    assert format_duration_interval(999_000, 950_000, 1_050_000) == "1000 (950 to 1050) µs"
+    assert format_duration_interval(999_000, 950_000, 1_050_000) == "1,000 (950 to 1,050) µs"
     assert format_duration_interval(13.1e6, 12.93e6, 13.27e6) == "13.1 (12.9 to 13.3) ms"
 
 

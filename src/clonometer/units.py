@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import NamedTuple
 
 from clonometer.errors import UsageError
 
@@ -103,22 +104,6 @@ def bytes_in(unit: str) -> int:
     return dict(_BYTE_UNITS).get(unit, 1)
 
 
-def format_bytes_interval(value: float, low: float | None, high: float | None) -> str:
-    """Write a size with its interval, in one unit, with no more digits than that supports.
-
-    Examples
-    --------
-    >>> format_bytes_interval(91_750.4, 91_700.0, 91_800.0), format_bytes_interval(4096.0, 4096.0, 4096.0)
-    ('89.6 (89.6 to 89.6) KiB', '4.00 KiB')
-    """
-    unit = bytes_unit([value])
-    factor = bytes_in(unit)
-    if low is None or high is None or low == high:
-        return f"{format_number(value / factor)} {unit}"
-    middle, left, right = number_figures(value / factor, low / factor, high / factor)
-    return f"{middle} ({left} to {right}) {unit}"
-
-
 def table_unit(times_ns: Iterable[float | None]) -> str:
     """Choose the one unit in which a whole table is written: ``ns``, ``µs`` or ``ms``.
 
@@ -146,62 +131,35 @@ def ns_in(unit: str) -> float:
     return 10.0 ** _TABLE_UNITS[unit]
 
 
-def supported_decimals(median_ns: float, low_ns: float | None, high_ns: float | None, unit: str) -> int:
-    """Decimals that an interval supports in ``unit``; negative where whole units are too fine.
-
-    As everywhere (see `_interval_decimals`), with four digits at most and never finer than 0.1 ns, so that a
-    column of figures lines up.
-
-    Examples
-    --------
-    >>> supported_decimals(61_234, 60_800, 61_700, "µs")
-    1
-    >>> supported_decimals(15_012_345, 14_600_000, 15_400_000, "µs")
-    -2
-    """
-    if median_ns <= 0:
-        return 0
-    shift = _TABLE_UNITS[unit]
-    most_digits = 3 if low_ns is None or high_ns is None else 4
-    return shift + min(_interval_decimals(median_ns, low_ns, high_ns, most_digits), 1)
-
-
-def format_figure(time_ns: float, decimals: int, unit: str) -> str:
-    """Write a duration as a bare number in ``unit`` with ``decimals`` (see `supported_decimals`).
-
-    Examples
-    --------
-    >>> format_figure(61_234, 1, "µs"), format_figure(15_012_345, -2, "µs")
-    ('61.2', '15,000')
-    """
-    value = round(time_ns / ns_in(unit), decimals)
-    return f"{value:,.{max(decimals, 0)}f}"
-
-
 _DURATION_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_MOST_DIGITS = 3
+# Units that people read otherwise, and how many of the measured one theirs has.
+_SHOWN_AS = {"bytes/s": ("MB/s", 1e6), "count": ("", 1.0)}
+_MOST_DIGITS, _MOST_INTERVAL_DIGITS = 3, 4
 _MOST_RATIO_DIGITS = 4
 
 
-def _interval_decimals(value: float, low: float | None, high: float | None, most_digits: int = _MOST_DIGITS) -> int:
+def _interval_decimals(value: float, low: float | None, high: float | None, most_digits: int | None = None) -> int:
     """How many decimals an interval supports: down to the leading digit of the way to its nearer end.
 
     The nearer end, since intervals of durations are lopsided: 24 (16 to 2900) is no 0. One digit at least, and never
-    more significant ones of ``value`` than ``most_digits``. Value and interval are in the unit to print, None where
-    there is no interval. Negative where even whole units are not supported, as `round` takes it.
+    more significant ones of ``value`` than ``most_digits``: by default four, or three where no interval has a width.
+    All are in the unit to print, None where there is no interval. Negative where even whole units are not supported, as
+    `round` takes it.
 
     Examples
     --------
     >>> _interval_decimals(3.1234, 2.9, 3.3), _interval_decimals(512, 200, 900)
     (1, -2)
     """
+    has_width = low is not None and high is not None and high > low
+    most_digits = most_digits or (_MOST_INTERVAL_DIGITS if has_width else _MOST_DIGITS)
     magnitude = abs(value) or max(abs(low or 0.0), abs(high or 0.0))
     if magnitude == 0:
         return 0
     # Rounded first: 0.99996 is printed as 1.00 and so has its leading digit before the point.
     leading = -math.floor(math.log10(float(f"{magnitude:.{most_digits - 1}e}")))
     decimals = leading + most_digits - 1
-    if low is not None and high is not None and high > low:
+    if low is not None and high is not None and has_width:
         near = min((end for end in (value - low, high - value) if end > 0), default=high - low)
         decimals = min(decimals, max(leading, -math.floor(math.log10(near))))
     return decimals
@@ -215,24 +173,12 @@ def format_number(value: float, low: float | None = None, high: float | None = N
     >>> format_number(53.1277, 51.0, 56.2), format_number(1536.2), format_number(0.04567)
     ('53', '1540', '0.0457')
     """
-    return _rounded(value, _interval_decimals(value, low, high))
+    return _rounded(value, _interval_decimals(value, low, high, _MOST_DIGITS))
 
 
-def number_figures(value: float, low: float, high: float) -> tuple[str, str, str]:
-    """Write a number and the ends of its interval, all to the digit that the interval supports.
-
-    Examples
-    --------
-    >>> number_figures(61.2, 58.3, 62.2), number_figures(1540.0, 900.0, 2100.0)
-    (('61', '58', '62'), ('1500', '900', '2100'))
-    """
-    decimals = _interval_decimals(value, low, high)
-    return _rounded(value, decimals), _rounded(low, decimals), _rounded(high, decimals)
-
-
-def _rounded(value: float, decimals: int) -> str:
+def _rounded(value: float, decimals: int, group: str = "") -> str:
     # Adding nothing turns -0.0 into 0.0.
-    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+    return f"{round(value, decimals) + 0.0:{group}.{max(decimals, 0)}f}"
 
 
 def _duration_unit(nanoseconds: float) -> tuple[float, str]:
@@ -241,30 +187,118 @@ def _duration_unit(nanoseconds: float) -> tuple[float, str]:
     return next((unit for unit in _DURATION_UNITS if size >= unit[0]), _DURATION_UNITS[-1])
 
 
-def format_duration(
-    value_ns: float,
-    low_ns: float | None = None,
-    high_ns: float | None = None,
-    resolution_ns: float = 0.0,
-) -> str:
-    """Write a duration in the unit that suits it, with the digits its interval supports, three at most.
-
-    All in nanoseconds; None where there is no interval. The duration may be negative: a difference. One smaller than
-    the resolution is written as ``< x``.
+def shown_unit(value: float, unit: str) -> str:
+    """The unit in which a single value of ``unit`` is read; empty for counts.
 
     Examples
     --------
-    >>> format_duration(56_312, 55_900, 56_800), format_duration(1_270_400)
-    ('56.3 µs', '1.27 ms')
-    >>> format_duration(0.3, resolution_ns=1)
-    '< 1 ns'
+    >>> shown_unit(61_234, "ns"), shown_unit(4096, "bytes"), shown_unit(3, "count")
+    ('µs', 'KiB', '')
     """
-    if abs(value_ns) < resolution_ns:
-        factor, name = _duration_unit(resolution_ns)
-        return f"< {resolution_ns / factor:.3g} {name}"
-    factor, name = _duration_unit(value_ns)
+    if unit == "ns":
+        return _duration_unit(value)[1]
+    return bytes_unit([value]) if unit == "bytes" else _SHOWN_AS.get(unit, (unit, 1.0))[0]
+
+
+class Figures(NamedTuple):
+    """A value and the ends of its interval, all to one digit and in one unit; ends are empty where there are none."""
+
+    value: str
+    low: str
+    high: str
+    unit: str
+
+    @property
+    def short(self) -> str:
+        """The value with its unit."""
+        return f"{self.value} {self.unit}".rstrip()
+
+    @property
+    def text(self) -> str:
+        """The same with its interval, if that has a width.
+
+        Examples
+        --------
+        >>> figures(91_750.4, 91_000.0, 92_500.0, "bytes").text, figures(4096.0, 4096.0, 4096.0, "bytes").text
+        ('89.6 (88.9 to 90.3) KiB', '4 KiB')
+        """
+        if self.low == self.high:
+            return self.short
+        return f"{self.value} ({self.low} to {self.high}) {self.unit}".rstrip()
+
+
+def figures(
+    value: float,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "ns",
+    *,
+    shown: str | None = None,
+    resolution: float = 0.0,
+) -> Figures:
+    """Write a value with its interval: the one rule of digits, for tables, sentences and exports.
+
+    Down to the digit that the interval supports (see `_interval_decimals`), with four digits at most, three where there
+    is no interval. ``unit`` is what was measured in, ``shown`` what is written, by default what suits the value. A
+    value smaller than the resolution is written as ``< x``; a whole number that did not vary keeps all its digits.
+
+    Examples
+    --------
+    >>> figures(395_000, 380_000, 430_000, shown="µs"), figures(395_000, 380_000, 430_000).short
+    (Figures(value='400', low='380', high='430', unit='µs'), '400 µs')
+    >>> figures(0.3, resolution=10).short, figures(65_530.0, 65_530.0, 65_530.0, "count").short
+    ('< 10 ns', '65,530')
+    """
+    is_small = abs(value) < resolution
+    name = shown_unit(resolution if is_small else value, unit) if shown is None else shown
+    factor = ns_in(name) if unit == "ns" else bytes_in(name) if unit == "bytes" else _SHOWN_AS.get(unit, ("", 1.0))[1]
+    if is_small:
+        return Figures(f"< {resolution / factor:.3g}", "", "", name)
+    start, end = (None if number is None else number / factor for number in (low, high))
+    decimals = _interval_decimals(value / factor, start, end)
+    if unit != "ns" and low == high == value and value % factor == 0:
+        decimals = 0
+    text, *ends = ("" if number is None else _rounded(number, decimals, ",") for number in (value / factor, start, end))
+    return Figures(text, ends[0], ends[1], name)
+
+
+def supported_decimals(value_ns: float, low_ns: float | None, high_ns: float | None, unit: str) -> int:
+    """Decimals that an interval supports in ``unit``, for columns that have one of them: never finer than 0.1 ns.
+
+    Negative where whole units are too fine, as `round` takes it.
+
+    Examples
+    --------
+    >>> supported_decimals(61_234, 60_800, 61_700, "µs"), supported_decimals(15_012_345, 14_600_000, 15_400_000, "µs")
+    (1, -2)
+    """
+    factor = ns_in(unit)
     low, high = (None if end is None else end / factor for end in (low_ns, high_ns))
-    return f"{format_number(value_ns / factor, low, high)} {name}"
+    return min(_interval_decimals(value_ns / factor, low, high), 1 + _TABLE_UNITS[unit])
+
+
+def format_figure(time_ns: float, decimals: int, unit: str) -> str:
+    """Write a duration as a bare number in ``unit`` with ``decimals`` (see `supported_decimals`).
+
+    Examples
+    --------
+    >>> format_figure(61_234, 1, "µs"), format_figure(15_012_345, -2, "µs")
+    ('61.2', '15,000')
+    """
+    return _rounded(time_ns / ns_in(unit), decimals, ",")
+
+
+def format_duration(
+    value_ns: float, low_ns: float | None = None, high_ns: float | None = None, resolution_ns: float = 0.0
+) -> str:
+    """Write a duration, as `figures` does, in the unit that suits it; negative ones are differences.
+
+    Examples
+    --------
+    >>> format_duration(56_312, 55_900, 56_800), format_duration(1_270_400), format_duration(0.3, resolution_ns=1)
+    ('56.3 µs', '1.27 ms', '< 1 ns')
+    """
+    return figures(value_ns, low_ns, high_ns, resolution=resolution_ns).short
 
 
 def format_duration_interval(value_ns: float, low_ns: float, high_ns: float, resolution_ns: float = 0.0) -> str:
@@ -275,22 +309,7 @@ def format_duration_interval(value_ns: float, low_ns: float, high_ns: float, res
     >>> format_duration_interval(56_312, 55_870, 56_840), format_duration_interval(56_312, 56_312, 56_312)
     ('56.3 (55.9 to 56.8) µs', '56.3 µs')
     """
-    if abs(value_ns) < resolution_ns or low_ns == high_ns:
-        return format_duration(value_ns, low_ns, high_ns, resolution_ns)
-    value, low, high, name = duration_figures(value_ns, low_ns, high_ns)
-    return f"{value} ({low} to {high}) {name}"
-
-
-def duration_figures(value_ns: float, low_ns: float, high_ns: float) -> tuple[str, str, str, str]:
-    """Write a duration and the ends of its interval as numbers to the same digit, with the unit that they share.
-
-    Examples
-    --------
-    >>> duration_figures(56_312, 55_870, 56_840)
-    ('56.3', '55.9', '56.8', 'µs')
-    """
-    factor, name = _duration_unit(value_ns)
-    return *number_figures(value_ns / factor, low_ns / factor, high_ns / factor), name
+    return figures(value_ns, low_ns, high_ns, resolution=resolution_ns).text
 
 
 def format_ratio(value: float, low: float | None = None, high: float | None = None) -> str:
@@ -318,7 +337,7 @@ def ratio_figures(value: float, low: float, high: float) -> tuple[str, str, str]
     >>> ratio_figures(1.0312, 1.004, 1.054), ratio_figures(0.9848, 0.927, 0.9997)
     (('1.03', '1.004', '1.05'), ('0.98', '0.93', '0.9997'))
     """
-    decimals = _interval_decimals(value, low, high)
+    decimals = _interval_decimals(value, low, high, _MOST_DIGITS)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
     return _rounded(value, decimals), _ratio_end(low, decimals, most), _ratio_end(high, decimals, most)
 

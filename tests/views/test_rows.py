@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from clonometer.results.findings.wording import median_with_ends, short_median
+from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import CellStatus
+from clonometer.stats.bootstrap import Processes
+from clonometer.views.plots import interval_text
 from clonometer.views.rows import (
     effective_frequency,
     fact_text,
@@ -88,9 +94,20 @@ def test_a_figure_has_the_digits_its_interval_supports(sample, results):
     assert (median_text(wide, "µs").median, median_text(wide, "µs").high) == ("60", "80")
 
 
+@pytest.mark.parametrize(("low_ns", "high_ns"), [(380e3, 430e3), (394.9e3, 395.2e3), (100e3, 9e6), (None, None)])
+def test_a_table_and_a_sentence_print_one_number(results, low_ns, high_ns):
+    row = replace(results.cells[0], median_ns=395_123.0, median_low_ns=low_ns, median_high_ns=high_ns)
+    table = median_text(row, "µs")
+    assert short_median(Evidence(row, Processes.of([395_123.0]))) == f"{table.median} µs" == quantity_text(row)
+    assert interval_text(row).startswith(table.median)
+    assert table.median == {380e3: "400", 394.9e3: "395.1", 100e3: "400", None: "395"}[low_ns]
+    ends = "" if low_ns is None else f" ({table.low} to {table.high})"
+    assert median_with_ends(Evidence(row, Processes.of([1.0]))) == f"{table.median}{ends} µs"
+
+
 def test_what_lies_below_the_resolution_is_less_than_it(results):
     row = replace(results.cells[0], median_ns=4.0, resolution_ns=10.0)
-    assert median_text(row, "ns").median == "< 10.0"
+    assert median_text(row, "ns").median == "< 10"
     assert median_text(row, "ns").low == ""
 
 
@@ -172,7 +189,7 @@ def test_signed_figures_keep_their_sign(results):
     behind = replace(results.cells[-1], signed=True, median_ns=-41.23, median_low_ns=-43.0, median_high_ns=-40.0)
     behind = replace(behind, resolution_ns=1.0)
     assert (median_text(behind, "ns").median, median_text(behind, "ns").interval) == ("-41", "-43 – -40")
-    assert median_text(replace(behind, median_ns=-0.2), "ns").median == "< 1.0"
+    assert median_text(replace(behind, median_ns=-0.2), "ns").median == "< 1"
 
 
 def test_quantities_have_a_unit_each_and_stages_share_one(results):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from clonometer.records import Count, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern, computed_field, version
 from clonometer.results.ended import CellStatus
 from clonometer.results.series_types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
+from clonometer.units import Figures, figures
 from clonometer.verdicts import Direction
 
 RESULTS_SCHEMA = 2
@@ -179,6 +180,19 @@ class Estimate:
             return self.median_ends
         half = abs(self.median_ns * self.drift.share) / 2
         return self.median_ns - half, self.median_ns + half
+
+    def figures(self, shown: str | None = None) -> Figures | None:
+        """Its median with the ends of its interval as every view writes them, in the unit ``shown`` or what suits it.
+
+        None where it has none. A level that drifted has no interval.
+        """
+        if self.value is not None:
+            return figures(self.value, self.value_low, self.value_high, self.unit, shown=shown)
+        if self.median_ns is None:
+            return None
+        low, high = self.known_within or (None, None)
+        written = figures(self.median_ns, low, high, shown=shown, resolution=self.resolution_ns)
+        return written if self.drift is None else written._replace(low="", high="")
 
     @property
     def free_placement(self) -> str | None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from clonometer.results.series_types import EcdfSeries
 from clonometer.results.types import Estimate, Results
-from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import NumberAxis, number_axis
 from clonometer.views.colours import Drawn, of_mechanism
 from clonometer.views.labels import condition_phrases, placement_name, shown_axes
@@ -53,14 +52,12 @@ def overview_stages(rows: Sequence[EstimateRow]) -> list[str]:
 
 def interval_text(estimate: Estimate) -> str:
     """Write an estimate's median with its interval and unit."""
-    if estimate.median_ns is None:
+    written = estimate.figures()
+    if written is None:
         return "not measured"
-    if estimate.median_low_ns is None or estimate.median_high_ns is None:
-        why = "one process" if estimate.drift is None else "drifts"
-        return f"{format_duration(estimate.median_ns, resolution_ns=estimate.resolution_ns)}, {why}: no interval"
-    return format_duration_interval(
-        estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns, estimate.resolution_ns
-    )
+    if estimate.median_low_ns is None:
+        return f"{written.short}, {'one process' if estimate.drift is None else 'drifts'}: no interval"
+    return written.text
 
 
 def drawable_families(rows: Sequence[EstimateRow]) -> dict[str, list[EstimateRow]]:

@@ -13,26 +13,20 @@ from clonometer.results.ended import CellStatus
 from clonometer.results.types import Estimate, Results
 from clonometer.units import (
     approximate_bytes,
-    bytes_in,
     bytes_unit,
     format_figure,
-    format_number,
     format_share,
-    number_figures,
+    shown_unit,
     supported_decimals,
     table_unit,
 )
 from clonometer.views.labels import condition_phrases, cpu_name, family_place, shown_axes
-from clonometer.views.table import DRIFTS
+from clonometer.views.table import DRIFTS, MISSING
 from clonometer.words import STAGE_ORDER, counted, mechanism_name, stage_explanation, stage_name, stage_place
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TEMPERATURES = ("warm", "cold", None)
 _NULL_IS_UNLIMITED = {"cgroup.cpu_quota_cpus", "cgroup.memory_max_bytes", "cgroup.pids_max"}
-# Digits that are read at a glance.
-_LONGEST_UNGROUPED = 4
-# Units that people read otherwise, and how many of the column's unit one of them is.
-_SHOWN_AS = {"bytes/s": ("MB/s", 1e6)}
 _Row = TypeVar("_Row")
 
 
@@ -210,46 +204,14 @@ def median_text(estimate: Estimate | None, unit: str) -> MedianText:
     ``unit`` where that is one of bytes, else in what suits them; what is neither time nor size in its own unit,
     whatever ``unit`` is.
     """
-    if estimate is not None and estimate.value is not None:
-        _, size = _SHOWN_AS.get(estimate.unit, ("", 1))
-        if estimate.unit == "bytes":
-            size = bytes_in(unit if unit in _BYTE_UNITS else bytes_unit([estimate.value]))
-        scaled = [None if end is None else end / size for end in (estimate.value_low, estimate.value_high)]
-        return _value_figure(estimate.value / size, scaled[0], scaled[1])
-    if estimate is None or estimate.median_ns is None:
-        return MedianText("-")
-    if abs(estimate.median_ns) < estimate.resolution_ns:
-        decimals = supported_decimals(estimate.resolution_ns, None, None, unit)
-        return MedianText(f"< {format_figure(estimate.resolution_ns, decimals, unit)}")
-    low_ns, high_ns = estimate.known_within or (None, None)
-    ends = (low_ns, high_ns) if estimate.median_ns > 0 else (_negative(high_ns), _negative(low_ns))
-    decimals = supported_decimals(abs(estimate.median_ns), *ends, unit)
-    median = format_figure(estimate.median_ns, decimals, unit)
-    if estimate.drift is not None:
-        return MedianText(median, DRIFTS)
-    if low_ns is None or high_ns is None:
-        return MedianText(median, "-")
-    low, high = (format_figure(value, decimals, unit) for value in (low_ns, high_ns))
-    return MedianText(median, low, high)
-
-
-def _negative(end_ns: float | None) -> float | None:
-    return None if end_ns is None else -end_ns
-
-
-def _value_figure(value: float, low: float | None, high: float | None) -> MedianText:
-    """Write what is no time; a whole number that did not vary keeps all its digits."""
-    if low == high == value and value == int(value):
-        return MedianText(f"{value:,.0f}", f"{value:,.0f}", f"{value:,.0f}")
-    if low is None or high is None:
-        return MedianText(_grouped(format_number(value)), "-")
-    return MedianText(*map(_grouped, number_figures(value, low, high)))
-
-
-def _grouped(number: str) -> str:
-    """Set thousands apart where there are many of them."""
-    whole, point, rest = number.partition(".")
-    return f"{int(whole):,}{point}{rest}" if len(whole) > _LONGEST_UNGROUPED else number
+    is_size = estimate is not None and estimate.unit == "bytes" and unit in _BYTE_UNITS
+    is_shown = estimate is not None and (estimate.value is None or is_size)
+    written = None if estimate is None else estimate.figures(unit if is_shown else None)
+    if estimate is None or written is None:
+        return MedianText(MISSING)
+    if written.low or written.value.startswith("<"):
+        return MedianText(written.value, written.low, written.high)
+    return MedianText(written.value, MISSING if estimate.drift is None else DRIFTS)
 
 
 def plain_figure(time_ns: float | None, unit: str) -> str:
@@ -263,21 +225,14 @@ def share_text(share: float | None) -> str:
 
 
 def quantity_text(estimate: Estimate) -> str:
-    """Write an estimate that stands alone, with its own unit."""
-    if estimate.value is not None:
-        return f"{median_text(estimate, '').median} {value_unit(estimate)}".rstrip()
-    unit = table_unit([None if estimate.median_ns is None else abs(estimate.median_ns)])
-    return f"{median_text(estimate, unit).median} {unit}"
+    """Write an estimate that stands alone, with its own unit; a dash where there is none."""
+    written = estimate.figures()
+    return MISSING if written is None else written.short
 
 
 def value_unit(estimate: Estimate) -> str:
     """The unit in which an estimate that is no time is written; empty for counts."""
-    if estimate.unit == "count" or estimate.value is None:
-        return ""
-    if estimate.unit == "bytes":
-        return bytes_unit([estimate.value])
-    unit, _ = _SHOWN_AS.get(estimate.unit, (estimate.unit, 1))
-    return unit
+    return "" if estimate.value is None else shown_unit(estimate.value, estimate.unit)
 
 
 def host_phrases(results: Results) -> list[str]:

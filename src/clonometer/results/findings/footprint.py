@@ -7,11 +7,10 @@ from typing import Any
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
-from clonometer.results.findings.wording import listed, sentence, sentences
+from clonometer.results.findings.wording import listed, median_with_ends, sentence, sentences
 from clonometer.results.rows.evidence import Changes, Evidence
 from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
-from clonometer.units import approximate_bytes, format_bytes_interval, format_duration_interval
 from clonometer.verdicts import Direction
 from clonometer.words import axis_words
 
@@ -153,18 +152,13 @@ def _tasks(row: Evidence) -> int:
 
 
 def _size(row: Evidence) -> str:
-    estimate = row.estimate
-    value = estimate.value or 0.0
-    if estimate.value_low == estimate.value_high == value and value == int(value):
-        return approximate_bytes(value)
-    return format_bytes_interval(value, estimate.value_low, estimate.value_high)
+    written = row.estimate.figures()
+    return "" if written is None else written.text
 
 
 def _time(comparer: Comparer, row: Evidence, quantity: str) -> str:
     total = comparer.book.find(row.cell, quantity)
-    if total is None:
-        return ""
-    return format_duration_interval(*total.estimate.median_with_ends, total.estimate.resolution_ns)
+    return "" if total is None else median_with_ends(total)
 
 
 FINDERS = (Finder(footprints, 120),)

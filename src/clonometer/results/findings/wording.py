@@ -9,7 +9,6 @@ from clonometer.families import axis as axis_of
 from clonometer.families import measured_in
 from clonometer.results.change import Change
 from clonometer.results.rows.evidence import Evidence
-from clonometer.units import format_duration, format_duration_interval
 from clonometer.verdicts import Direction
 from clonometer.words import axis_words, quantity_name, until
 
@@ -96,16 +95,14 @@ def n_words(text: str) -> int:
 
 def short_median(row: Evidence) -> str:
     """Write a row's median, with as many digits as its interval supports."""
-    estimate = row.estimate
-    low, high = estimate.known_within or (None, None)
-    return format_duration(estimate.median_ns or 0.0, low, high, estimate.resolution_ns)
+    written = row.estimate.figures()
+    return "" if written is None else written.short
 
 
 def median_with_ends(row: Evidence) -> str:
     """Write a row's median with the ends of its interval, where it has one."""
-    if row.estimate.median_ends is None:
-        return short_median(row)
-    return format_duration_interval(*row.estimate.median_with_ends, row.estimate.resolution_ns)
+    written = row.estimate.figures()
+    return "" if written is None else written.text
 
 
 def _measured(comparison: Change[Evidence]) -> str:

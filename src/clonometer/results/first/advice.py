@@ -9,9 +9,9 @@ from clonometer.families import axis as axis_of
 from clonometer.families import family, workload_words
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, numbers_of
-from clonometer.results.findings.wording import sentence
+from clonometer.results.findings.wording import sentence, short_median
 from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
-from clonometer.results.first.words import condition_words, cost, is_launch_row, short_of_end
+from clonometer.results.first.words import condition_words, is_launch_row, short_of_end
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
@@ -55,7 +55,7 @@ def _finding(choice: _Choice) -> Finding:
     compared = choice.compared
     dear, cheap = compared.upward.sides
     ratio = compared.upward.text
-    figures = {"cheap": cost(cheap), "dear": cost(dear)}
+    figures = {"cheap": short_median(cheap), "dear": short_median(dear)}
     texts = [
         choice.text.format(times=ratio, **figures),
         choice.brief.format(times=ratio.partition(" (")[0], **figures),

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, numbers_of
-from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence
+from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence, short_median
 from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
 from clonometer.results.first.words import (
     condition_words,
-    cost,
     how_long,
     is_launch_row,
     named,
@@ -71,7 +70,7 @@ def _contest(comparer: Comparer, compared: Change[Evidence]) -> Finding:
     a, b = compared.other, compared.base
     where = condition_words(comparer.book.changes(a.estimate))
     head = f"{where}, " if where else ""
-    text = f"{head}{named(a)} takes {cost(a)} {how_long(a)}, {named(b)} {cost(b)}: {_judged(compared)}"
+    text = f"{head}{named(a)} takes {short_median(a)} {how_long(a)}, {named(b)} {short_median(b)}: {_judged(compared)}"
     return Finding("answer.contest", sentence(text), numbers_of(compared))
 
 
@@ -85,7 +84,7 @@ def _judged(compared: Change[Evidence]) -> str:
 def _alone(comparer: Comparer, row: Evidence) -> Finding:
     """Say what a mechanism takes, and its first launch where later ones were measured as well."""
     estimate = row.estimate
-    text = f"{named(row)} {verb(row)} {cost(row)} {how_long(row)}"
+    text = f"{named(row)} {verb(row)} {short_median(row)} {how_long(row)}"
     where = condition_words(comparer.book.changes(estimate))
     numbers: dict[str, object] = {
         "median_ns": estimate.median_ns,
@@ -96,7 +95,7 @@ def _alone(comparer: Comparer, row: Evidence) -> Finding:
     text = f"{where}, {text}" if where else text
     first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
     if estimate.temperature == "warm" and first is not None and is_launch_row(row):
-        text += f"; the first launch of a program takes {cost(first)}"
+        text += f"; the first launch of a program takes {short_median(first)}"
         numbers |= {"first_ns": first.estimate.median_ns, "cells": [row.cell, first.cell]}
     elif estimate.is_first_launch and is_launch_row(row):
         text += ", as the first launch of a program"
@@ -111,7 +110,7 @@ def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     name = mechanism_name(row.estimate.workload)
     where = condition_words({effect.axis: value, **others})
     against = f"with {with_value(effect.axis, other)}" if other else "without"
-    taken = f"{verb(row)} {cost(row)}{short_of_end(row)}"
+    taken = f"{verb(row)} {short_median(row)}{short_of_end(row)}"
     text = f"{where}, {name} {taken}: {compared.upward.text} times as much as {against}"
     numbers = numbers_of(compared) | {"axis": effect.axis}
     return Finding(f"answer.effect.{effect.axis}.{row.estimate.workload}", sentence(text), numbers)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from clonometer.families import axis as axis_of
 from clonometer.families import is_launch, workload_words
-from clonometer.results.findings.wording import listed, measured, short_median
+from clonometer.results.findings.wording import listed, measured
 from clonometer.results.rows.evidence import Changes, Evidence
-from clonometer.units import approximate_bytes
 from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, until
 
 #: The end of a launch, which contains all other stages.
@@ -38,12 +37,6 @@ def short_of_end(row: Evidence) -> str:
     """Say until when a launch was timed, after what it takes; empty for its end, which nobody needs to be told."""
     stage = row.estimate.stage
     return "" if stage in (_END, None) else f" {until(stage)}"
-
-
-def cost(row: Evidence) -> str:
-    """Write a row's median, a time or a size, with as many digits as its interval supports."""
-    estimate = row.estimate
-    return short_median(row) if estimate.value is None else approximate_bytes(estimate.value)
 
 
 def verb(row: Evidence) -> str:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.units import (
-    duration_figures,
-    format_bytes_interval,
-    format_duration,
-    format_number,
-    number_figures,
-)
+from clonometer.units import Figures, figures, format_duration
 from clonometer.views.cautions import for_all
-from clonometer.views.exports.entries import figures, figures_unit, measured
+from clonometer.views.exports.entries import figures as measured_figures
+from clonometer.views.exports.entries import figures_unit, measured
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import DRIFTS, INTERVAL_HEADING, MISSING, Column, Table
 
@@ -45,30 +40,23 @@ def _table(cells: Sequence[Mapping[str, Any]]) -> Table:
     )
 
 
-def _median(cell: Mapping[str, Any]) -> str:
-    numbers = figures(cell)
+def _figures(cell: Mapping[str, Any]) -> Figures | None:
+    numbers, unit = measured_figures(cell), figures_unit(cell)
     if numbers is None:
-        return MISSING
-    if figures_unit(cell) == "ns":
-        return format_duration(*numbers, resolution_ns=cell["resolution_ns"])
-    if figures_unit(cell) == "bytes":
-        return format_bytes_interval(numbers[0], None, None)
-    return f"{format_number(*numbers)} {figures_unit(cell)}"
+        return None
+    return figures(*numbers, unit, resolution=cell["resolution_ns"] if unit == "ns" else 0.0)
+
+
+def _median(cell: Mapping[str, Any]) -> str:
+    written = _figures(cell)
+    return MISSING if written is None else written.short
 
 
 def _interval(cell: Mapping[str, Any]) -> str:
-    numbers = figures(cell)
-    if numbers is None or numbers[1] is None or numbers[2] is None:
+    written = _figures(cell)
+    if written is None or not written.low:
         return DRIFTS if cell.get("drift") else MISSING
-    value, low, high = numbers[0], numbers[1], numbers[2]
-    if figures_unit(cell) == "ns":
-        if abs(value) < cell["resolution_ns"]:
-            return " to ".join(format_duration(end, resolution_ns=cell["resolution_ns"]) for end in (low, high))
-        _, *ends, unit = duration_figures(value, low, high)
-        return f"{' to '.join(ends)} {unit}"
-    if figures_unit(cell) == "bytes":
-        return " to ".join(format_bytes_interval(end, None, None) for end in (low, high))
-    return " to ".join(number_figures(value, low, high)[1:])
+    return f"{written.low} to {written.high} {written.unit}".rstrip()
 
 
 def _escaped(text: str) -> str:
