@@ -23,8 +23,8 @@ _PARTS = ("answer", "why", "what_to_do")
 
 _HEAD = """# Gallery
 
-Questions that people ask, the command that answers each, and what it said on one machine:
-{machine}. Yours will differ. `make gallery` measures and draws all this anew.
+Questions that people ask, the command that answers each, and its answer on one machine:
+{machine}. Yours will differ. `make gallery` measures and draws all of this again.
 """
 
 
@@ -38,16 +38,16 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("answer", "What does a new process cost, and a new thread?", "--plan default"),
+    Entry("answer", "What do a new process and a new thread cost?", "--plan default"),
     Entry(
         "memory",
-        "What does memory in the parent do to them?",
+        "How does memory in the parent affect them?",
         "launch.fork launch.pthread launch.posix_spawn --set parent_bytes=0,4MiB,64MiB,1GiB --budget 40s",
     ),
-    Entry("cow", "What comes after a fork?", "--plan cow-quick"),
+    Entry("cow", "What does a fork cost afterwards?", "--plan cow-quick"),
     Entry("flags", "What does each thing that a thread shares save?", "--plan flags"),
     Entry("ipc", "Are messages between threads faster?", "--plan ipc-quick"),
-    Entry("contend", "What do threads stop each other from doing?", "--plan contend-quick"),
+    Entry("contend", "Where do threads slow each other down?", "--plan contend-quick"),
     Entry("isolate", "Who survives when a worker fails?", "--plan isolate-quick"),
     Entry("footprint", "How much memory does an idle task hold?", "--plan footprint-quick"),
 )
@@ -100,7 +100,7 @@ def timeline() -> str:
 
     versus = read_explanation(kept.read_text(encoding="utf-8"))
     assert isinstance(versus, Versus)
-    return _written("Which part of a launch takes the time?", _TIMELINE, [versus_sentence(versus)], "timeline")
+    return _written("Where does the time of a launch go?", _TIMELINE, [versus_sentence(versus)], "timeline")
 
 
 def main() -> int:
