@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.dataset.folders import FoundFile, RunFolder
-from clonometer.dataset.summary import Figures, LabelText, summarize_file
+from clonometer.dataset.summary import LabelText, RowFigures, summarize_file
 from clonometer.errors import RunFileError
 from clonometer.runfile.summaries import COLUMNS, SummaryPart, read_parts, read_rows, remove_parts, write_part
 
@@ -40,7 +40,7 @@ class _Draft:
     labels: dict[LabelText, int] = field(default_factory=dict)
     rows: list[tuple[float, ...]] = field(default_factory=list)
 
-    def add(self, run: Mapping[str, Any], rows: Mapping[LabelText, Figures]) -> None:
+    def add(self, run: Mapping[str, Any], rows: Mapping[LabelText, RowFigures]) -> None:
         number = len(self.runs)
         self.runs.append(dict(run))
         for text, figures in rows.items():
@@ -105,7 +105,7 @@ def _made(folder: RunFolder, files: Sequence[FoundFile], progress: ReadingProgre
         progress(len(files), len(files))
 
 
-def _read(folder: RunFolder, file: FoundFile) -> tuple[dict[str, Any], Mapping[LabelText, Figures]]:
+def _read(folder: RunFolder, file: FoundFile) -> tuple[dict[str, Any], Mapping[LabelText, RowFigures]]:
     run: dict[str, Any] = {"path": file.path, "size": file.size, "mtime_ns": file.mtime_ns, "damage": None}
     empty = dict.fromkeys(("started", "ended", "seed", "host", "status", "metadata"))
     try:

@@ -16,7 +16,7 @@ from typing import Any
 
 from clonometer.dataset.load import label_of
 from clonometer.dataset.published import PublishedRow, PublishedSummary
-from clonometer.dataset.summary import Figures, summarize_file
+from clonometer.dataset.summary import RowFigures, summarize_file
 from clonometer.dataset.types import Label
 from clonometer.errors import InputError
 from clonometer.families import axis as axis_words
@@ -162,7 +162,7 @@ def scrubbed_facts(host: Mapping[str, Any]) -> dict[str, Any]:
     return dict(sorted(kept.items()))
 
 
-def _row(label: Label, catalogue: Catalogue, figures: Figures) -> PublishedRow | None:
+def _row(label: Label, catalogue: Catalogue, figures: RowFigures) -> PublishedRow | None:
     """Write a row anew from the catalogue; None where it has anything that is not of that."""
     workload, quantity = catalogue.workloads.get(label.workload), catalogue.quantities.get(label.quantity)
     if workload is None or quantity is None or quantity.name not in workload.quantities:

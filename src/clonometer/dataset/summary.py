@@ -14,7 +14,7 @@ from clonometer.results.compare.sides import read_side
 from clonometer.results.types import Estimate
 from clonometer.runfile import open_run
 
-Figures = tuple[float, float, float, int, int]
+RowFigures = tuple[float, float, float, int, int]
 #: A label as text: `json` of its fields, by which the labels of runs are told apart.
 LabelText = str
 
@@ -28,7 +28,7 @@ class Summary:
     """
 
     run: Mapping[str, Any]
-    rows: Mapping[LabelText, Figures]
+    rows: Mapping[LabelText, RowFigures]
 
 
 def summarize_file(path: Path, name: str) -> Summary:
@@ -80,7 +80,7 @@ def _label(estimate: Estimate, points: Mapping[str, Any]) -> LabelText:
     return json.dumps(label, sort_keys=True, separators=(",", ":"))
 
 
-def _figures(estimate: Estimate) -> Figures:
+def _figures(estimate: Estimate) -> RowFigures:
     ends = (estimate.median_ns, estimate.median_low_ns, estimate.median_high_ns)
     if estimate.value is not None:
         ends = (estimate.value, estimate.value_low, estimate.value_high)
