@@ -7,34 +7,43 @@
 
 #include "base/reason.h"
 #include "census/family.h"
+#include "census/sites.h"
 
 enum { CENSUS_MOST_PROCESSES = 65536 };
 
 struct census {
     char **command;  /* NULL: the process `pid`, which runs already, and all below it */
-    pid_t pid;       /* of the command, when it has been started */
     int64_t most_ns; /* how long to watch; 0: until it ends */
     size_t ring_bytes;
+    struct sites *sites;   /* call sites; NULL: none are asked for */
+    char *debuginfod_urls; /* that the command knows and we do not; NULL: there is nothing to hide */
+    pid_t pid;             /* of the command, when it has been started */
     int answer;
     /* What came of it. */
-    const char *how;    /* "tracepoints" or "ptrace" */
-    char without[512];  /* why not by a better way; "" where there is none */
-    int exit_status;    /* of the command, as a shell tells it; -1 where none was waited for */
-    int not_started;    /* errno of its exec; 0: it was executed */
-    bool until_all_end; /* asked for: go on until all that it has made has ended as well */
-    bool timed_out;
-    bool interrupted;
-    bool outlived; /* it has ended, and what it has made lives on and is watched */
+    const char *how; /* "tracepoints" or "ptrace" */
     uint64_t lost;
-    unsigned grown; /* how often a CPU's room for events was made larger, since it was nearly full */
     uint64_t begin_ns;
     uint64_t end_ns;
     uint64_t ending_ns;         /* when the command was told to end; 0: it was not */
-    unsigned looks;             /* since then, at who is there */
     struct roots *asked_to_end; /* who was told to end */
-    int failure;                /* where it says why it was not executed */
-    pid_t group;                /* of processes, which the command is in and this program as well */
+    int exit_status;            /* of the command, as a shell tells it; -1 where none was waited for */
+    int not_started;            /* errno of its exec; 0: it was executed */
+    unsigned grown;    /* how often a CPU's room for events was made larger, since it was nearly full */
+    unsigned looks;    /* since it was told to end, at who is there */
+    int failure;       /* where it says why it was not executed */
+    pid_t group;       /* of processes, which the command is in and this program as well */
+    char without[512]; /* why not by a better way; "" where there is none */
+    char without_stacks[512]; /* why there are no call sites; "" where there is nothing to say */
+    bool debuginfod;          /* asked for: debug information may be had from servers */
+    bool stacks;              /* asked for: call sites */
+    bool until_all_end;       /* asked for: go on until all that it has made has ended as well */
+    bool timed_out;
+    bool interrupted;
+    bool outlived; /* it has ended, and what it has made lives on and is watched */
 };
+
+/* Which servers libdw asks for debug information. */
+#define DEBUGINFOD_URLS "DEBUGINFOD_URLS"
 
 /* Each watches until the program has ended, the time is over, or a signal ends it. 0, or -errno with the
  * reason, and then the command has not run. */
@@ -60,6 +69,8 @@ uint64_t census_now_ns(void);
 /* Writes a line of the answer; is a census_tell. */
 void tell_task(void *census, const struct census_task *task);
 int tell_begin(const struct census *census);
+/* Each call site, with names (symbols.c). */
+void tell_sites(const struct census *census);
 int tell_outlived(const struct census *census, uint64_t alive);
 int tell_end(const struct census *census, const struct census_totals *totals, const char *reason);
 

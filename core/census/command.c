@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,11 +19,15 @@ uint64_t census_now_ns(void) {
 }
 
 /* Waits until somebody watches, then becomes the command; says why where it cannot. */
-__attribute__((noreturn)) static void become(char **command, int gate, int failure) {
+__attribute__((noreturn)) static void become(const struct census *census, int gate, int failure) {
+    char **command = census->command;
     char nothing = 0;
     while (read(gate, &nothing, 1) < 0 && errno == EINTR) {
     }
     files_restore();
+    if (census->debuginfod_urls != NULL) {
+        (void)setenv(DEBUGINFOD_URLS, census->debuginfod_urls, 1);
+    }
     execvp(command[0], command);
     int error = errno;
     (void)write(failure, &error, sizeof error);
@@ -44,7 +49,7 @@ int command_start(struct census *census, int *release) {
     pid_t pid = fork();
     if (pid == 0) {
         close(gate[1]);
-        become(census->command, gate[0], failure[1]);
+        become(census, gate[0], failure[1]);
     }
     int error = pid < 0 ? -errno : 0;
     close(gate[0]);

@@ -118,6 +118,9 @@ int family_take(struct family *family, const struct census_event *event) {
         break;
     case CENSUS_NEW_TASK:
         return new_task(family, place, event);
+    case CENSUS_SITE:
+        member->site = (int32_t)event->result;
+        break;
     case CENSUS_WAKE:
         making_wakes(family, place, event);
         break;

@@ -24,6 +24,13 @@ enum census_kind {
     CENSUS_WAKE,     /* number: the task that the task makes runnable */
     CENSUS_EXEC,     /* number: which the task had before; path */
     CENSUS_EXIT,
+    CENSUS_SITE, /* result: the place in its program of the call that comes next and makes a task (sites.h) */
+    /* Of stacks and address spaces (stacks.h), which the family does not take. */
+    CENSUS_STACK,  /* more: a stack_copy, of a call that will make a task */
+    CENSUS_MAPPED, /* more: what is mapped */
+    CENSUS_IMAGE,
+    CENSUS_FORKED, /* number: the new process; result: its parent; as our pid namespace numbers them */
+    CENSUS_LEFT,   /* number: the process; result: the task */
 };
 
 enum { CENSUS_UNKNOWN = -1 };
@@ -40,11 +47,13 @@ struct census_event {
     uint64_t time_ns;
     int32_t task;
     int32_t local_tid; /* as our namespace numbers it; 0: it does not, or that is not told */
+    int32_t process;   /* the same of its process; only of stacks and address spaces */
     int32_t kind;
     struct census_asked asked;
     int64_t number;
     int64_t result;
     uint64_t flags;
+    void *more;                   /* NULL, or of malloc: whoever keeps the event frees it (pending.h) */
     char path[CENSUS_PATH_BYTES]; /* of CENSUS_EXEC; ends with NUL */
 };
 
@@ -65,6 +74,7 @@ struct census_task {
     int64_t life_ns;     /* from its making to its leaving; unknown while it runs */
     int32_t execs;
     int32_t failed_execs;
+    int32_t site; /* where it was made; below zero: not known */
     bool alive;
     char creator_program[CENSUS_PATH_BYTES]; /* what the creator ran when it made this; "" unknown */
     char program[CENSUS_PATH_BYTES];         /* what it ran last */
@@ -72,8 +82,9 @@ struct census_task {
 
 struct census_totals {
     uint64_t created;
-    uint64_t unseen; /* tasks that left without being known, and events of no use */
-    int64_t busy_ns; /* while at least one task of the program made a task, or began a program */
+    uint64_t siteless; /* tasks of which no stack was seen as they were made */
+    uint64_t unseen;   /* tasks that left without being known, and events of no use */
+    int64_t busy_ns;   /* while at least one task of the program made a task, or began a program */
     int64_t last_ns;
     uint64_t failed[CENSUS_MOST_ERRNO]; /* calls that made no task, by errno */
 };

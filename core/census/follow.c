@@ -17,6 +17,7 @@
 #include "base/clone.h"
 #include "census/census.h"
 #include "census/names.h"
+#include "census/stopped.h"
 #include "events/decode.h"
 
 /* ptrace takes numbers and addresses of the other process where it says pointers.
@@ -105,11 +106,30 @@ static bool translate(pid_t task, int stop_event, struct census_event *event) {
     }
 }
 
-static int answer_stop(struct family *family, pid_t task, int status) {
+/* Where a task makes another: while it is stopped, nothing changes of what it has mapped. What it has mapped
+ * is read again where it begins a program, and where its calls lead to code that was mapped since. */
+static int take_site(struct sites *sites, struct family *family, const struct census_event *event) {
+    if (event->kind == CENSUS_EXEC || event->kind == CENSUS_EXIT) {
+        spaces_leave(&sites->spaces, event->task);
+    }
+    if (event->kind != CENSUS_NEW_TASK) {
+        return 0;
+    }
+    struct census_event site = *event;
+    site.kind = CENSUS_SITE;
+    site.result = stopped_site(sites, event->task, event->time_ns);
+    return family_take(family, &site);
+}
+
+static int answer_stop(const struct census *census, struct family *family, pid_t task, int status) {
     struct census_event event;
     int stop = WSTOPSIG(status);
     int stop_event = status >> 16;
-    int error = translate(task, stop_event, &event) ? family_take(family, &event) : 0;
+    int error = 0;
+    if (translate(task, stop_event, &event)) {
+        error = census->sites != NULL ? take_site(census->sites, family, &event) : 0;
+        error = error != 0 ? error : family_take(family, &event);
+    }
     if (stop_event == EVENT_STOP && stop != SIGTRAP) {
         /* The user has stopped the program: it stays stopped. */
         (void)ptrace(PTRACE_LISTEN, task, NULL, NULL);
@@ -141,13 +161,13 @@ static bool hold(pid_t task, int status) {
     return false;
 }
 
-static int answer_early(struct family *family) {
+static int answer_early(const struct census *census, struct family *family) {
     int error = 0;
     for (size_t i = 0; i < MOST_EARLY && error == 0; i++) {
         pid_t task = early[i].task;
         if (task != 0 && (family_has(family, task) || census_now_ns() - early[i].since_ns > MOST_EARLY_NS)) {
             early[i].task = 0;
-            error = answer_stop(family, task, early[i].status);
+            error = answer_stop(census, family, task, early[i].status);
         }
     }
     return error;
@@ -178,11 +198,11 @@ static int watch(struct census *census, struct family *family) {
             break;
         } else if (task > 0 && WIFSTOPPED(status)) {
             bool held = status >> 16 == EVENT_STOP && !family_has(family, task) && hold(task, status);
-            error = held ? 0 : answer_stop(family, task, status);
+            error = held ? 0 : answer_stop(census, family, task, status);
         } else if (task == census->pid) {
             command_note(census, status);
         }
-        error = error != 0 ? error : answer_early(family);
+        error = error != 0 ? error : answer_early(census, family);
     }
     sigprocmask(SIG_SETMASK, &former, NULL);
     return error;

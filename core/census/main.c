@@ -3,9 +3,9 @@
  *     clonometer-census --fd N [key=value...] -- COMMAND WORD...
  *     clonometer-census --fd N pid=PID [key=value...]
  *
- * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=. The answer on descriptor N is JSON, a
- * line a task (docs/census.md). The command keeps its input and output. The exit status is 0 whatever became
- * of it, which the answer tells; 2 for wrong words. */
+ * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=, stacks=no|yes, debuginfod=no|yes. The
+ * answer on descriptor N is JSON, a line a task (docs/census.md). The command keeps its input and output. The
+ * exit status is 0 whatever became of it, which the answer tells; 2 for wrong words. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,9 +34,13 @@ struct asked {
     int64_t pid;
     const char *seconds;
     const char *until;
+    int64_t stacks;
+    int64_t debuginfod;
 };
 
 #define FIELD(name) offsetof(struct asked, name)
+
+static const char *const NO_YES[] = {"no", "yes", NULL};
 
 static const struct key KEYS[] = {
     {.name = "how",
@@ -49,6 +53,8 @@ static const struct key KEYS[] = {
      .keep_text = true,
      .offset = FIELD(until),
      .choices = (const char *const[]){"all", NULL}},
+    {.name = "stacks", .kind = KEY_CHOICE, .offset = FIELD(stacks), .choices = NO_YES},
+    {.name = "debuginfod", .kind = KEY_CHOICE, .offset = FIELD(debuginfod), .choices = NO_YES},
     {.name = "ring_bytes", .kind = KEY_BYTES, .offset = FIELD(ring_bytes), .least = 1, .most = 1 << 30},
     {.name = "pid", .kind = KEY_COUNT, .offset = FIELD(pid), .least = 1, .most = 1 << 22},
     {.name = NULL},
@@ -68,7 +74,7 @@ static int read_seconds(const char *text, int64_t *time_ns, struct reason *reaso
 
 /* Reads the words up to the one that ends them. 0, or -EINVAL with the reason. */
 static int read_keys(int count, char **words, struct census *census, enum how *how, struct reason *reason) {
-    struct asked asked = {.how = HOW_AUTO, .ring_bytes = 4 << 20};
+    struct asked asked = {.how = HOW_AUTO, .ring_bytes = 4 << 20, .stacks = 1};
     for (int i = 0; i < count; i++) {
         int error = keys_read(words[i], KEYS, &asked, reason);
         if (error != 0) {
@@ -79,6 +85,8 @@ static int read_keys(int count, char **words, struct census *census, enum how *h
     census->until_all_end = asked.until != NULL;
     census->ring_bytes = (size_t)asked.ring_bytes;
     census->pid = (pid_t)asked.pid;
+    census->stacks = asked.stacks != 0;
+    census->debuginfod = asked.debuginfod != 0;
     return asked.seconds != NULL ? read_seconds(asked.seconds, &census->most_ns, reason) : 0;
 }
 
@@ -126,6 +134,15 @@ static int take(struct census *census, enum how how, struct family **family, str
     return error;
 }
 
+/* libdw asks the servers that a variable names, which the command keeps. */
+static void ask_no_servers(struct census *census) {
+    const char *urls = getenv(DEBUGINFOD_URLS);
+    if (urls != NULL && !census->debuginfod) {
+        census->debuginfod_urls = strdup(urls);
+        unsetenv(DEBUGINFOD_URLS);
+    }
+}
+
 int main(int argc, char **argv) {
     struct census census = {.exit_status = CENSUS_UNKNOWN};
     struct census_totals totals = {.created = 0};
@@ -142,6 +159,8 @@ int main(int argc, char **argv) {
     }
     signals_catch();
     files_raise();
+    ask_no_servers(&census);
+    census.sites = census.stacks ? sites_new() : NULL;
     int error = take(&census, how, &family, &reason);
     if (error == 0) {
         reason.text[0] = '\0';
@@ -155,6 +174,7 @@ int main(int argc, char **argv) {
     if (census.command != NULL && census.pid > 0 && census.exit_status < 0) {
         command_kill(&census);
     }
+    tell_sites(&census);
     error = tell_end(&census, &totals, reason.text);
     family_free(family);
     roots_free(census.asked_to_end);

@@ -27,6 +27,7 @@ void making_end(struct family *family, struct member *member, uint64_t now_ns) {
     uint32_t made = member->made;
     member->call_at_ns = 0;
     member->call_number = CENSUS_UNKNOWN;
+    member->site = CENSUS_UNKNOWN;
     member->made = NOBODY;
     members_busy(family, member, false, now_ns);
     if (made != NOBODY) {
@@ -42,7 +43,9 @@ void making_enter(struct family *family, struct member *member, const struct cen
         return;
     }
     /* The return from the last one was not seen. */
+    int32_t site = member->site;
     making_end(family, member, event->time_ns);
+    member->site = census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK ? site : CENSUS_UNKNOWN;
     members_busy(family, member, true, event->time_ns);
     member->call_at_ns = event->time_ns;
     member->call_number = event->number;
@@ -149,6 +152,8 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     made->task.asked = in_call ? maker->asked : event->asked;
     made->task.flags = event->flags;
     made->task.start_ns = members_since(family, in_call ? maker->call_at_ns : event->time_ns);
+    made->task.site = maker->site;
+    family->totals.siteless += maker->site == CENSUS_UNKNOWN;
     memcpy(made->task.creator_program, maker->task.program, CENSUS_PATH_BYTES);
     memcpy(made->task.program, maker->task.program, CENSUS_PATH_BYTES);
     return 0;

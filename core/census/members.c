@@ -27,6 +27,7 @@ uint32_t members_add(struct family *family, int32_t task) {
         family->members[place] = (struct member){.in_use = true,
                                                  .call_number = CENSUS_UNKNOWN,
                                                  .asked = unknown,
+                                                 .site = CENSUS_UNKNOWN,
                                                  .task = {.tid = task,
                                                           .asked = unknown,
                                                           .call_number = CENSUS_UNKNOWN,
@@ -37,6 +38,7 @@ uint32_t members_add(struct family *family, int32_t task) {
                                                           .exec_ns = CENSUS_UNKNOWN,
                                                           .cost_ns = CENSUS_UNKNOWN,
                                                           .life_ns = CENSUS_UNKNOWN,
+                                                          .site = CENSUS_UNKNOWN,
                                                           .alive = true}};
         family->by_task[task] = place;
         family->alive++;

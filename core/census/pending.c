@@ -12,6 +12,7 @@ void pending_add(struct pending *pending, const struct census_event *event) {
         struct census_event *more = realloc(pending->events, room * sizeof *more);
         if (more == NULL) {
             pending->error = -ENOMEM;
+            free(event->more);
             return;
         }
         pending->events = more;
@@ -26,20 +27,24 @@ static int by_time(const void *left, const void *right) {
     return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
-void pending_flush(struct pending *pending, struct family *family, uint64_t until_ns) {
+void pending_flush(struct pending *pending, uint64_t until_ns, pending_take *take, void *context) {
     size_t done = 0;
     if (pending->count == 0) {
         return;
     }
     qsort(pending->events, pending->count, sizeof *pending->events, by_time);
     while (pending->error == 0 && done < pending->count && pending->events[done].time_ns < until_ns) {
-        pending->error = family_take(family, &pending->events[done++]);
+        pending->error = take(context, &pending->events[done]);
+        free(pending->events[done++].more);
     }
     memmove(pending->events, pending->events + done, (pending->count - done) * sizeof *pending->events);
     pending->count -= done;
 }
 
 void pending_free(struct pending *pending) {
+    for (size_t i = 0; i < pending->count; i++) {
+        free(pending->events[i].more);
+    }
     free(pending->events);
     *pending = (struct pending){.events = NULL};
 }

@@ -12,10 +12,12 @@ struct pending {
     int error; /* the first one; nothing is taken after it */
 };
 
+/* Keeps `more` of the event as well, and frees it when it was given away. */
 void pending_add(struct pending *pending, const struct census_event *event);
 
-/* Gives the family what happened before `until_ns`, in the order of time. */
-void pending_flush(struct pending *pending, struct family *family, uint64_t until_ns);
+/* Gives what happened before `until_ns`, in the order of time. 0 or -errno, which becomes `error`. */
+typedef int pending_take(void *context, const struct census_event *event);
+void pending_flush(struct pending *pending, uint64_t until_ns, pending_take *take, void *context);
 
 void pending_free(struct pending *pending);
 

@@ -9,8 +9,9 @@
 #include "base/sys.h"
 #include "call_names.h"
 #include "census/census.h"
+#include "census/symbols.h"
 
-enum { LINE_BYTES = 8192, FLAG_BITS = 64 };
+enum { LINE_BYTES = 8192, SITE_BYTES = 1 << 18, FLAG_BITS = 64 };
 
 static const char *call_name(int64_t number) {
     for (size_t i = 0; i < sizeof CALL_NAMES / sizeof CALL_NAMES[0]; i++) {
@@ -75,11 +76,122 @@ void tell_task(void *context, const struct census_task *task) {
     json_bool(&json, "alive", task->alive);
     json_int(&json, "execs", task->execs);
     json_int(&json, "failed_execs", task->failed_execs);
+    write_known(&json, "site", task->site);
     json_text(&json, "creator_program", task->creator_program[0] != '\0' ? task->creator_program : NULL);
     json_text(&json, "program", task->program[0] != '\0' ? task->program : NULL);
     json_close(&json, '}');
     /* Who reads it has gone: the census ends by SIGPIPE or with the last line. */
     (void)send(census, &json);
+}
+
+static void write_frame(struct json *json, struct unwinder *unwinder, uint64_t address, bool returns) {
+    struct symbol symbol = symbol_of(unwinder, address, returns);
+    json_open(json, NULL, '{');
+    if (symbol.module != NULL) {
+        json_int(json, "module", symbol.module - unwinder->spaces->modules.module);
+        json_int(json, "offset", (int64_t)symbol.offset);
+        json_text(json, "function", symbol.function);
+        json_int(json, "plus", (int64_t)symbol.plus);
+        json_text(json, "file", symbol.file);
+        json_int(json, "source_line", symbol.line);
+    }
+    json_close(json, '}');
+}
+
+static void tell_site(const struct census *census, size_t place) {
+    /* As many frames as a site may have, with names of the length that those of C++ have at most. */
+    static char buffer[SITE_BYTES];
+    static const char *const ENDS[] = {
+        [UNWIND_COMPLETE] = "complete", [UNWIND_BEYOND_COPY] = "beyond copy",
+        [UNWIND_NO_TABLE] = "no table", [UNWIND_NO_CODE] = "no code",
+        [UNWIND_MOST] = "most frames",  [UNWIND_BY_FRAMES_END] = "frame pointers end",
+    };
+    const struct site *site = &census->sites->site[place];
+    struct json json;
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "site");
+    json_int(&json, "site", (int64_t)place);
+    json_text(&json, "ends", ENDS[site->end]);
+    json_open(&json, "frames", '[');
+    for (uint32_t i = 0; i < site->count && json.length < sizeof buffer / 2; i++) {
+        write_frame(&json, &census->sites->unwinder, site->frames[i], i > 0);
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    (void)send(census, &json);
+}
+
+static void tell_module(const struct census *census, size_t place) {
+    char buffer[LINE_BYTES];
+    char build_id[2 * MODULE_BUILD_ID + 1] = "";
+    const struct module *module = &census->sites->spaces.modules.module[place];
+    struct json json;
+    for (size_t i = 0; i < module->identity.build_id_bytes; i++) {
+        snprintf(build_id + 2 * i, 3, "%02x", module->identity.build_id[i]);
+    }
+    json_start(&json, buffer, sizeof buffer);
+    json_open(&json, NULL, '{');
+    json_text(&json, "line", "module");
+    json_int(&json, "module", (int64_t)place);
+    json_text(&json, "path", module->process == 0 ? module->path : NULL);
+    json_text(&json, "build_id", build_id[0] != '\0' ? build_id : NULL);
+    write_known(&json, "code_of", module->process > 0 ? module->process : CENSUS_UNKNOWN);
+    json_text(&json, "unreadable", module->error != 0 ? strerror(-module->error) : NULL);
+    json_close(&json, '}');
+    (void)send(census, &json);
+}
+
+/* Those that a site names. */
+static void mark_modules(const struct sites *sites, bool *named) {
+    for (size_t i = 0; i < sites->count; i++) {
+        for (uint32_t j = 0; j < sites->site[i].count; j++) {
+            const struct module *module =
+                modules_at(&sites->spaces.modules, sites->site[i].frames[j] - (j > 0));
+            if (module != NULL) {
+                named[module - sites->spaces.modules.module] = true;
+            }
+        }
+    }
+}
+
+void tell_sites(const struct census *census) {
+    static bool named[MODULES_MOST];
+    if (census->sites == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < census->sites->count; i++) {
+        tell_site(census, i);
+    }
+    mark_modules(census->sites, named);
+    for (size_t i = 0; i < census->sites->spaces.modules.count; i++) {
+        if (named[i]) {
+            tell_module(census, i);
+        }
+    }
+}
+
+/* How stacks were unwound, and of how many creations there is no site, for which reason. */
+static void write_stacks(const struct census *census, struct json *json, uint64_t siteless) {
+    static const char *const WHY[SITE_MISSING_KINDS] = {[-SITE_NARROW] = "narrow",
+                                                        [-SITE_NO_SPACE] = "unknown_mappings",
+                                                        [-SITE_TOO_MANY] = "too_many",
+                                                        [-SITE_NO_STACK] = "no_stack"};
+    const struct sites *sites = census->sites;
+    bool taken = sites != NULL && census->without_stacks[0] == '\0';
+    json_open(json, "stacks", '{');
+    json_text(json, "by", !taken ? NULL : sites->without[0] == '\0' ? "libdw" : "frame pointers");
+    json_text(json, "without", sites == NULL ? NULL : taken ? sites->without : census->without_stacks);
+    if (taken) {
+        json_int(json, "unwound", (int64_t)sites->unwound);
+        json_int(json, "recognised", (int64_t)sites->recognised);
+        json_int(json, "copied_bytes", SITES_STACK_BYTES);
+        json_int(json, "lost", (int64_t)siteless);
+        for (int i = -SITE_LOST + 1; i < SITE_MISSING_KINDS; i++) {
+            json_int(json, WHY[i], (int64_t)sites->missing[i]);
+        }
+    }
+    json_close(json, '}');
 }
 
 int tell_begin(const struct census *census) {
@@ -127,6 +239,7 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "grown", census->grown);
     json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);
     json_int(&json, "unseen", (int64_t)totals->unseen);
+    write_stacks(census, &json, totals->siteless);
     json_open(&json, "failed", '{');
     for (int error = 0; error < CENSUS_MOST_ERRNO; error++) {
         if (totals->failed[error] > 0) {

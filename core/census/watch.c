@@ -16,6 +16,7 @@
 #include "census/names.h"
 #include "census/pending.h"
 #include "census/roots.h"
+#include "census/stacks.h"
 #include "census/wakes.h"
 #include "events/rings.h"
 
@@ -34,6 +35,7 @@ static const char *const CALLS[] = {"clone", "clone3", "fork", "vfork", "execve"
 static struct rings everywhere;
 static struct wakes vforks = WAKES_CLOSED;
 static struct growth growth = {.rings = &everywhere};
+static struct stacks stacks;
 
 struct watching {
     struct pending pending;
@@ -118,6 +120,13 @@ static void take_wakes(struct watching *watching) {
     }
 }
 
+static int give(void *context, const struct census_event *event) {
+    struct watching *watching = context;
+    bool taken = false;
+    int error = stacks_take(&stacks, watching->family, event, &taken);
+    return taken ? error : family_take(watching->family, event);
+}
+
 static bool is_there(void *context, pid_t task) {
     (void)context;
     return kill(task, 0) == 0 || errno == EPERM;
@@ -144,11 +153,14 @@ static void look_for_lost(const struct census *census, struct watching *watching
  * that nobody has waited for can be sent signals all the same. While rings are made larger, poll()
  * would wait for the kernel to finish that: they are read again soon instead. */
 static bool doze(int pidfd) {
-    static struct pollfd fds[RINGS_MOST_CPUS + 1];
-    const size_t count = growth.running ? 0 : everywhere.count;
+    static struct pollfd fds[2 * RINGS_MOST_CPUS + 1];
     const int pause_ms = growth.running ? SHORT_PAUSE_MS : PAUSE_MS;
-    for (size_t i = 0; i < count; i++) {
-        fds[i] = (struct pollfd){.fd = everywhere.ring[i].fds[0], .events = POLLIN};
+    size_t count = 0;
+    for (size_t i = 0; i < everywhere.count && !growth.running; i++) {
+        fds[count++] = (struct pollfd){.fd = everywhere.ring[i].fds[0], .events = POLLIN};
+    }
+    for (size_t i = 0; i < stacks.rings.count && !growth.running; i++) {
+        fds[count++] = (struct pollfd){.fd = stacks.rings.ring[i].fds[0], .events = POLLIN};
     }
     fds[count] = (struct pollfd){.fd = pidfd, .events = POLLIN};
     return poll(fds, (nfds_t)count + 1, pause_ms) > 0 && (fds[count].revents & POLLIN) != 0;
@@ -165,6 +177,7 @@ static bool has_ended(struct census *census, bool gone) {
 
 static void read_all(struct watching *watching) {
     rings_drain(&everywhere, take, watching);
+    stacks_read(&stacks, &watching->pending);
     take_wakes(watching);
 }
 
@@ -179,7 +192,7 @@ static void watch(struct census *census, struct watching *watching) {
         uint64_t now_ns = census_now_ns();
         read_all(watching);
         growth_look(&growth);
-        pending_flush(&watching->pending, watching->family, before_ns);
+        pending_flush(&watching->pending, before_ns, give, watching);
         before_ns = now_ns;
         look_for_lost(census, watching);
     }
@@ -188,22 +201,48 @@ static void watch(struct census *census, struct watching *watching) {
         close(pidfd);
     }
     rings_stop(&everywhere);
+    if (stacks.sites != NULL) {
+        rings_stop(&stacks.rings);
+    }
     for (int i = 0; i < READINGS_AT_END; i++) {
         read_all(watching);
     }
-    pending_flush(&watching->pending, watching->family, UINT64_MAX);
+    pending_flush(&watching->pending, UINT64_MAX, give, watching);
     census->lost = rings_lost(&everywhere);
     census->grown = growth.times;
     census->ring_bytes = rings_largest(&everywhere);
 }
 
-static int open_all(const struct census *census, struct reason *reason) {
+static int open_all(struct census *census, struct reason *reason) {
     unsigned wanted = RINGS_TASKS;
+    struct reason without = {""};
     if (wakes_open(&vforks) != 0) {
         wanted |= RINGS_WAKING;
     }
     int error = rings_open(&everywhere, wanted, census->ring_bytes, CLOCK_MONOTONIC, reason);
-    return error != 0 ? error : rings_add_calls(&everywhere, CALLS, reason);
+    error = error != 0 ? error : rings_add_calls(&everywhere, CALLS, reason);
+    if (error == 0 && census->sites != NULL &&
+        stacks_open(&stacks, census->sites, census->ring_bytes, &without) != 0) {
+        snprintf(census->without_stacks, sizeof census->without_stacks, "%s", without.text);
+    }
+    return error;
+}
+
+static void know(void *context, pid_t process) {
+    (void)spaces_read(context, process);
+}
+
+/* What the kernel tells of address spaces begins with what they map from here on. */
+static void know_spaces(const struct census *census) {
+    if (stacks.sites == NULL) {
+        return;
+    }
+    if (census->command != NULL) {
+        spaces_begin(&stacks.sites->spaces, census->pid);
+        return;
+    }
+    know(&stacks.sites->spaces, census->pid);
+    roots_below(census->pid, know, &stacks.sites->spaces);
 }
 
 static int begin(struct census *census, struct watching *watching, int *release) {
@@ -232,6 +271,10 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
     *family = watching.family;
     if (error == 0) {
         rings_start(&everywhere);
+        if (stacks.sites != NULL) {
+            rings_start(&stacks.rings);
+        }
+        know_spaces(census);
         (void)tell_begin(census);
         census->begin_ns = census_now_ns();
         close(release);
@@ -246,5 +289,6 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
 void census_forget(void) {
     growth_end(&growth);
     wakes_close(&vforks);
+    stacks_close(&stacks);
     rings_close(&everywhere);
 }

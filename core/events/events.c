@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/registers.h"
+#include "events/sideband.h"
+
 enum {
     TYPE_LOST = 2,
     TYPE_SAMPLE = 9,
@@ -35,6 +38,7 @@ const struct event_source EVENT_SOURCES[EVENT_KINDS] = {
     [EVENT_LOCK_GOT] = {"mmap_lock/mmap_lock_acquire_returned", {"write", "success"}},
     [EVENT_WAKING] = {"sched/sched_waking", {"pid"}},
     [EVENT_CLONE_ENTER] = {"syscalls/sys_enter_clone", {"__syscall_nr", "clone_flags", "newsp"}},
+    [EVENT_STACK] = {"syscalls/sys_enter_clone", {"__syscall_nr"}}, /* and others */
 };
 
 const char *event_kind_name(enum event_kind kind) {
@@ -63,6 +67,11 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_CLONE_ENTER] = "clone_enter",
         [EVENT_MARK] = "mark",
         [EVENT_COUNTS] = "counts",
+        [EVENT_STACK] = "stack",
+        [EVENT_MAPPED] = "mapped",
+        [EVENT_IMAGE] = "image",
+        [EVENT_FORKED] = "forked",
+        [EVENT_LEFT] = "left",
     };
     return NAMES[kind];
 }
@@ -147,7 +156,7 @@ uint64_t record_identifier(const unsigned char *record, size_t length) {
         return number_at(record + sizeof header, 8);
     }
     /* Others have it last (sample_id_all). */
-    return header.type == TYPE_SWITCH ? number_at(record + length - 8, 8) : 0;
+    return header.type == TYPE_SWITCH || sideband_is(header.type) ? number_at(record + length - 8, 8) : 0;
 }
 
 static bool read_text(const unsigned char *raw, size_t raw_bytes, uint32_t place, struct record_rest *rest) {
@@ -190,6 +199,35 @@ static bool read_fields(const unsigned char *raw, size_t raw_bytes, const struct
     return true;
 }
 
+/* Behind the raw bytes: registers, and of the user stack the room for it, what is in it, and how much of that
+ * could be read. */
+static bool decode_user(const unsigned char *at, size_t bytes, struct record_rest *rest) {
+    if (bytes < 16) {
+        return false;
+    }
+    rest->abi = number_at(at, 8);
+    size_t used = 8;
+    if (rest->abi != REGISTERS_NONE) {
+        rest->registers = rest->abi == REGISTERS_WIDE ? at + used : NULL;
+        used += 8 * (size_t)REGISTERS;
+    }
+    if (bytes < used + 8) {
+        return false;
+    }
+    uint64_t room = number_at(at + used, 8);
+    used += 8;
+    if (room == 0) {
+        return true;
+    }
+    if (bytes - used < 8 || room > bytes - used - 8) {
+        return false;
+    }
+    rest->memory = at + used;
+    uint64_t filled = number_at(at + used + room, 8);
+    rest->memory_bytes = (size_t)(filled < room ? filled : room);
+    return true;
+}
+
 static enum record_kind decode_sample(const unsigned char *record, size_t length, enum event_kind kind,
                                       const struct event_format *format, struct trace_event *event,
                                       struct record_rest *rest) {
@@ -227,6 +265,9 @@ static enum record_kind decode_sample(const unsigned char *record, size_t length
         return RECORD_BAD;
     }
     event->task = (int32_t)number_at(raw + COMMON_PID_AT, 4);
+    if (kind == EVENT_STACK && !decode_user(raw + raw_bytes, length - rest_at - 4 - raw_bytes, rest)) {
+        return RECORD_BAD;
+    }
     return read_fields(raw, raw_bytes, format, event, rest) ? RECORD_EVENT : RECORD_BAD;
 }
 
@@ -277,7 +318,9 @@ enum record_kind record_decode(const unsigned char *record, size_t length, enum 
     case TYPE_SWITCH:
         return decode_switch(record, length, header.misc, event);
     default:
-        return RECORD_OTHER;
+        return sideband_is(header.type)
+                   ? sideband_decode(record, length, header.type, header.misc, event, rest)
+                   : RECORD_OTHER;
     }
 }
 

@@ -47,6 +47,12 @@ enum event_kind {
                         */
     EVENT_MARK,   /* which of the places of a program's file that were asked for (fast.h); in user code */
     EVENT_COUNTS, /* right behind the event at which counters were read: ns enabled, ns running, values */
+    EVENT_STACK,  /* number of a call that is entered; registers and user stack are beside it */
+    EVENT_MAPPED, /* start, length, place in the file, device, number of the file; its name, as a text: code
+                     was mapped */
+    EVENT_IMAGE,  /* the process begins another program, and has nothing mapped of the last one */
+    EVENT_FORKED, /* process, parent's process, thread; as this pid namespace numbers them */
+    EVENT_LEFT,   /* the same of a task that leaves */
     EVENT_KINDS
 };
 
@@ -105,9 +111,13 @@ enum {
     RECORD_READ = 1U << 4,
     RECORD_CALLCHAIN = 1U << 5,
     RECORD_RAW = 1U << 10,
+    RECORD_REGISTERS = 1U << 12,
+    RECORD_USER_STACK = 1U << 13,
     RECORD_PLAIN = RECORD_ID | RECORD_TID | RECORD_TIME | RECORD_ADDRESS | RECORD_RAW,
     RECORD_STACK = RECORD_ID | RECORD_TID | RECORD_TIME | RECORD_ADDRESS | RECORD_CALLCHAIN,
 };
+
+enum { REGISTERS_NONE, REGISTERS_NARROW /* a 32-bit program */, REGISTERS_WIDE };
 
 enum record_kind { RECORD_EVENT, RECORD_LOST, RECORD_OTHER, RECORD_BAD };
 
@@ -120,6 +130,12 @@ struct record_rest {
     uint64_t lost;
     size_t counters; /* of the reading; 0: there is none */
     struct reading reading;
+    uint64_t abi; /* of EVENT_STACK: REGISTERS_WIDE, or another: then there are no registers */
+    const unsigned char *registers; /* 64-bit words, in the order of perf's bits (registers.h) */
+    const unsigned char *memory;    /* the user stack from its pointer on */
+    size_t memory_bytes;
+    const unsigned char *build_id; /* of EVENT_MAPPED, in the place of device and number */
+    size_t build_id_bytes;
 };
 
 /* The identifier in a record, by which the rings know its kind; 0 where it has none. */

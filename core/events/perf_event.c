@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +22,26 @@ struct perf_event_attr perf_event_plain(void) {
     };
 }
 
+/* Who maps code, begins a program, is made and leaves. Since Linux 5.12 mappings come with build ids: bit 34
+ * of the flags, which older headers do not name. */
+enum { FLAGS_AT = 40, BUILD_ID_BIT = 34 };
+
+static void set_build_ids(struct perf_event_attr *attributes, bool wanted) {
+    uint64_t flags = 0;
+    memcpy(&flags, (char *)attributes + FLAGS_AT, sizeof flags);
+    flags = wanted ? flags | UINT64_C(1) << BUILD_ID_BIT : flags & ~(UINT64_C(1) << BUILD_ID_BIT);
+    memcpy((char *)attributes + FLAGS_AT, &flags, sizeof flags);
+}
+
+static void ask_for_spaces(struct perf_event_attr *attributes) {
+    attributes->mmap = 1;
+    attributes->mmap2 = 1;
+    attributes->comm = 1;
+    attributes->comm_exec = 1;
+    attributes->task = 1;
+    set_build_ids(attributes, true);
+}
+
 int perf_event_describe(enum event_kind kind, struct perf_event_attr *attributes, struct event_format *format,
                         struct reason *reason) {
     const struct event_source *source = &EVENT_SOURCES[kind];
@@ -35,6 +56,8 @@ int perf_event_describe(enum event_kind kind, struct perf_event_attr *attributes
         if (kind == EVENT_SAMPLE) {
             attributes->sample_type = RECORD_STACK;
             attributes->exclude_callchain_user = 1;
+        } else if (kind == EVENT_MAPPED) {
+            ask_for_spaces(attributes);
         }
         return 0;
     }
@@ -74,6 +97,10 @@ int perf_event_describe_call(const char *tracepoint, const char *const *fields, 
 
 long perf_event_call(struct perf_event_attr *attributes, int thread, int cpu, int leader) {
     long fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && errno == EINVAL && attributes->mmap2) {
+        set_build_ids(attributes, false);
+        fd = syscall(SYS_perf_event_open, attributes, thread, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    }
     if (fd < 0 && errno == EINVAL && attributes->read_format == PERF_EVENT_COUNTS_LOST) {
         /* Kernels before 6.0 do not count what was lost; their records still tell. */
         attributes->read_format = 0;

@@ -12,6 +12,7 @@
 #include "base/sys.h"
 #include "events/lockdown.h"
 #include "events/perf_event.h"
+#include "events/registers.h"
 
 static const struct {
     unsigned wanted;
@@ -23,6 +24,7 @@ static const struct {
     {RINGS_FAULTS, EVENT_FAULT_KERNEL}, {RINGS_FAULTS, EVENT_MINOR_FAULT}, {RINGS_FAULTS, EVENT_MAJOR_FAULT},
     {RINGS_SAMPLES, EVENT_SAMPLE},      {RINGS_EXEC, EVENT_EXEC},          {RINGS_FUTEX, EVENT_FUTEX},
     {RINGS_LOCKS, EVENT_LOCK_WANTED},   {RINGS_LOCKS, EVENT_LOCK_GOT},     {RINGS_WAKING, EVENT_WAKING},
+    {RINGS_SPACES, EVENT_MAPPED},
 };
 
 bool rings_wants(unsigned wanted, enum event_kind kind) {
@@ -68,8 +70,10 @@ static int describe_event(struct rings *rings, enum event_kind kind, struct perf
 
 static int prepare(struct rings *rings, size_t ring_bytes, clockid_t clock, size_t most) {
     uint64_t period = rings->sample_period_ns;
-    *rings =
-        (struct rings){.clock = clock, .sample_period_ns = period != 0 ? period : 100000, .set = rings->set};
+    *rings = (struct rings){.clock = clock,
+                            .sample_period_ns = period != 0 ? period : 100000,
+                            .stack_bytes = rings->stack_bytes,
+                            .set = rings->set};
     rings->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     rings->ring_bytes = rings->page_bytes;
     while (rings->ring_bytes < ring_bytes) {
@@ -178,27 +182,39 @@ static enum event_kind call_edge(const char *name, bool enters, const char *cons
     return enters ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
 }
 
-int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason) {
-    static const char *const EDGES[] = {"enter", "exit"};
+/* Adds an edge of a call. 0, -ENOENT where this kernel lacks it, or -errno. */
+static int add_edge(struct rings *rings, const char *name, bool enters, enum event_kind kind,
+                    const char *const *fields) {
+    char tracepoint[64];
+    struct perf_event_attr attributes = perf_event_plain();
+    attributes.use_clockid = 1;
+    attributes.clockid = rings->clock;
+    snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", enters ? "enter" : "exit", name);
+    int error = perf_event_describe_call(tracepoint, fields, &rings->formats[kind], &attributes);
+    if (error != 0) {
+        return error;
+    }
+    if (kind == EVENT_STACK) {
+        attributes.sample_type |= RECORD_REGISTERS | RECORD_USER_STACK;
+        attributes.sample_regs_user = REGISTERS_MASK;
+        attributes.sample_stack_user = (uint32_t)rings->stack_bytes;
+    }
+    return add_to_all(rings, kind, &attributes);
+}
+
+static int add_edges(struct rings *rings, const char *const *names, bool stacks, struct reason *reason) {
     size_t added = 0;
     for (; *names != NULL; names++) {
-        for (int edge = 0; edge < 2; edge++) {
-            char tracepoint[64];
+        for (int edge = 0; edge < (stacks ? 1 : 2); edge++) {
             const char *const *fields = NULL;
             enum event_kind kind = call_edge(*names, edge == 0, &fields);
-            struct perf_event_attr attributes = perf_event_plain();
-            attributes.use_clockid = 1;
-            attributes.clockid = rings->clock;
-            snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_%s_%s", EDGES[edge], *names);
-            int error = perf_event_describe_call(tracepoint, fields, &rings->formats[kind], &attributes);
-            if (error == -ENOENT) {
-                continue;
-            }
-            error = error != 0 ? error : add_to_all(rings, kind, &attributes);
-            if (error != 0) {
+            kind = stacks ? EVENT_STACK : kind;
+            fields = stacks ? EVENT_SOURCES[EVENT_STACK].fields : fields;
+            int error = add_edge(rings, *names, edge == 0, kind, fields);
+            if (error != 0 && error != -ENOENT) {
                 return refuse(rings, error, kind, reason);
             }
-            added++;
+            added += error == 0;
         }
     }
     if (added == 0) {
@@ -206,6 +222,14 @@ int rings_add_calls(struct rings *rings, const char *const *names, struct reason
         return reason_set(reason, -ENOENT, "this kernel has no tracepoints for single system calls");
     }
     return 0;
+}
+
+int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason) {
+    return add_edges(rings, names, false, reason);
+}
+
+int rings_add_stacks(struct rings *rings, const char *const *names, struct reason *reason) {
+    return add_edges(rings, names, true, reason);
 }
 
 int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t clock,

@@ -20,6 +20,7 @@ enum {
     RINGS_FUTEX = 1U << 7,   /* what calls of futex are about */
     RINGS_LOCKS = 1U << 8,   /* waiting for the lock of an address space (mmap_lock) */
     RINGS_WAKING = 1U << 9,  /* tasks that are made runnable, at that moment: for a census */
+    RINGS_SPACES = 1U << 10, /* what becomes of address spaces */
 };
 
 enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24, RINGS_MOST_GROWTHS = 6 };
@@ -52,6 +53,7 @@ struct rings {
     size_t ring_bytes; /* that each begins with, where that much is given */
     clockid_t clock;
     uint64_t sample_period_ns;
+    size_t stack_bytes;            /* of each user stack, set before opening: at most so much is copied */
     const struct counter_set *set; /* what to read at every event, set before opening; NULL: nothing */
     size_t counters;               /* how many of the set are read */
     const struct counter *counted[COUNTERS_MOST];
@@ -80,6 +82,12 @@ int rings_open_own(struct rings *rings, int thread, size_t ring_bytes, clockid_t
  * next to nothing, where RINGS_CALLS makes each write two records. A call that this architecture lacks is
  * left out. 0, or -errno with the reason, and then the rings are closed. */
 int rings_add_calls(struct rings *rings, const char *const *names, struct reason *reason);
+
+/* Adds the entry of the system calls with these names as EVENT_STACK, which has the user stack. Where the
+ * same entry is listened to as well, events that are started later are written first: so the time of the
+ * other does not contain what it takes to copy the stack. 0, or -errno with the reason, and the rings are
+ * closed. */
+int rings_add_stacks(struct rings *rings, const char *const *names, struct reason *reason);
 
 void rings_start(const struct rings *rings);
 void rings_stop(const struct rings *rings);

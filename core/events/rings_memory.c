@@ -8,7 +8,7 @@
 #include "events/perf_event.h"
 #include "events/rings.h"
 
-/* Records are 60 to 400 bytes long, those with a stack up to 1200. */
+/* Records are 60 to 400 bytes long, those with a stack up to 1200; a user stack comes on top. */
 enum { RECORD_BYTES = 65536, MOST_RECORD_BYTES = 1280 };
 
 /* 0 or -errno, and then nothing is open. */
@@ -110,7 +110,7 @@ static void drain_one(struct rings *rings, struct ring *ring, const struct ring_
     uint64_t tail = page->data_tail;
     uint64_t unread = head - tail;
     uint64_t last_ns = 0;
-    bool full = unread > memory->bytes - MOST_RECORD_BYTES;
+    bool full = unread > memory->bytes - MOST_RECORD_BYTES - rings->stack_bytes;
     ring->nearly_full = unread > memory->bytes - memory->bytes / 4;
     rings->overfull += full;
     for (;;) {

@@ -1,6 +1,7 @@
 /* A tracepoint's description as tracefs gives it, then records of a ring that are read by it. */
 #include "census/wakes.h"
 #include "events/events.h"
+#include "events/registers.h"
 #include "fuzz/input.h"
 
 enum { RING_BYTES = 4096, MOST_FORMAT = 2048, MOST_RECORD = 1 << 16 };
@@ -28,6 +29,15 @@ static void read_ring(const unsigned char *ring, const struct event_format *form
             for (size_t i = 0; i < 8 * rest.stack_words; i++) {
                 sum += rest.stack[i];
             }
+            for (size_t i = 0; i < rest.memory_bytes; i++) {
+                sum += rest.memory[i];
+            }
+            for (size_t i = 0; rest.registers != NULL && i < 8 * (size_t)REGISTERS; i++) {
+                sum += rest.registers[i];
+            }
+            for (size_t i = 0; i < rest.build_id_bytes; i++) {
+                sum += rest.build_id[i];
+            }
             event.values[0] += (int64_t)(sum & 1);
             (void)event_kind_name((enum event_kind)event.kind);
         }
@@ -39,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static const char *const NAMES[EVENT_MOST_FIELDS] = {"pid", "comm", "args", "filename"};
     struct input input = {bytes, length};
     struct event_format format;
-    enum event_kind kind = (enum event_kind)(input_number(&input, 1) % EVENT_COUNTS);
+    enum event_kind kind = (enum event_kind)(input_number(&input, 1) % EVENT_KINDS);
     size_t counters = input_number(&input, 1) % (COUNTERS_MOST + 1);
     uint64_t tail = input_number(&input, 2);
     uint64_t head = tail + input_number(&input, 2) % (RING_BYTES + 1);

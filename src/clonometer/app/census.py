@@ -51,6 +51,8 @@ def census(
     until_all_end: bool = False,
     how: str = "auto",
     ring_bytes: int | None = None,
+    stacks: bool = True,
+    debuginfod: bool = False,
     advice: bool = True,
     output_to_stderr: bool = False,
     progress: Progress = SILENT,
@@ -73,6 +75,10 @@ def census(
         ``auto``, ``tracepoints`` or ``ptrace``.
     ring_bytes
         Room for events on each CPU; by default 4 MiB.
+    stacks
+        Say which lines make the tasks, from the stack of each call that makes one.
+    debuginfod
+        Ask the servers that the variable ``DEBUGINFOD_URLS`` names for debug information.
     advice
         Say what other ways to make its tasks would save: once after each boot that takes 2 s of measuring.
     output_to_stderr
@@ -110,6 +116,8 @@ def census(
         until_all_end=until_all_end,
         how=how,
         ring_bytes=ring_bytes,
+        stacks=stacks,
+        debuginfod=debuginfod,
         output_to_stderr=output_to_stderr,
     )
     if tally.ended["not_started"]:

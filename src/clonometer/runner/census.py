@@ -30,6 +30,8 @@ def take_census(
     until_all_end: bool = False,
     how: str = "auto",
     ring_bytes: int | None = None,
+    stacks: bool = True,
+    debuginfod: bool = False,
     output_to_stderr: bool = False,
 ) -> None:
     """Count the tasks of a command, or of a process that runs, until it ends.
@@ -53,6 +55,10 @@ def take_census(
         ``auto``, ``tracepoints`` or ``ptrace``.
     ring_bytes
         Room for events on each CPU; None: 4 MiB.
+    stacks
+        Whether the stack of each call that makes a task is looked at.
+    debuginfod
+        Whether the servers that the variable ``DEBUGINFOD_URLS`` names may be asked for debug information.
     output_to_stderr
         Whether what the command writes to its output goes to standard error instead.
 
@@ -68,6 +74,8 @@ def take_census(
     argv += [f"seconds={seconds:g}"] if seconds is not None else []
     argv += ["until=all"] if until_all_end else []
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
+    argv += [] if stacks else ["stacks=no"]
+    argv += ["debuginfod=yes"] if debuginfod else []
     argv += [f"pid={pid}"] if pid is not None else ["--", *command]
     ended: dict[str, Any] | None = None
     kills = MemoryKills()

@@ -47,7 +47,11 @@ _EXAMPLES = examples(
     help="auto, tracepoints (root or CAP_PERFMON) or ptrace, which shows no times of calls.",
 )
 @click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]")
-@click.option("--wide", is_flag=True, help="Show every creator.")
+@click.option(
+    "--stacks/--no-stacks", default=True, show_default=True, help="Say which lines make the tasks, from their stacks."
+)
+@click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information.")
+@click.option("--wide", is_flag=True, help="Show every creator and call site.")
 @click.option(
     "--advice/--no-advice",
     default=True,

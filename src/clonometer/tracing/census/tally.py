@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from clonometer.tracing.census.call_sites import CallSites
 from clonometer.tracing.census.executed import ExecutedTree
 
 NANOSECONDS = 1_000_000_000
@@ -172,6 +173,7 @@ class Census:
     ended: Mapping[str, Any] = field(default_factory=dict)
     groups: dict[_GroupKey, Group] = field(default_factory=dict)
     executed: ExecutedTree = field(default_factory=ExecutedTree)
+    sites: CallSites = field(default_factory=CallSites)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Take the next line of the answer."""
@@ -180,8 +182,14 @@ class Census:
         elif line["line"] == "end":
             self.ended = line
         elif line["line"] == "task":
-            self._group(line).take(line)
+            group = self._group(line)
+            group.take(line)
             self.executed.take(line)
+            self.sites.take(line, group.mechanism)
+        elif line["line"] == "site":
+            self.sites.take_stack(line)
+        elif line["line"] == "module":
+            self.sites.take_module(line)
 
     def _group(self, line: Mapping[str, Any]) -> Group:
         flags = tuple(line["flag_names"])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from clonometer.tracing.census.call_sites import MISSING_STACKS, sites_to_json
 from clonometer.tracing.census.executed import executed_to_json
 from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import PTRACE_SEES_NO_TIMES, TIMES, Census, Group
@@ -41,8 +42,20 @@ def census_to_json(
         "buffer_grown": ended["grown"],
         "unseen_ends": ended["unseen"],
         "executed": executed_to_json(census.executed.whole()),
+        "stacks": _stacks_to_json(ended.get("stacks", {})),
+        "sites": sites_to_json(census.sites.by_cost()),
         "creators": [_group_to_json(group) for group in census.by_cost()],
         "savings": [_saving_to_json(saving) for saving in savings],
+    }
+
+
+def _stacks_to_json(stacks: Mapping[str, Any]) -> dict[str, Any]:
+    """How call sites were found, and of how many tasks they are not known, by the reason."""
+    return {
+        "by": stacks.get("by"),
+        "without": stacks.get("without") or None,
+        "copied_bytes": stacks.get("copied_bytes"),
+        "missing": {name: stacks[name] for name in MISSING_STACKS if stacks.get(name)},
     }
 
 

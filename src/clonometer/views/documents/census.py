@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clonometer.tracing.census.call_sites import MISSING_STACKS, STACK_ENDS, CallSite, one_place
 from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
@@ -18,6 +19,7 @@ _LABEL_LEAST = 10
 _LABEL_MOST = 40
 _ROWS = 15
 _PROGRAMS = 10
+_SITES = 10
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
@@ -37,7 +39,13 @@ def census_document(
     shown = groups if wide else groups[:_ROWS]
     executed = _executed(groups, by_creator=wide)
     listed = executed if wide else executed[:_PROGRAMS]
-    hints = wide_adds((len(groups) - len(shown), "row"), (len(executed) - len(listed), "program"))
+    sites = one_place([site for site in census.sites.by_cost() if site.frames])
+    shown_sites = sites if wide else sites[:_SITES]
+    hints = wide_adds(
+        (len(sites) - len(shown_sites), "call site"),
+        (len(groups) - len(shown), "row"),
+        (len(executed) - len(listed), "program"),
+    )
     last: list[DocumentBlock] = [
         BulletList(_sentences(census, groups)),
         *(Note(text, "warn") for text in _cautions(census)),
@@ -45,6 +53,8 @@ def census_document(
     parts: list[list[DocumentBlock]] = [first]
     if shown:
         parts.append([TableBlock(_table(shown, timed=census.how == "tracepoints"))])
+    if sites:
+        parts.append([TableBlock(_sites(shown_sites, timed=census.how == "tracepoints"))])
     if listed:
         parts.append([TableBlock(_programs(listed, by_creator=wide))])
     parts[-1] += map(Hint, hints)
@@ -139,6 +149,24 @@ def _table(groups: Sequence[Group], *, timed: bool) -> Table:
     columns.append(Column("lives, ms", lives, "point", drop=4))
     if timed:
         columns.append(Column("all, ms", [_time(group.cost_ns, _MILLISECOND) for group in groups], "point"))
+    return Table(columns)
+
+
+def _sites(sites: Sequence[CallSite], *, timed: bool) -> Table:
+    """Where tasks are made: the call outside of the C library, and what it called."""
+    frames = [site.where or site.frames[0] for site in sites]
+    columns = [
+        Column("made at", [clean(frame.place) for frame in frames], least=16, most=_LABEL_MOST, cut_start=True),
+        Column("in", [clean(frame.name or MISSING) for frame in frames], least=8, most=_LABEL_MOST, drop=2),
+        Column("by", [clean(site.api or site.mechanism) for site in sites], least=8, most=20),
+        Column("how", [site.mechanism for site in sites], drop=3),
+        Column("times", [f"{site.created:,}" for site in sites], "point"),
+    ]
+    if timed:
+        columns += [
+            Column("each, µs", [_time(site.making_median_ns, _MICROSECOND) for site in sites], "point", drop=1),
+            Column("all, ms", [_time(site.cost_ns, _MILLISECOND) for site in sites], "point"),
+        ]
     return Table(columns)
 
 
@@ -240,7 +268,25 @@ def _cautions(census: Census) -> list[str]:
         sentences.append(f"{census.running:,} of its tasks {be} still running when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
         sentences.append(f"{counted(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
-    return sentences + _room(census)
+    return sentences + _room(census) + _stackless(census)
+
+
+def _stackless(census: Census) -> list[str]:
+    """Why call sites are missing, or less than they could be."""
+    stacks = census.ended.get("stacks", {})
+    sentences = []
+    if stacks.get("by") == "frame pointers" and stacks["without"]:
+        sentences.append(
+            f"Call sites are known by frame pointers alone, which most programs lack: {clean(stacks['without'])}."
+        )
+    elif stacks.get("without"):
+        sentences.append(f"Call sites are not known: {clean(stacks['without'])}.")
+    missing = [f"{stacks[name]:,} {why}" for name, why in MISSING_STACKS.items() if stacks.get(name)]
+    if missing:
+        sentences.append(f"Of some tasks the call site is not known: {', '.join(missing)}.")
+    cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
+    sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
+    return sentences
 
 
 def _go_on(census: Census) -> str:

@@ -1,0 +1,230 @@
+"""The places in programs that make tasks: stacks of calls, as the census unwound them, with what each made."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+#: Why a task has no call site, by the name under which `census` counts it.
+MISSING_STACKS = {
+    "lost": "for want of room",
+    "narrow": "of 32-bit programs",
+    "unknown_mappings": "of creators that had gone before their mappings could be read",
+    "too_many": "of new stacks that came faster than they are unwound, 2,000 a second",
+    "no_stack": "without a user stack",
+}
+#: Where a stack ends other than at the outermost call.
+STACK_ENDS = {
+    "beyond copy": "the stack goes on beyond what is copied of it",
+    "no table": "code without unwind tables, as just-in-time compilers write it",
+    "no code": "an address at which no code is known to be mapped",
+    "most frames": "more calls than are kept",
+    "frame pointers end": "where the frame pointers end, which need not be the outermost call",
+}
+#: A program that makes tasks in ever new places must not fill the memory.
+_MOST_SITES = 10_000
+#: The C libraries, and their functions where a program contains them: who calls these is the site.
+_LIBRARY = re.compile(r"^(?:libc|libpthread|ld-linux[^/]*|ld-musl[^/]*|ld)[.-][^/]*$")
+_MAKERS = frozenset(
+    (
+        *("fork", "vfork", "clone", "clone3", "clone_internal", "libc_fork", "libc_vfork"),
+        *("posix_spawn", "posix_spawnp", "spawni", "spawnix"),
+        *("system", "do_system", "popen", "proc_open", "new_proc_open"),
+        *("pthread_create", "create_thread", "thrd_create"),
+    )
+)
+#: What programs call, where the C library names its function otherwise.
+_PUBLIC = {
+    "do_system": "system",
+    "libc_fork": "fork",
+    "Fork": "fork",
+    "new_proc_open": "popen",
+    "IO_proc_open": "popen",
+}
+
+
+@dataclass(frozen=True)
+class StackFrame:
+    """One call of a stack.
+
+    ``module`` is the file that its code is in, None for code that is in no file (just-in-time compilers);
+    ``module_offset`` the address in it, as the file counts. ``function`` and how far into it (``plus``), ``file`` and
+    ``source_line`` are None where they are not known.
+    """
+
+    module: str | None
+    build_id: str | None
+    module_offset: int
+    function: str | None = None
+    plus: int | None = None
+    file: str | None = None
+    source_line: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's name, without the version of its symbol."""
+        return (self.function or "").partition("@")[0]
+
+    @property
+    def is_maker(self) -> bool:
+        """Whether it is of the C library, or one of its functions that make tasks."""
+        library = self.module is not None and _LIBRARY.match(self.module.rpartition("/")[2])
+        return bool(library) or self.name.lower().lstrip("_").removeprefix("gi_").lstrip("_") in _MAKERS
+
+    @property
+    def place(self) -> str:
+        """Where it is: file and line, else module and address."""
+        if self.file is not None and self.source_line:
+            return f"{self.file}:{self.source_line}"
+        return f"{self.module or '[code in no file]'}+0x{self.module_offset:x}"
+
+
+@dataclass
+class CallSite:
+    """What one place makes in one way: the key is the program, the mechanism, and the stack.
+
+    ``making_ns`` has the time of each task that was timed; ``cost_ns`` their making and exec in sum.
+    """
+
+    program: str | None
+    mechanism: str
+    site: int | None = None
+    created: int = 0
+    execed: int = 0
+    cost_ns: int = 0
+    making_ns: array[int] = field(default_factory=lambda: array("q"))
+    frames: Sequence[StackFrame] = ()
+    #: Where the stack ends, other than at the outermost call: a key of `STACK_ENDS`.
+    ends: str | None = None
+
+    def add(self, other: CallSite) -> None:
+        """Take what another one has made for its own."""
+        self.created += other.created
+        self.execed += other.execed
+        self.cost_ns += other.cost_ns
+        self.making_ns.extend(other.making_ns)
+
+    @property
+    def making_median_ns(self) -> float | None:
+        """The median of a making; None where none was timed."""
+        return float(median(self.making_ns)) if self.making_ns else None
+
+    @property
+    def where(self) -> StackFrame | None:
+        """The innermost call that is not in the C library; None where no stack is known."""
+        return next((frame for frame in self.frames if not frame.is_maker), None)
+
+    @property
+    def api(self) -> str | None:
+        """The function that was called there, as far as its name is known."""
+        names = []
+        for frame in self.frames:
+            if not frame.is_maker:
+                break
+            names.append(frame.name)
+        name = names[-1].lstrip("_") if names else ""
+        return _PUBLIC.get(name, name) or None
+
+
+_SiteKey = tuple[str | None, str, int | None]
+
+
+@dataclass
+class CallSites:
+    """All of a census; filled line by line. Names come at its end: see `census`."""
+
+    _sites: dict[_SiteKey, CallSite] = field(default_factory=dict)
+    _stacks: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    _modules: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def take(self, line: Mapping[str, Any], mechanism: str) -> None:
+        """Take a task."""
+        key: _SiteKey = (line["creator_program"], mechanism, line.get("site"))
+        if key not in self._sites and len(self._sites) >= _MOST_SITES:
+            key = (None, mechanism, None)
+        site = self._sites.setdefault(key, CallSite(*key))
+        site.created += 1
+        site.execed += line["execs"] > 0
+        site.cost_ns += line["cost_ns"] or 0
+        if line["making_ns"] is not None:
+            site.making_ns.append(line["making_ns"])
+
+    def take_stack(self, line: Mapping[str, Any]) -> None:
+        """Take what a site's calls are."""
+        self._stacks[line["site"]] = line
+
+    def take_module(self, line: Mapping[str, Any]) -> None:
+        """Take what a file of code is."""
+        self._modules[line["module"]] = line
+
+    def by_cost(self) -> list[CallSite]:
+        """The sites, dearest first; where no calls were timed, most tasks first.
+
+        One place may reach the kernel by several ways through the C library: these are one site.
+        """
+        merged: dict[tuple[Any, ...], CallSite] = {}
+        for site in self._sites.values():
+            stack = self._stacks.get(site.site) if site.site is not None else None
+            frames = [self._frame(frame) for frame in stack["frames"] if frame] if stack is not None else []
+            ends = stack["ends"] if stack is not None and stack["ends"] != "complete" else None
+            whole = CallSite(site.program, site.mechanism, frames=frames, ends=ends)
+            callers = tuple((frame.module, frame.module_offset) for frame in frames if not frame.is_maker)
+            merged.setdefault((site.program, site.mechanism, whole.api, callers, ends), whole).add(site)
+        return sorted(merged.values(), key=lambda site: (-site.cost_ns, -site.created))
+
+    def _frame(self, frame: Mapping[str, Any]) -> StackFrame:
+        module = self._modules.get(frame["module"], {})
+        return StackFrame(
+            module=module.get("path"),
+            build_id=module.get("build_id"),
+            module_offset=frame["offset"],
+            function=frame["function"],
+            plus=frame["plus"] if frame["function"] is not None else None,
+            file=frame["file"],
+            source_line=frame["source_line"] or None,
+        )
+
+
+def one_place(sites: Sequence[CallSite]) -> list[CallSite]:
+    """Add up the sites of one line, whoever called its function; each has the stack of the first."""
+    places: dict[tuple[Any, ...], CallSite] = {}
+    for site in sites:
+        where = site.where.place if site.where is not None else None
+        whole = CallSite(site.program, site.mechanism, frames=site.frames, ends=site.ends)
+        places.setdefault((site.program, site.mechanism, site.api, where), whole).add(site)
+    return sorted(places.values(), key=lambda site: (-site.cost_ns, -site.created))
+
+
+def sites_to_json(sites: Sequence[CallSite]) -> list[dict[str, Any]]:
+    """Turn call sites into plain JSON values."""
+    return [
+        {
+            "program": site.program,
+            "mechanism": site.mechanism,
+            "api": site.api,
+            "created": site.created,
+            "execed": site.execed,
+            "making_median_ns": site.making_median_ns,
+            "cost_ns": site.cost_ns if site.making_ns else None,
+            "where": None if site.where is None else _frame_to_json(site.where),
+            "frames": [_frame_to_json(frame) for frame in site.frames],
+            "frames_end": STACK_ENDS.get(site.ends or "", site.ends),
+        }
+        for site in sites
+    ]
+
+
+def _frame_to_json(frame: StackFrame) -> dict[str, Any]:
+    return {
+        "function": frame.function,
+        "plus": frame.plus,
+        "file": frame.file,
+        "line": frame.source_line,
+        "module": frame.module,
+        "module_offset": frame.module_offset,
+        "build_id": frame.build_id,
+    }

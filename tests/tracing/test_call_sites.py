@@ -1,0 +1,113 @@
+"""Call sites, gathered from lines of a census: which call is named, what is one place, and what is missing."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tests.tracing.test_census import ended, taken, task
+
+from clonometer.tracing.census import call_sites
+from clonometer.tracing.census.call_sites import StackFrame
+from clonometer.tracing.census.to_json import census_to_json
+from clonometer.views.documents.census import census_document
+from clonometer.views.terminal.document import render_document
+
+render_census = partial(render_document, census_document)
+STACKS = {"by": "libdw", "without": "", "copied_bytes": 8192}
+
+
+def module(number: int, path: str | None, **changes: Any) -> dict[str, Any]:
+    return {"line": "module", "module": number, "path": path, "build_id": None, "code_of": None} | changes
+
+
+def frame(number: int, function: str | None, offset: int = 16, line: int = 0) -> dict[str, Any]:
+    place = {"file": "/src/a.c" if line else None, "source_line": line}
+    return {"module": number, "offset": offset, "function": function, "plus": 4, **place}
+
+
+def site(number: int, *frames: dict[str, Any], ends: str = "complete") -> dict[str, Any]:
+    return {"line": "site", "site": number, "ends": ends, "frames": frames}
+
+
+MODULES = [module(0, "/lib/x86_64-linux-gnu/libc.so.6"), module(1, "/bin/planted", build_id="ab" * 20)]
+LIBRARY = [frame(0, "__clone3"), frame(0, "__spawnix", 32), frame(0, "posix_spawn@@GLIBC_2.15", 48)]
+
+
+def test_the_site_is_the_call_outside_of_the_c_library_and_the_api_what_it_called() -> None:
+    stack = site(0, *LIBRARY, frame(1, "start_it", 80, line=12), frame(1, "main", 96, line=40))
+    census = taken(task(site=0), task(site=0, making_ns=120_000), stack, *MODULES, ended(stacks=STACKS))
+    (only,) = census.sites.by_cost()
+    assert only.where == StackFrame("/bin/planted", "ab" * 20, 80, "start_it", 4, "/src/a.c", 12)
+    assert (only.api, only.created, only.making_median_ns) == ("posix_spawn", 2, 100_000)
+    answer = census_to_json(census, ["make"], None)
+    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
+    jsonschema.validate(answer, schema)
+    assert answer["sites"][0]["where"]["line"] == 12
+    assert answer["sites"][0]["frames_end"] is None
+    text = render_census(census, "planted", width=100)
+    assert "/src/a.c:12  start_it  posix_spawn" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "expected"),
+    [
+        ("fork", "/lib/libc.so.6", True),
+        ("anything", "/lib/libc-2.31.so", True),
+        ("anything", "/lib/ld-musl-x86_64.so.1", True),
+        ("__libc_fork", "/bin/static", True),
+        ("__GI___clone_internal", "/bin/static", True),
+        ("pthread_create@GLIBC_2.2.5", "/bin/static", True),
+        ("fork_worker", "/bin/planted", False),
+        (None, "/usr/lib/libcurl.so.4", False),
+        (None, None, False),
+    ],
+)
+def test_what_belongs_to_the_c_library(name: str | None, path: str | None, expected: bool) -> None:
+    assert StackFrame(path, None, 0, name).is_maker is expected
+
+
+def test_ways_through_the_library_are_one_site_and_callers_are_several() -> None:
+    other = [frame(0, "_Fork", 64), *LIBRARY[1:]]
+    lines = [
+        site(0, *LIBRARY, frame(1, "f", 80, line=12), frame(1, "main", 96)),
+        site(1, *other, frame(1, "f", 80, line=12), frame(1, "main", 96)),
+        site(2, *LIBRARY, frame(1, "f", 80, line=12), frame(1, "main", 128)),
+    ]
+    census = taken(*(task(site=number) for number in (0, 1, 2)), *lines, *MODULES, ended(stacks=STACKS))
+    assert sorted(each.created for each in census.sites.by_cost()) == [1, 2]
+    rows = [line for line in render_census(census, "x", width=100).splitlines() if "a.c:12" in line]
+    assert len(rows) == 1, "on the terminal it is one line of the source"
+    assert " 3 " in rows[0]
+
+
+def test_what_is_not_known_is_said() -> None:
+    stacks = {"by": "frame pointers", "without": "libdw.so.1 is not installed", "lost": 7, "narrow": 1}
+    stack = site(0, frame(0, None), ends="no table")
+    census = taken(task(site=0), task(site=None), stack, *MODULES, ended(stacks=stacks))
+    text = " ".join(render_census(census, "x").split())
+    assert "by frame pointers alone, which most programs lack: libdw.so.1 is not installed." in text
+    assert "7 for want of room, 1 of 32-bit programs" in text
+    assert "1 call site end at code without unwind tables" in text
+    answer = census_to_json(census, ["x"], None)
+    assert answer["stacks"]["missing"] == {"lost": 7, "narrow": 1}
+    assert [each["where"] for each in answer["sites"]] == [None, None]
+    assert answer["sites"][0]["frames_end"].startswith("code without unwind tables")
+
+
+def test_code_in_no_file_has_its_address() -> None:
+    lines = [site(0, frame(2, None, 0x7F00)), module(2, None, code_of=41)]
+    census = taken(task(site=0), *lines, ended(stacks=STACKS))
+    assert census.sites.by_cost()[0].where.place == "[code in no file]+0x7f00"  # type: ignore[union-attr]
+
+
+def test_ever_new_places_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_sites, "_MOST_SITES", 3)
+    census = taken(*(task(site=number) for number in range(9)), ended(stacks=STACKS))
+    sites = census.sites.by_cost()
+    assert sum(each.created for each in sites) == 9
+    assert len(census.sites._sites) <= 4
