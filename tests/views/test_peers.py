@@ -8,25 +8,30 @@ from functools import partial
 
 import pytest
 
+from clonometer.results.change import Change
 from clonometer.results.peers.configurations import CONFIGURATIONS
-from clonometer.results.peers.rows import PeerRow
+from clonometer.results.peers.rows import PeerFigure, PeerRow
 from clonometer.runner.peers import PROGRAMS
+from clonometer.verdicts import Direction
 from clonometer.views.documents.peers import peers_document
 from clonometer.views.terminal.document import render_document
 
 render_peers = partial(render_document, peers_document)
 
-FIGURES = {"ours_ns": 50_000.0, "ours_low_ns": 49_000.0, "ours_high_ns": 51_000.0}
-THEIRS = {"peer_ns": 150_000.0, "peer_low_ns": 148_000.0, "peer_high_ns": 152_000.0}
-RATIO = {"ratio": 3.0, "ratio_low": 2.9, "ratio_high": 3.1}
+OURS, THEIRS = PeerFigure(50_000.0, 49_000.0, 51_000.0, 12), PeerFigure(150_000.0, 148_000.0, 152_000.0, 12)
+ALONE = Change(base=OURS, other=PeerFigure())
+RATIO = Change(base=OURS, other=THEIRS, value=3.0, low=2.9, high=3.1, direction=Direction.MORE)
 
 
 def rows():
-    made = [PeerRow(configuration, "not run", **FIGURES) for configuration in CONFIGURATIONS]
-    different = replace(made[8], status="measured", alike=False, reason=made[8].configuration.why, **THEIRS, **RATIO)
-    unclear = replace(different, configuration=CONFIGURATIONS[9], alike=None, ratio_low=0.9)
-    alike = replace(different, configuration=CONFIGURATIONS[20], alike=True, reason=None)
-    failed = replace(made[7], status="failed", reason="it ended with status 1", ours_ns=None)
+    made = [PeerRow(configuration, "not run", ALONE) for configuration in CONFIGURATIONS]
+    different = replace(made[8], status="measured", reason=made[8].configuration.why, change=RATIO)
+    unsure = replace(RATIO, low=0.9, direction=Direction.UNKNOWN)
+    unclear = replace(different, configuration=CONFIGURATIONS[9], change=unsure)
+    equal = replace(RATIO, direction=Direction.EQUAL)
+    alike = replace(different, configuration=CONFIGURATIONS[20], change=equal, reason=None)
+    nothing = Change(base=PeerFigure(), other=PeerFigure())
+    failed = replace(made[7], status="failed", reason="it ended with status 1", change=nothing)
     return [*made[:6], replace(made[6], status="not installed"), failed, different, unclear, *made[10:20], alike]
 
 
@@ -47,7 +52,10 @@ def test_every_row_fits_and_says_what_and_why(width):
 
 
 def test_it_begins_with_how_far_apart_two_figures_of_one_word_are():
-    made = [replace(row, ours_ns=(number + 1) * 10_000.0) for number, row in enumerate(rows()[:5])]
+    made = [
+        replace(row, change=replace(ALONE, base=replace(OURS, value=(number + 1) * 10_000.0)))
+        for number, row in enumerate(rows()[:5])
+    ]
     text = " ".join(render_peers(made, [], width=100).split())
     assert text.startswith("A fork takes 10 µs or 50 µs on this machine, depending on who defines it: Bendersky 2018 (")
     assert "Not installed" not in text
@@ -56,7 +64,7 @@ def test_it_begins_with_how_far_apart_two_figures_of_one_word_are():
 def test_what_is_not_run_from_here_is_one_line_a_word_unless_all_is_asked_for():
     text = render_peers(rows(), [], width=80)
     assert "ours, as others measure: Bendersky 2018 50 µs, " in text
-    of_peers = {row.configuration.peer for row in rows() if row.status == "failed" or row.ratio is not None}
+    of_peers = {row.configuration.peer for row in rows() if row.status == "failed" or row.change.value is not None}
     assert {line.split("  ")[1] for line in text.splitlines() if re.match("  [^ o]", line)} >= of_peers
     assert "failed: it ended with status 1" in text, "what failed is not folded"
     assert len(text.splitlines()) < len(render_peers(rows(), [], width=80, wide=True).splitlines()) - 15

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from clonometer.app.measuring import find_catalogue
 from clonometer.plan.planfile import load_plan
+from clonometer.records import to_json
 from clonometer.results.peers.comparison import compare_peers
 from clonometer.results.peers.rows import PeerRow
 from clonometer.results.schedule.scheduler import RoundsScheduler
@@ -43,7 +44,7 @@ class PeersAnswer:
         return {
             "schema": PEERS_SCHEMA,
             "status": self.outcome.status,
-            "rows": [_row(row) for row in self.rows],
+            "rows": [to_json(row) for row in self.rows],
             "programs": [
                 {
                     "name": program.name,
@@ -122,8 +123,3 @@ def _place(out: str | os.PathLike[str] | None) -> Iterator[Path]:
         return
     with temporary_folder() as folder:
         yield folder / "peers.parquet"
-
-
-def _row(row: PeerRow) -> dict[str, Any]:
-    fields = asdict(row)
-    return {**fields.pop("configuration"), **fields}

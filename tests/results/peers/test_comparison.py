@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 from tests.fakes.documents import PROCESS, made_document
 
+from clonometer.records import to_json
 from clonometer.results.peers.comparison import compare_peers
 from clonometer.results.peers.configurations import CONFIGURATIONS
 from clonometer.results.peers.rows import spread
@@ -56,7 +61,7 @@ def test_every_configuration_is_named_once_and_knows_its_statistic():
 def test_a_rate_is_the_distance_of_starts_within_blocks():
     run = MadeRun({FORK: processes(*[50] * 12, gap=400)})
     row = row_of(compare_peers(run, {}, {}, seed=1), "stress-ng.fork")
-    assert (row.ours_ns, row.ours_processes, row.ratio) == (400.0, 12, None)
+    assert (row.ours.value, row.ours.n, row.change.value) == (400.0, 12, None)
 
 
 @pytest.mark.parametrize(("id_", "value"), [("libmicro.fork", 20.0), ("osbench.fork", 15.0), ("bendersky.fork", 37.5)])
@@ -64,13 +69,13 @@ def test_statistics_of_a_process(id_, value):
     # Two blocks: 10 and 20, then 20 and 100: median 20, best block 15, mean 37.5.
     rows = [(0, 0, 0, 10, 0), (0, 0, 1, 20, 0), (0, 1, 0, 20, 0), (0, 1, 1, 100, 0)]
     cell = next(configuration.cell for configuration in CONFIGURATIONS if configuration.id == id_)
-    assert row_of(compare_peers(MadeRun({cell: rows}), {}, {}, seed=1), id_).ours_ns == value
+    assert row_of(compare_peers(MadeRun({cell: rows}), {}, {}, seed=1), id_).ours.value == value
 
 
 def test_failed_launches_and_nulls_are_left_out():
     rows = [(0, 0, 0, 10, 0), (0, 0, 5, 9999, 11), (0, 0, 7, NULL, 0), (0, 0, 9, 30, 0)]
     cell = next(configuration.cell for configuration in CONFIGURATIONS if configuration.id == "perf.fork")
-    assert row_of(compare_peers(MadeRun({cell: rows}), {}, {}, seed=1), "perf.fork").ours_ns == 20.0
+    assert row_of(compare_peers(MadeRun({cell: rows}), {}, {}, seed=1), "perf.fork").ours.value == 20.0
 
 
 def figures(*values):
@@ -80,9 +85,9 @@ def figures(*values):
 def test_a_ratio_far_from_one_has_its_reason():
     run = MadeRun({FORK: processes(*range(95, 107), gap=100)})
     row = row_of(compare_peers(run, {"stress-ng.fork": figures(*range(290, 302))}, {}, seed=1), "stress-ng.fork")
-    assert row.ratio == pytest.approx(2.955, abs=0.01)
-    assert row.ratio_low <= row.ratio <= row.ratio_high
-    assert (row.alike, row.status, row.peer_runs) == (False, "measured", 12)
+    assert row.change.value == pytest.approx(2.955, abs=0.01)
+    assert row.change.low <= row.change.value <= row.change.high
+    assert (row.alike, row.status, row.peer.n) == (False, "measured", 12)
     assert "large program" in row.reason
 
 
@@ -92,7 +97,7 @@ def test_a_ratio_near_one_needs_none_and_a_wide_one_cannot_be_told():
     assert (near.alike, near.reason) == (True, None)
     wide = row_of(compare_peers(run, {"stress-ng.fork": figures(50, 90, 400, 110)}, {}, seed=1), "stress-ng.fork")
     assert wide.alike is None
-    assert wide.ratio_low < 1 < wide.ratio_high
+    assert wide.change.low < 1 < wide.change.high
 
 
 def test_absent_figures_say_why():
@@ -102,16 +107,26 @@ def test_absent_figures_say_why():
     assert (row_of(rows, "lmbench.fork").status, row_of(rows, "lmbench.fork").reason) == ("not installed", None)
     assert (row_of(rows, "perf.fork").status, row_of(rows, "perf.fork").reason) == ("failed", "it ended")
     assert row_of(rows, "unixbench.spawn").status == "not run"
-    assert all(row.ours_ns is None for row in rows)
+    assert all(row.ours.value is None for row in rows)
     assert spread(rows, "fork") is None
 
 
 def test_a_figure_without_our_own_is_kept():
     row = row_of(compare_peers(MadeRun({}), {"perf.pipe": figures(5, 6)}, {}, seed=1), "perf.pipe")
-    assert (row.peer_ns, row.ratio, row.reason) == (5.5, None, "our own cell was not measured")
+    assert (row.peer.value, row.change.value, row.reason) == (5.5, None, "our own cell was not measured")
 
 
 def test_the_spread_of_a_word():
     cells = {FORK: processes(*[100] * 12, gap=700), "launch.fork[temperature=warm]": processes(*[60] * 12)}
     least, most = spread(compare_peers(MadeRun(cells), {}, {}, seed=1), "fork")
     assert (least.configuration.id, most.configuration.id) == ("clonometer.fork", "stress-ng.fork")
+
+
+def test_rows_are_written_as_the_schema_says():
+    schema = json.loads((Path(__file__).parents[3] / "docs/schemas/peers.schema.json").read_text(encoding="utf-8"))
+    of_row = Draft202012Validator({"$ref": "#/$defs/row", "$defs": schema["$defs"]})
+    run = MadeRun({FORK: processes(*[100] * 12, gap=100)})
+    for row in compare_peers(run, {"stress-ng.fork": figures(*[104] * 12)}, {}, seed=1):
+        written = to_json(row)
+        of_row.validate(written)
+        assert list(written) == schema["$defs"]["row"]["required"]

@@ -8,17 +8,20 @@ statistic that a peer means; what is left between it and us then has a reason.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clonometer.results.change import Change
 from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
-from clonometer.results.peers.rows import PeerRow
+from clonometer.results.peers.rows import PeerFigure, PeerRow
 from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.quantiles import quantile_interval
+from clonometer.verdicts import Direction
 
 ALIKE = (0.8, 1.25)
 
@@ -57,31 +60,41 @@ def _compare(
     absent: Mapping[str, tuple[str, str | None]],
     seed: int,
 ) -> PeerRow:
-    fields: dict[str, Any] = {}
-    if ours is not None:
-        our_median = quantile_interval(ours.values)
-        fields |= {"ours_ns": our_median.value, "ours_low_ns": our_median.low, "ours_high_ns": our_median.high}
-        fields["ours_processes"] = int(ours.values.size)
-    if not figure:
+    theirs = Processes.of([value for _, value in figure], [when for when, _ in figure]) if figure else None
+    change = Change(base=_figure(ours), other=_figure(theirs))
+    if theirs is None:
         if configuration.id.startswith("clonometer."):
-            return PeerRow(configuration, "measured", **fields)
+            return PeerRow(configuration, "measured", change)
         status, why = absent.get(configuration.id, ("not run", None))
-        return PeerRow(configuration, status, reason=why, **fields)
-    theirs = Processes.of([value for _, value in figure], [when for when, _ in figure])
-    other = quantile_interval(theirs.values)
-    fields |= {"peer_ns": other.value, "peer_low_ns": other.low, "peer_high_ns": other.high, "peer_runs": len(figure)}
+        return PeerRow(configuration, status, change, why)
     if ours is None or ours.values.min() <= 0:
-        return PeerRow(configuration, "measured", reason="our own cell was not measured", **fields)
+        return PeerRow(configuration, "measured", change, "our own cell was not measured")
     ratio = ratio_of_medians(theirs, ours, seed=seed)
-    fields |= {"ratio": ratio.value, "ratio_low": ratio.low, "ratio_high": ratio.high}
-    alike = _alike(ratio.low, ratio.high)
-    return PeerRow(configuration, "measured", alike=alike, reason=None if alike else configuration.why, **fields)
+    change = replace(
+        change,
+        value=ratio.value,
+        low=ratio.low,
+        high=ratio.high,
+        direction=_direction(ratio.low, ratio.high),
+        method=ratio.method,
+        n=ratio.n,
+    )
+    why = None if change.direction == Direction.EQUAL else configuration.why
+    return PeerRow(configuration, "measured", change, why)
 
 
-def _alike(low: float, high: float) -> bool | None:
+def _figure(processes: Processes | None) -> PeerFigure:
+    if processes is None:
+        return PeerFigure()
+    return PeerFigure(*quantile_interval(processes.values).ends, int(processes.values.size))
+
+
+def _direction(low: float, high: float) -> Direction:
     if ALIKE[0] <= low and high <= ALIKE[1]:
-        return True
-    return None if low <= ALIKE[1] and high >= ALIKE[0] else False
+        return Direction.EQUAL
+    if low <= ALIKE[1] and high >= ALIKE[0]:
+        return Direction.UNKNOWN
+    return Direction.of(low - 1)
 
 
 def _ours(run: RunSource, configuration: PeerConfiguration, starts: Mapping[int, float]) -> Processes | None:

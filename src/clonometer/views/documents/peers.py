@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clonometer.results.peers.rows import PeerRow, spread
-from clonometer.units import format_duration, format_ratio
+from clonometer.results.peers.rows import PeerFigure, PeerRow, spread
+from clonometer.units import format_duration
 from clonometer.views.document import Commands, CommentedTables, Document, DocumentBlock, Paragraph
 from clonometer.views.table import MISSING, Column, Table
 
@@ -55,7 +55,7 @@ def _is_folded(row: PeerRow) -> bool:
 
 
 def _folded(rows: Sequence[PeerRow]) -> str:
-    figures = [f"{row.configuration.peer} {_figure(*_ours(row))}" for row in rows]
+    figures = [f"{row.configuration.peer} {_figure(row.ours)}" for row in rows]
     return f"ours, as others measure: {', '.join(figures)}" if figures else ""
 
 
@@ -63,8 +63,8 @@ def _table(head: str, rows: Sequence[PeerRow]) -> Table:
     return Table(
         [
             Column("", [f"  {row.configuration.peer}" for row in rows]),
-            Column("peer", [_figure(row.peer_ns, row.peer_low_ns, row.peer_high_ns) for row in rows], "right"),
-            Column("ours", [_figure(*_ours(row)) for row in rows], "right"),
+            Column("peer", [_figure(row.peer) for row in rows], "right"),
+            Column("ours", [_figure(row.ours) for row in rows], "right"),
             Column("ratio", [_ratio(row) for row in rows]),
         ],
         head,
@@ -72,8 +72,8 @@ def _table(head: str, rows: Sequence[PeerRow]) -> Table:
 
 
 def _ratio(row: PeerRow) -> str:
-    if row.ratio is not None and row.ratio_low is not None and row.ratio_high is not None:
-        return format_ratio(row.ratio, row.ratio_low, row.ratio_high)
+    if row.change.value is not None:
+        return row.change.text
     return row.status if row.status in ("failed", "unavailable", "not installed") else ""
 
 
@@ -82,7 +82,7 @@ def _reasons(row: PeerRow) -> list[str]:
     reasons = [row.configuration.measures]
     if row.status in ("failed", "unavailable") and row.reason:
         reasons.append(f"{row.status}: {row.reason}")
-    elif row.status == "measured" and row.ratio is not None:
+    elif row.status == "measured" and row.change.value is not None:
         reasons.append(_verdict(row))
     return reasons
 
@@ -94,8 +94,8 @@ def _verdict(row: PeerRow) -> str:
     return f"{lead}: {row.reason}" if row.reason else lead
 
 
-def _figure(value_ns: float | None, low_ns: float | None, high_ns: float | None) -> str:
-    return MISSING if value_ns is None else format_duration(value_ns, low_ns, high_ns)
+def _figure(figure: PeerFigure) -> str:
+    return MISSING if figure.value is None else format_duration(figure.value, figure.low, figure.high)
 
 
 def _spread(rows: Sequence[PeerRow]) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _spread(rows: Sequence[PeerRow]) -> Iterator[str]:
     for word in ("fork", "thread"):
         ends = spread(rows, word)
         if ends is not None:
-            (least, low), (most, high) = ((row, _figure(*_ours(row))) for row in ends)
+            (least, low), (most, high) = ((row, _figure(row.ours)) for row in ends)
             yield (
                 f"A {word} takes {low} or {high} on this machine, depending on who defines it: {_meaning(least)}, or "
                 f"{_meaning(most)}."
@@ -112,7 +112,3 @@ def _spread(rows: Sequence[PeerRow]) -> Iterator[str]:
 
 def _meaning(row: PeerRow) -> str:
     return f"{row.configuration.peer} ({row.configuration.measures})"
-
-
-def _ours(row: PeerRow) -> tuple[float | None, float | None, float | None]:
-    return row.ours_ns, row.ours_low_ns, row.ours_high_ns
