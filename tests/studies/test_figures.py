@@ -38,7 +38,7 @@ def test_four_gigabytes_have_no_number_where_less_was_measured():
     )
     row, control = rows("S7", results)
     assert (row.value, row.low, row.high, row.ratio) == (None, None, None, None)
-    assert row.note.startswith("not measured here: needs 4 GB; with 512 MiB 161 (161 to 161) µs")
+    assert row.note.startswith("not measured here: needs 4 GB; with 512 MiB 161.0 (160.5 to 161.5) µs")
     assert control.value == pytest.approx(51.0)
     # None with less, and none with more, is not what is asked for.
     bare = rows("S7", measured({(sysel_thread("cold"), RUNS): 50_000.0}))[0]

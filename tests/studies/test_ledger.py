@@ -73,7 +73,7 @@ def test_the_heap_claims():
     }
     verdicts = judged(measured(values))
     assert {verdicts[id_].status for id_ in ("B6", "B7", "B8", "B9")} == {"holds"}
-    assert "an entry costs 28.8" in verdicts["B9"].reason
+    assert "an entry costs 28.77" in verdicts["B9"].reason
     values[heap("launch.pthread", "64MiB"), CALL] = 8e3
     values["memcpy.private", "copy_ns"] = 10e3
     verdicts = judged(measured(values))
