@@ -24,9 +24,9 @@ from clonometer.results.check.check import MAX_REGRESSION, check_runs
 from clonometer.results.check.types import BLIND_FACTOR
 from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides, moments_of_sides
-from clonometer.results.compare.judge import POWER, Draft, detectable, drafts, judged
-from clonometer.results.compare.moments import FIRST_SHARE, UNKNOWN_MOMENTS, Moments, given_moments
-from clonometer.results.compare.sides import Match
+from clonometer.results.compare.judge import POWER, PendingTest, adjusted, detectable, pending_tests
+from clonometer.results.compare.moments import FIRST_SHARE, UNKNOWN_VARIANCE, BetweenRunVariance, variance_from_share
+from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.evidence import Book, Evidence
@@ -104,7 +104,7 @@ def book(run: Floats, temperature: str = "warm") -> Book:
     return Book(rows, replace(DOCUMENT, seed=next(_SEEDS)), "simulated")
 
 
-def matches(before: Sequence[Book], after: Sequence[Book]) -> list[Match]:
+def matches(before: Sequence[Book], after: Sequence[Book]) -> list[RowPair]:
     """All rows of both sides."""
     return match_sides(before, after)[0]
 
@@ -135,25 +135,25 @@ def _measured(kind: int, stage: int, logs: Floats, temperature: str) -> Evidence
     return Evidence(estimate, processes)
 
 
-def compared(listed: list[Draft]) -> list[ComparedRow]:
+def compared(listed: list[PendingTest]) -> list[ComparedRow]:
     """Judge rows as `compare` does."""
-    return judged(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
+    return adjusted(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
 
 
-def checked(listed: list[Draft]) -> list[ComparedRow]:
+def checked(listed: list[PendingTest]) -> list[ComparedRow]:
     """Judge rows as `check` does."""
-    return judged(listed, minimum_effect=MAX_REGRESSION, error_rate=CHECK_RATE)
+    return adjusted(listed, minimum_effect=MAX_REGRESSION, error_rate=CHECK_RATE)
 
 
 def alarms(
-    checks: int, machine: Machine, *, seed: int = 1, slower: float = 0.0, moments: Moments = UNKNOWN_MOMENTS
+    checks: int, machine: Machine, *, seed: int = 1, slower: float = 0.0, moments: BetweenRunVariance = UNKNOWN_VARIANCE
 ) -> tuple[int, int, int]:
     """In how many comparisons a row is called changed, a check alarms, and the first kind is called slower."""
     random = np.random.default_rng(seed)
     changed = alarmed = slow = 0
     for _ in range(checks):
         before, after = sides(random, machine, slower)
-        listed = drafts(matches(before, after), moments_of_sides(before, after, moments))
+        listed = pending_tests(matches(before, after), moments_of_sides(before, after, moments))
         rows = compared(listed)
         changed += any(row.verdict.is_change for row in rows)
         alarmed += any(row.verdict == Direction.MORE for row in checked(listed))
@@ -168,7 +168,7 @@ def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int 
     for _ in range(checks):
         moments = stored_moments([[book(one_run(random, machine)) for _ in range(runs)]])
         assert moments is not None
-        listed = drafts(matches(*sides(random, machine)), moments)
+        listed = pending_tests(matches(*sides(random, machine)), moments)
         changed += any(row.verdict.is_change for row in compared(listed))
         alarmed += any(row.verdict == Direction.MORE for row in checked(listed))
     return changed, alarmed
@@ -176,7 +176,7 @@ def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int 
 
 def endings(checks: int, machine: Machine, *, slower: float = 0.0, seed: int = 1) -> Counter[str]:
     """How checks end that know what the machine's moments differ by."""
-    random, moments = np.random.default_rng(seed), given_moments(machine.between)
+    random, moments = np.random.default_rng(seed), variance_from_share(machine.between)
     return Counter(check_runs(*sides(random, machine, slower), moments=moments).verdict for _ in range(checks))
 
 
@@ -186,7 +186,9 @@ def detectable_shares(seed: int, sizes: Sequence[int], shape: str) -> list[list[
     before, after = (one_run(random, Machine(processes=max(sizes)), shape)[:, :1] for _ in range(2))
     shares = []
     for size in sizes:
-        listed = drafts(matches([book(before[..., :size])], [book(after[..., :size])]), given_moments(0.02))
+        listed = pending_tests(
+            matches([book(before[..., :size])], [book(after[..., :size])]), variance_from_share(0.02)
+        )
         shares.append([detectable(draft, CHECK_RATE, KINDS * STAGES, MAX_REGRESSION) or 0.0 for draft in listed])
     return shares
 

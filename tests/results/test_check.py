@@ -13,7 +13,7 @@ from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.results.check import check as checking
 from clonometer.results.check.types import Checked, CheckedRow
-from clonometer.results.compare.moments import GIVEN, UNKNOWN_MOMENTS, Moments
+from clonometer.results.compare.moments import GIVEN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import read_side
 from clonometer.results.rows.evidence import Book
 from clonometer.run_document import CellEntry
@@ -24,7 +24,7 @@ TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 #: A machine whose moments hardly differ: what is tested here is the rule, and not what is assumed.
-QUIET = Moments(GIVEN, 0.002, 0.05)
+QUIET = BetweenRunVariance(GIVEN, 0.002, 0.05)
 
 
 def check(base: Any, run: Any, **options: Any) -> Checked:
@@ -70,7 +70,7 @@ def test_a_slow_down_is_confirmed_where_it_is_and_nowhere_else(make_builder: Bui
 @pytest.mark.parametrize("reaped", [1.0, 1.5])
 def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_builder: Build, reaped: float) -> None:
     sides = make(make_builder, 1), make(make_builder, 2, reaped=reaped)
-    checked = check(*sides, moments=UNKNOWN_MOMENTS)
+    checked = check(*sides, moments=UNKNOWN_VARIANCE)
     assert (checked.verdict, checked.moments) == ("unknown", "unknown")
     assert "was never measured" in checked.reasons[0]
     assert checked.decided_by is not None
@@ -81,7 +81,7 @@ def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_buil
         assert turns is not None
         # It is one where the runs are a little more alike than that, and not where a little less.
         for factor, verdict in ((0.8, "fail"), (1.2, "unknown")):
-            assert check(*sides, moments=Moments(GIVEN, factor * turns, 1.0)).verdict == verdict
+            assert check(*sides, moments=BetweenRunVariance(GIVEN, factor * turns, 1.0)).verdict == verdict
     else:
         assert not checked.flagged
 

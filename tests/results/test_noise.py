@@ -13,7 +13,7 @@ from scipy import stats
 from clonometer.errors import InputError
 from clonometer.records import from_json, to_json
 from clonometer.results.check.types import count_detectable
-from clonometer.results.compare.moments import MeasuredNoise, measured_moments
+from clonometer.results.compare.moments import MeasuredNoise, variance_from_noise
 from clonometer.results.compare.sides import read_side
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
 from clonometer.results.rows.evidence import Book
@@ -120,9 +120,9 @@ def test_json_is_valid(make_builder: Build) -> None:
         assert len(document["rows"]) == 6
         if rounds < 3:
             with pytest.raises(InputError, match="does not say how far rounds are apart"):
-                measured_moments(from_json(MeasuredNoise, document), "noise.json")
+                variance_from_noise(from_json(MeasuredNoise, document), "noise.json")
             continue
-        moments = measured_moments(from_json(MeasuredNoise, document), "noise.json")
+        moments = variance_from_noise(from_json(MeasuredNoise, document), "noise.json")
         for row in noise.rows:
             assert row.between is not None
             assert moments.of(row.estimate) == max(row.between, moments.share)

@@ -12,8 +12,8 @@ from bench.simulated_alarms import DOCUMENT, Machine, book, matches, one_run
 
 from clonometer.results.compare.between import between_runs
 from clonometer.results.compare.comparison import compare_groups
-from clonometer.results.compare.judge import drafts, joined
-from clonometer.results.compare.moments import OF_RUNS, STORED, UNKNOWN, given_moments
+from clonometer.results.compare.judge import joined, pending_tests
+from clonometer.results.compare.moments import OF_RUNS, STORED, UNKNOWN, variance_from_share
 from clonometer.results.compare.stored import group_of, moments_beside
 from clonometer.results.rows.evidence import Book
 from clonometer.run_document import CellEntry
@@ -72,14 +72,16 @@ def test_what_all_rows_changed_by_is_sure_with_several_runs_only() -> None:
     machine = Machine(0.003)
     before, after = simulated(machine, 4), simulated(machine, 4, math.log(1.1), seed=2)
     assert {row.verdict for row in compare_groups(before, after).pairs[0].rows} == {"more"}
-    two = compare_groups(before[:1], after[:1], moments=given_moments(0.003)).pairs[0].rows
+    two = compare_groups(before[:1], after[:1], moments=variance_from_share(0.003)).pairs[0].rows
     assert {row.verdict for row in two} == {"unknown"}
     assert any(row.like_rest for row in two)
 
 
 def test_the_ratio_is_that_of_the_mean_medians() -> None:
     before, after = simulated(Machine(0.05), 2), simulated(Machine(0.05), 3, seed=2)
-    for draft, match in zip(drafts(matches(before, after), given_moments(0.05)), matches(before, after), strict=True):
+    for draft, match in zip(
+        pending_tests(matches(before, after), variance_from_share(0.05)), matches(before, after), strict=True
+    ):
         sides = (match.bases, match.others)
         logs = [np.mean([np.log(np.median(row.processes.values)) for row in side]) for side in sides]
         assert draft.change is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clonometer.tracing.budget import set_beside
-from clonometer.tracing.types import Bounded, BudgetPart, CallUse, Explanation, LaunchCounts, Tier
+from clonometer.tracing.types import BudgetPart, CallUse, Explanation, IntervalEstimate, LaunchCounts, Tier
 
 
 def side(parts, calls, *, tier="tracepoints", how="kernel tracepoints", refused=None, inflated=False, half=0.02):
@@ -11,7 +11,7 @@ def side(parts, calls, *, tier="tracepoints", how="kernel tracepoints", refused=
     whole = sum(parts.values())
 
     def bounded(value):
-        return Bounded(value, value * (1 - half), value * (1 + half))
+        return IntervalEstimate(value, value * (1 - half), value * (1 + half))
 
     return Explanation(
         cell="launch.hand",
@@ -22,8 +22,8 @@ def side(parts, calls, *, tier="tracepoints", how="kernel tracepoints", refused=
         reaped_ns=bounded(whole),
         budget=tuple(BudgetPart(part, bounded(value), value / whole) for part, value in parts.items()),
         unexplained=0.0,
-        unexplained_ns=Bounded(0.0, 0.0, 0.0),
-        overhead=Bounded(0.1, 0.1, 0.1),
+        unexplained_ns=IntervalEstimate(0.0, 0.0, 0.0),
+        overhead=IntervalEstimate(0.1, 0.1, 0.1),
         traced_median_ns=whole,
         untraced_median_ns=whole,
         timelines=(),

@@ -26,7 +26,7 @@ from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
 from clonometer.records import to_json
-from clonometer.tracing.anatomy import Wish, admit, explain
+from clonometer.tracing.anatomy import TraceOptions, admit, explain
 from clonometer.tracing.budget import central, set_beside
 from clonometer.tracing.flags import flag_names
 from clonometer.tracing.partition import traced_launches
@@ -43,7 +43,9 @@ def target(workload: str = "launch.fork", *settings: str) -> Target:
 
 def explained(tier: str | None = None, **traces: Any) -> Explanation:
     everything = {"fast": fork_trace(), "none": fork_trace("none"), **traces}
-    return explain(FakeTracer(everything), target("launch.fork", "temperature=warm"), Wish(processes=3, tier=tier))
+    return explain(
+        FakeTracer(everything), target("launch.fork", "temperature=warm"), TraceOptions(processes=3, tier=tier)
+    )
 
 
 def test_the_budget_sums_to_the_whole() -> None:
@@ -120,7 +122,7 @@ def test_calls_flags_and_timelines() -> None:
 
 def test_the_best_tier_that_is_allowed_is_used_and_the_others_are_said() -> None:
     tracer = FakeTracer({"own": fork_trace("own"), "none": fork_trace("none")})
-    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=1))
     assert tracer.asked[:3] == ["fast", "tracepoints", "own"]
     assert explanation.tier.name == "own"
     assert list(explanation.tier.refused.values()) == ["no fast here", "no tracepoints here"]
@@ -139,7 +141,7 @@ def test_by_stamps_only_calls_come_from_ptrace_and_are_said_to_be_inflated() -> 
 
 def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> None:
     tracer = FakeTracer({"fast": fork_trace(), "none": fork_trace("none")})
-    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=2))
     # 16 events in 100 ns: all of the budget's launches are asked for the main calls only.
     assert [events for how, events in tracer.events if how == "fast"] == [
         ("tasks", "sched", "calls", "faults"),
@@ -153,7 +155,7 @@ def test_a_launch_with_too_many_events_for_its_length_is_listened_to_less() -> N
 def test_a_long_launch_is_listened_to_in_full() -> None:
     block = launches_block([0], [100_000])
     tracer = FakeTracer({"fast": fork_trace(blocks=(block,)), "none": fork_trace("none", blocks=(block,))})
-    explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=2))
     assert {events for how, events in tracer.events if how == "fast"} == {("tasks", "sched", "calls", "faults")}
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.fake_trace import FORK, PARENT, FakeTracer, events_array, fork_trace
 from tests.tracing.test_anatomy import target
 
-from clonometer.tracing.anatomy import Wish, explain
+from clonometer.tracing.anatomy import TraceOptions, explain
 from clonometer.tracing.counters import counters_of, course
 from clonometer.tracing.types import Counters
 
@@ -82,7 +82,9 @@ def test_readings_while_nothing_counted_add_nothing_and_are_known() -> None:
 def explained(**traces: Any) -> Any:
     everything = {"fast": fork_trace(), "none": fork_trace("none"), **traces}
     return explain(
-        FakeTracer(everything), target("launch.fork", "temperature=warm"), Wish(processes=2, counters="hardware")
+        FakeTracer(everything),
+        target("launch.fork", "temperature=warm"),
+        TraceOptions(processes=2, counters="hardware"),
     )
 
 
@@ -104,7 +106,7 @@ def own_trace() -> Any:
 def test_an_ordinary_users_own_faults_and_switches_are_counted_where_no_more_may_be() -> None:
     tracer = FakeTracer({"own": own_trace(), "none": fork_trace("none"), "ptrace": fork_trace("ptrace")})
     explanation = explain(
-        tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier="own", counters="software")
+        tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=2, tier="own", counters="software")
     )
     assert explanation.counters is not None
     rows = by_key(explanation.counters)
@@ -121,7 +123,7 @@ def test_counters_look_no_closer_than_the_tier_and_say_why(tier: str, wanted: st
     traces = {"own": own_trace(), "none": fork_trace("none"), "ptrace": fork_trace("ptrace")}
     tracer = FakeTracer({**traces, f"tracepoints with {wanted} counters": counted_trace()})
     explanation = explain(
-        tracer, target("launch.fork", "temperature=warm"), Wish(processes=2, tier=tier, counters=wanted)
+        tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=2, tier=tier, counters=wanted)
     )
     assert explanation.counters is not None
     assert explanation.counters.rows == ()

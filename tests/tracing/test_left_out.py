@@ -11,7 +11,7 @@ from tests.tracing.test_anatomy import target
 from tests.tracing.test_overhead import six_windows
 
 from clonometer.errors import UnavailableError
-from clonometer.tracing.anatomy import Wish, explain
+from clonometer.tracing.anatomy import TraceOptions, explain
 
 
 class DisturbedTracer(FakeTracer):
@@ -37,16 +37,16 @@ def test_a_process_of_which_nothing_was_seen_whole_is_left_out_counted_and_made_
     asked = target("launch.fork", "temperature=warm")
     # The first listens closely, the second and all others are the budget's: of these the first is disturbed.
     tracer = DisturbedTracer(traces, how, disturbed, times=1)
-    explanation = explain(tracer, asked, Wish(processes=3))
-    undisturbed = explain(FakeTracer(traces), asked, Wish(processes=3))
+    explanation = explain(tracer, asked, TraceOptions(processes=3))
+    undisturbed = explain(FakeTracer(traces), asked, TraceOptions(processes=3))
     assert (explanation.launches, explanation.lost) == (undisturbed.launches, 0)
     assert explanation.budget == undisturbed.budget
     [note] = [note for note in explanation.notes if "left out" in note]
     assert note.startswith("1 of 4 processes was left out")
     assert not [note for note in undisturbed.notes if "left out" in note]
     # As many as were asked for may be started in vain, and not one more.
-    few = explain(DisturbedTracer(traces, how, disturbed, times=3), asked, Wish(processes=3))
+    few = explain(DisturbedTracer(traces, how, disturbed, times=3), asked, TraceOptions(processes=3))
     assert few.launches.processes == 3
     hopeless = DisturbedTracer(traces, how, disturbed, times=100)
     with pytest.raises(UnavailableError, match=r"in 4 of 4 processes every launch of launch\.fork was disturbed"):
-        explain(hopeless, asked, Wish(processes=3))
+        explain(hopeless, asked, TraceOptions(processes=3))

@@ -13,7 +13,7 @@ from tests.tracing.test_partition import parts_of
 
 from clonometer.plan.types import Limits, Target
 from clonometer.tracing.marks import marks_of, notes_on_parts
-from clonometer.tracing.types import Bounded, BudgetPart, ProgramSteps
+from clonometer.tracing.types import BudgetPart, IntervalEstimate, ProgramSteps
 
 STEPS = ProgramSteps(1_000, 3, ended=True, main_from_entry=-0x40)
 
@@ -96,8 +96,8 @@ def test_user_code_is_of_the_part_whose_place_the_program_has_come_to() -> None:
 
 
 def test_what_noting_costs_or_why_nothing_is_noted_is_said() -> None:
-    whole = replace(explained(), budget=(BudgetPart("child_program", Bounded(9, 9, 9), 0.5),))
-    split = replace(explained(), budget=(BudgetPart("child_main", Bounded(9, 9, 9), 0.5),))
+    whole = replace(explained(), budget=(BudgetPart("child_program", IntervalEstimate(9, 9, 9), 0.5),))
+    split = replace(explained(), budget=(BudgetPart("child_main", IntervalEstimate(9, 9, 9), 0.5),))
     assert "some µs" in notes_on_parts(split, {"marks": "1"}, None)[0]
     assert notes_on_parts(split, {}, None) == ()
     assert notes_on_parts(whole, {"marks": "1"}, "uprobes: refused")[0].endswith("uprobes: refused")

@@ -10,9 +10,9 @@ import pytest
 from tests.fakes.fake_trace import FakeTrace, FakeTracer, events_array, fork_trace, launches_block
 from tests.tracing.test_anatomy import target
 
-from clonometer.tracing.anatomy import Wish, explain
+from clonometer.tracing.anatomy import TraceOptions, explain
 from clonometer.tracing.launches import launches_of
-from clonometer.tracing.overhead import log_ratio, overhead_of, pairs_between, pairs_within, plan_turns, spans_of
+from clonometer.tracing.overhead import log_ratio, overhead_of, pairs_between, pairs_within, plan_alternation, spans_of
 from clonometer.tracing.types import LaunchCounts
 
 PER_WINDOW = 40
@@ -103,16 +103,16 @@ def test_processes_that_ran_one_after_the_other_are_pairs_too() -> None:
 def test_turns_take_launches_enough() -> None:
     warm = target("launch.fork", "temperature=warm")
     short = fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=200_000),))
-    turns = plan_turns(warm, short)
+    turns = plan_alternation(warm, short)
     assert turns is not None
     assert turns.target.limits.blocks == 1
     assert turns.target.limits.samples * 100_000 > turns.target.limits.block_limit_ns
     # 24 launches of 900 us do not fit into the shortest window.
-    slow = plan_turns(warm, fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=1_800_000),)))
+    slow = plan_alternation(warm, fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=1_800_000),)))
     assert slow is not None
     assert slow.window_ns == 24 * 900_000 > turns.window_ns
-    assert plan_turns(warm, fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=10**8),))) is None
-    assert plan_turns(warm, replace(short, how="own")) is None
+    assert plan_alternation(warm, fork_trace(blocks=(launches_block([0, 1000], [100, 100], wall_ns=10**8),))) is None
+    assert plan_alternation(warm, replace(short, how="own")) is None
 
 
 def six_windows() -> FakeTrace:
@@ -126,7 +126,7 @@ def six_windows() -> FakeTrace:
 def test_the_budget_is_of_launches_that_were_listened_to() -> None:
     trace = six_windows()
     tracer = FakeTracer({"fast": trace, "fast in turns": trace})
-    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 3]
     assert "none" not in tracer.asked
     assert explanation.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)
@@ -137,7 +137,7 @@ def test_where_turns_take_long_processes_are_compared() -> None:
     trace = fork_trace(launches=160, windows=[(1000, 100_000, True)])
     trace = replace(trace, blocks=(launches_block([1000 * k for k in range(160)], [100] * 160, wall_ns=160_000),))
     tracer = FakeTracer({"fast": trace, "fast in turns": trace, "none": fork_trace("none", launches=160)})
-    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=2))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=2))
     assert tracer.asked.count("fast in turns") == 3
     assert tracer.asked.count("none") == 2
     assert explanation.overhead.value == pytest.approx(0.0)
@@ -158,6 +158,6 @@ class StallingTracer(FakeTracer):
 def test_a_process_in_which_a_turn_took_all_the_time_is_started_again() -> None:
     trace = six_windows()
     tracer = StallingTracer({"fast": trace, "fast in turns": trace}, stalled=replace(trace, windows=trace.windows[:2]))
-    explanation = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=3))
+    explanation = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=3))
     assert tracer.asked == ["fast", "fast", *["fast in turns"] * 6]
     assert explanation.launches == LaunchCounts(traced=3 * 3 * 36, untraced=3 * 3 * 36, processes=3)

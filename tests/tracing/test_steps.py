@@ -18,7 +18,7 @@ from clonometer.plan.types import Catalogue, Limits, Target
 from clonometer.records import to_json
 from clonometer.tracing.from_json import read_explanation
 from clonometer.tracing.steps import count_steps
-from clonometer.tracing.types import Bounded, BudgetPart, ProgramSteps, StepsPhase
+from clonometer.tracing.types import BudgetPart, IntervalEstimate, ProgramSteps, StepsPhase
 from clonometer.views.explain_texts import steps_sentences
 
 NULL = -(2**63)
@@ -93,7 +93,7 @@ def test_what_cannot_be_counted_has_its_reason() -> None:
 
 
 def _sentences(steps: ProgramSteps, **means_ns: float) -> list[str]:
-    budget = tuple(BudgetPart(part, Bounded(mean, mean, mean), 0.5) for part, mean in means_ns.items())
+    budget = tuple(BudgetPart(part, IntervalEstimate(mean, mean, mean), 0.5) for part, mean in means_ns.items())
     return steps_sentences(replace(explained(), budget=budget, steps=steps))
 
 

@@ -17,7 +17,7 @@ from tests.fakes.fake_work import FakeWorkTracer, explained, work_block, work_tr
 
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.records import to_json
-from clonometer.tracing.types import Bounded
+from clonometer.tracing.types import IntervalEstimate
 from clonometer.tracing.work.ablation import ablate
 from clonometer.tracing.work.budget import Account, Process, delays_of, user_reasons_of
 from clonometer.tracing.work.life import MOST_PIECES, Piece, thinned
@@ -254,11 +254,11 @@ def test_what_is_written_keeps_to_the_schema(explanation: Any) -> None:
 
 def test_a_gap_that_tracing_turns_over_is_not_relied_on() -> None:
     explanation = explained()
-    turned = replace(explanation, untraced_gap=Bounded(-0.03, -0.04, -0.02))
+    turned = replace(explanation, untraced_gap=IntervalEstimate(-0.03, -0.04, -0.02))
     assert "do not rely on these parts" in conclusion(turned)
     assert any("differ in who is slower" in note for note in notes_of(turned))
     assert "rely" not in conclusion(explanation)
-    assert "rely" not in conclusion(replace(explanation, untraced_gap=Bounded(-0.03, -0.04, 0.02)))
+    assert "rely" not in conclusion(replace(explanation, untraced_gap=IntervalEstimate(-0.03, -0.04, 0.02)))
 
 
 def test_other_programs_and_few_pairs_are_noted() -> None:

@@ -13,7 +13,7 @@ from tests.tracing.test_anatomy import explained, target
 
 from clonometer.errors import UsageError
 from clonometer.records import to_json
-from clonometer.tracing.anatomy import Wish, explain
+from clonometer.tracing.anatomy import TraceOptions, explain
 from clonometer.tracing.budget import set_beside
 from clonometer.tracing.counters import counters_of
 from clonometer.tracing.types import CallText, Counters, Explanation, Versus
@@ -120,7 +120,7 @@ def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
     assert "None of its system calls could be seen" in rendered
     assert "cannot be used" not in rendered, "it was asked for by name"
     tracer = FakeTracer({"none": fork_trace("none")})
-    lesser = explain(tracer, target("launch.fork", "temperature=warm"), Wish(processes=1))
+    lesser = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=1))
     rendered = " ".join(render_explanation(lesser, width=80, colour=False, ascii_only=False).split())
     first = "Kernel tracepoints cannot be used: no fast here."
     assert rendered.index(first) < rendered.index("part time share")

@@ -12,6 +12,7 @@ from clonometer.views.plots import interval_text
 from clonometer.views.rows import (
     effective_frequency,
     fact_text,
+    failures,
     families,
     floor_costs,
     host_phrases,
@@ -22,7 +23,6 @@ from clonometer.views.rows import (
     quantity_label,
     quantity_text,
     row_unit,
-    troubles,
     what_ended,
 )
 
@@ -134,7 +134,7 @@ def test_a_frequency_that_moved_is_a_range(results):
 
 def test_troubles_join_cells_of_the_same_reason(results):
     statuses = [CellStatus("a", "ok", None), *(CellStatus(name, "skipped", "no room") for name in "bc")]
-    reasons = troubles(replace(results, cell_statuses=statuses))
+    reasons = failures(replace(results, cell_statuses=statuses))
     assert [(reason, [cell.cell for cell in cells]) for reason, cells in reasons] == [("skipped: no room", ["b", "c"])]
 
 
@@ -148,7 +148,7 @@ def test_a_cell_of_dashes_says_why(results):
         replace(row, cell="d", outcomes={"ok": 7}, n_samples=7),
     ]
     statuses = [CellStatus(name, "ok", None) for name in "abcde"]
-    reasons = troubles(replace(results, cells=cells, cell_statuses=statuses))
+    reasons = failures(replace(results, cells=cells, cell_statuses=statuses))
     assert [(reason, [status.cell for status in of_reason]) for reason, of_reason in reasons] == [
         ("no sample: every launch failed: 96 EAGAIN, 1 ENOMEM", ["a"]),
         ("no sample: a stage was before the call or after reaping in each", ["b"]),

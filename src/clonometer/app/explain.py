@@ -19,7 +19,7 @@ from clonometer.runner.interfaces import SILENT, Progress, counting
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.tracing import ProbeTracer
 from clonometer.tracing import anatomy
-from clonometer.tracing.anatomy import Wish, admit, launching
+from clonometer.tracing.anatomy import TraceOptions, admit, launching
 from clonometer.tracing.budget import set_beside
 from clonometer.tracing.marks import marks_of, notes_on_parts
 from clonometer.tracing.steps import count_steps
@@ -103,7 +103,7 @@ def explain(
     targets = _targets([name for name in (mechanism, vs) if name is not None], settings, catalogue)
     for target in targets:
         admit(target, catalogue)
-    wish = Wish(
+    wish = TraceOptions(
         processes or _PROCESSES,
         tier,
         stacks,
@@ -140,7 +140,9 @@ def refuse_for_work(options: Mapping[str, object]) -> None:
         )
 
 
-def _explain(tracer: ProbeTracer, target: Target, catalogue: Catalogue, wish: Wish, progress: Progress) -> Explanation:
+def _explain(
+    tracer: ProbeTracer, target: Target, catalogue: Catalogue, wish: TraceOptions, progress: Progress
+) -> Explanation:
     steps = count_steps(tracer, target, catalogue)
     tracer.marks, no_marks = marks_of(target, steps)
     is_cold = target.cells[0].temperature == "cold"

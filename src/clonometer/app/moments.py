@@ -15,7 +15,7 @@ from clonometer.files import cannot_read
 from clonometer.units import parse_share
 
 if TYPE_CHECKING:
-    from clonometer.results.compare.moments import MeasuredNoise, Moments
+    from clonometer.results.compare.moments import BetweenRunVariance, MeasuredNoise
     from clonometer.results.rows.evidence import Book
 
 #: More than any answer of `clonometer noise` has.
@@ -28,7 +28,7 @@ _MOST_BESIDE, _MOST_BESIDE_BYTES = 10, 8 << 20
 _MOST_LISTED = 1000
 
 
-def read_moments(text: str | None) -> Moments | None:
+def read_moments(text: str | None) -> BetweenRunVariance | None:
     """Read ``--noise``: a share, a file, or a folder of runs; None where it is not given.
 
     Raises
@@ -38,30 +38,30 @@ def read_moments(text: str | None) -> Moments | None:
     InputError
         If the file is no answer of `clonometer noise --json`.
     """
-    from clonometer.results.compare.moments import given_moments, measured_moments
+    from clonometer.results.compare.moments import variance_from_noise, variance_from_share
 
     if text is None:
         return None
     path = Path(text)
     if not path.exists():
         try:
-            return given_moments(parse_share(text))
+            return variance_from_share(parse_share(text))
         except UsageError:
             raise UsageError(f"--noise {text} is not a share, and there is no such file", "--noise 1%") from None
-    return _of_folder(path) if path.is_dir() else measured_moments(_read(path), str(path))
+    return _of_folder(path) if path.is_dir() else variance_from_noise(_read(path), str(path))
 
 
-def stored_moments(sides: Sequence[Sequence[Book]]) -> Moments:
+def stored_moments(sides: Sequence[Sequence[Book]]) -> BetweenRunVariance:
     """What is stored beside the runs that are compared says, where each side is one run: several say it themselves."""
-    from clonometer.results.compare.moments import UNKNOWN_MOMENTS
+    from clonometer.results.compare.moments import UNKNOWN_VARIANCE
 
     runs = [run for side in sides for run in side]
-    return _beside(runs) if len(runs) == len(sides) else UNKNOWN_MOMENTS
+    return _beside(runs) if len(runs) == len(sides) else UNKNOWN_VARIANCE
 
 
-def _beside(sides: Sequence[Book]) -> Moments:
+def _beside(sides: Sequence[Book]) -> BetweenRunVariance:
     """What runs in the folders of the compared ones say: the latest, few and small ones, so that it takes no time."""
-    from clonometer.results.compare.moments import UNKNOWN_MOMENTS
+    from clonometer.results.compare.moments import UNKNOWN_VARIANCE
     from clonometer.results.compare.stored import group_of, moments_beside
     from clonometer.runfile import open_run
 
@@ -80,7 +80,7 @@ def _beside(sides: Sequence[Book]) -> Moments:
             group = "not read"
         left_out += [group] if isinstance(group, str) else []
     if not stored and not left_out:
-        return UNKNOWN_MOMENTS
+        return UNKNOWN_VARIANCE
     return moments_beside(sides, stored, left_out)
 
 
@@ -108,7 +108,7 @@ def _shown(path: Path) -> Path:
     return path.relative_to(folder) if path.is_relative_to(folder) else path
 
 
-def _of_folder(folder: Path) -> Moments:
+def _of_folder(folder: Path) -> BetweenRunVariance:
     """What the runs in a folder say, the last ones by their names."""
     from clonometer.results.compare import between
     from clonometer.results.compare.moments import LEAST_RUNS

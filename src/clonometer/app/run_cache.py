@@ -24,7 +24,7 @@ from clonometer.runner.recover import recover
 from clonometer.runner.run import run
 from clonometer.runner.tracing import ProbeTracer
 from clonometer.studies.demonstrations import find_demo
-from clonometer.studies.explained import Answer, Refused, Wanted, look_closely, read_answer
+from clonometer.studies.explained import Answer, ExplanationRequest, Refused, read_answer, trace_launches
 from clonometer.studies.measured import Measurements, gather, merge
 from clonometer.studies.parts import CappedRounds, prolonged, remaining
 
@@ -123,7 +123,9 @@ class RunCache:
                             done[cell] = done.get(cell, 0) + 1
         return done, complete
 
-    def explain(self, name: str, wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool) -> Answer:
+    def explain(
+        self, name: str, wanted: ExplanationRequest, catalogue: Catalogue, drivers: Drivers, *, quick: bool
+    ) -> Answer:
         """Take launches to pieces, or take over what is kept of that; KeyboardInterrupt if the user wants to stop."""
         path = self._folder / f"explain-{name}{'-quick' if quick else ''}.json"
         kept = None if self._force else _read_answer(name, path)
@@ -183,7 +185,7 @@ def observe_demos(progress: Progress = SILENT) -> dict[str, dict[str, str]]:
 
 
 def explain_launches(
-    wanted: Wanted, catalogue: Catalogue, drivers: Drivers, *, quick: bool, progress: Progress = SILENT
+    wanted: ExplanationRequest, catalogue: Catalogue, drivers: Drivers, *, quick: bool, progress: Progress = SILENT
 ) -> Answer:
     """Explain what the ledger uses, and say how long that took, or why nothing can be seen here.
 
@@ -201,7 +203,7 @@ def explain_launches(
             def listen() -> ProbeTracer:
                 return ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
 
-            answer = look_closely(wanted, catalogue, listen, cpus=cpus, quick=quick)
+            answer = trace_launches(wanted, catalogue, listen, cpus=cpus, quick=quick)
             if wish_to_stop.wanted:
                 raise KeyboardInterrupt
     except ClonometerError as error:

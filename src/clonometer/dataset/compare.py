@@ -13,7 +13,7 @@ from clonometer.errors import InputError, unknown
 from clonometer.results.compare.comparison import judge_pairs
 from clonometer.results.compare.differences import by_importance
 from clonometer.results.compare.judge import UnitRow, of_units, unit_drafts
-from clonometer.results.compare.moments import OF_HOSTS, Moments
+from clonometer.results.compare.moments import OF_HOSTS, BetweenRunVariance
 from clonometer.results.compare.types import BOOT, ComparedPair, Difference
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
@@ -66,7 +66,7 @@ def compare_fleet(
         )
         # Each pair of groups has its typical variance.
         pairs.append((unit_drafts(rows), pair))
-    compared = judge_pairs(pairs, minimum_effect, Moments(OF_HOSTS))
+    compared = judge_pairs(pairs, minimum_effect, BetweenRunVariance(OF_HOSTS))
     return FleetCompared(dataset.reading, by, list(groups.values()), paired, compared)
 
 

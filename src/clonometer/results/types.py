@@ -39,7 +39,7 @@ class RunWarning:
 
 
 @dataclass(frozen=True)
-class GatheringPlace:
+class SampleMode:
     """Where samples gather, and the share of them there."""
 
     value_ns: float
@@ -47,7 +47,7 @@ class GatheringPlace:
 
 
 @dataclass(frozen=True)
-class LevelChange:
+class Drift:
     """Processes that did not keep their level over the run."""
 
     kind: Annotated[str, OneOf(("trend", "wandering")), "Earlier versions knew a trend apart: a rise or fall."]
@@ -136,8 +136,8 @@ class Estimate:
         "Median absolute deviation from the median of all samples, not scaled.",
     ] = None
     n_modes: Annotated[int | None, Mark.OPTIONAL, Ge(1), "None where a sample is not above zero."] = None
-    modes: Annotated[Sequence[GatheringPlace], Mark.OPTIONAL, "Where there are several."] = ()
-    drift: Annotated[LevelChange | None, Mark.OPTIONAL, "None where processes kept their level."] = None
+    modes: Annotated[Sequence[SampleMode], Mark.OPTIONAL, "Where there are several."] = ()
+    drift: Annotated[Drift | None, Mark.OPTIONAL, "None where processes kept their level."] = None
     warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are as the rest."] = None
     outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None of what is no time, and in very large cells."] = None
     relative_error: Annotated[

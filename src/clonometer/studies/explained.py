@@ -9,11 +9,11 @@ from typing import Any
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.types import Catalogue, Target
 from clonometer.records import from_json
-from clonometer.tracing.anatomy import Wish, admit, explain
+from clonometer.tracing.anatomy import TraceOptions, admit, explain
 from clonometer.tracing.budget import set_beside
 from clonometer.tracing.parts import MAKES_TASK, part_of
 from clonometer.tracing.source import Tracer
-from clonometer.tracing.types import Bounded, CallUse, Explanation, RatioPart, Tier, Versus
+from clonometer.tracing.types import CallUse, Explanation, IntervalEstimate, RatioPart, Tier, Versus
 from clonometer.tracing.work.measure import WorkWish, explain_work, work_sides
 from clonometer.tracing.work.types import WorkSide, WorkTier
 from clonometer.units import format_duration
@@ -22,7 +22,7 @@ from clonometer.units import format_duration
 LOOP = "loop"
 WORK = "work"
 _TRACEPOINTS = "tracepoints"
-_NOTHING = Bounded(0.0, 0.0, 0.0)
+_NOTHING = IntervalEstimate(0.0, 0.0, 0.0)
 # By whether it is the short form.
 _PROCESSES = {True: 3, False: 8}
 _WORK_PAIRS = {True: 3, False: 12}
@@ -36,7 +36,7 @@ _NAMED_COUNT = 0.05
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExplanationRequest:
     """One explanation that the ledger uses: mechanisms, conditions of both, and how the evidence is called."""
 
     mechanisms: tuple[str, ...]
@@ -51,14 +51,14 @@ class Wanted:
 
 
 #: The two loops, as the study wrote them.
-EXPLANATIONS: Mapping[str, Wanted] = {
-    LOOP: Wanted(
+EXPLANATIONS: Mapping[str, ExplanationRequest] = {
+    LOOP: ExplanationRequest(
         ("launch.fork", "launch.pthread"),
         ("linkage=dynamic_lazy", "placement=free", "thread_ending=pthread_exit"),
         "loop-10000",
     ),
     # Five to nine workers are where the study saw the gap open; all is shared, as where its ablation begins.
-    WORK: Wanted(
+    WORK: ExplanationRequest(
         ("work.factor",),
         ("workers=8", "numbers=2000", "output=shared_stream", "allocate=each_number", "allocator=one_heap",
          "counters=adjacent"),
@@ -121,8 +121,8 @@ class WorkAnswer:
 Answer = Versus | WorkAnswer | Refused
 
 
-def look_closely(
-    wanted: Wanted, catalogue: Catalogue, listen: Callable[[], Tracer], *, cpus: int, quick: bool
+def trace_launches(
+    wanted: ExplanationRequest, catalogue: Catalogue, listen: Callable[[], Tracer], *, cpus: int, quick: bool
 ) -> Answer:
     """Explain what the ledger uses.
 
@@ -138,7 +138,7 @@ def look_closely(
     explained = []
     for target in targets:
         admit(target, catalogue)
-        explained.append(explain(listen(), target, Wish(_PROCESSES[quick])))
+        explained.append(explain(listen(), target, TraceOptions(_PROCESSES[quick])))
     return set_beside(explained[0], explained[1])
 
 
@@ -219,11 +219,11 @@ class Loops:
         return "ptrace" if self.versus.first.calls_inflated else self.versus.first.tier.how
 
 
-def _mean(explanation: Explanation, part: str) -> Bounded:
+def _mean(explanation: Explanation, part: str) -> IntervalEstimate:
     return next((each.mean_ns for each in explanation.budget if each.part == part), _NOTHING)
 
 
-def share_of(versus: Versus, part: str) -> Bounded:
+def share_of(versus: Versus, part: str) -> IntervalEstimate:
     """A part's share of the difference; the ends are those of all that the intervals of both allow."""
     reason = next((each for each in versus.against.reasons if each.part == part), None)
     if reason is None:
@@ -231,10 +231,10 @@ def share_of(versus: Versus, part: str) -> Bounded:
     first, second = versus.first.reaped_ns, versus.second.reaped_ns
     whole = (first.low - second.high, first.high - second.low)
     if whole[0] <= 0:
-        return Bounded(reason.share, float("-inf"), float("inf"))
+        return IntervalEstimate(reason.share, float("-inf"), float("inf"))
     mine, other = (_mean(side, part) for side in (versus.first, versus.second))
     ends = [part_ns / whole_ns for part_ns in (mine.low - other.high, mine.high - other.low) for whole_ns in whole]
-    return Bounded(reason.share, min(ends), max(ends))
+    return IntervalEstimate(reason.share, min(ends), max(ends))
 
 
 def loops_of(answers: Mapping[str, Answer]) -> Loops:
@@ -264,7 +264,7 @@ def _reason(versus: Versus, reason: RatioPart) -> str:
     return f"{part_of(reason.part).title} {reason.share:.0%} ({first} against {second})"
 
 
-def _time(mean_ns: Bounded) -> str:
+def _time(mean_ns: IntervalEstimate) -> str:
     return format_duration(*mean_ns.ends) if mean_ns.value > 0 else "none"
 
 

@@ -21,7 +21,7 @@ from clonometer.tracing.partition import FAULT_RUN, TracedLaunch, not_whole, tra
 from clonometer.tracing.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
 from clonometer.tracing.source import Tracer
 from clonometer.tracing.stacks import fold
-from clonometer.tracing.tiers import TRACEPOINTS, Ways, best_tier
+from clonometer.tracing.tiers import TRACEPOINTS, TraceBackends, best_tier
 from clonometer.tracing.timeline import make_timeline, nearest
 from clonometer.tracing.types import Counters, Explanation, LaunchCounts, Tier
 
@@ -31,7 +31,7 @@ _MAIN = ("tasks", "sched", "main", "faults")
 # What an event costs a launch by measurement, roughly, and how much of a launch all of them may take.
 _EVENT_NS = 150
 _MOST_EVENTS = 0.1
-_WAYS = Ways(
+_BACKENDS = TraceBackends(
     of_tier={"tracepoints": ("fast", "tracepoints"), "own": ("own",), "stamps": ("none",)},
     means={
         **TRACEPOINTS,
@@ -63,7 +63,7 @@ _STACK_PERIOD_NS = 50_000
 
 
 @dataclass(frozen=True)
-class Wish:
+class TraceOptions:
     """What is asked of an explanation.
 
     ``processes`` traced ones, and as many untraced; ``tier`` to use no better than that; ``stacks`` for samples of the
@@ -111,7 +111,7 @@ def admit(target: Target, catalogue: Catalogue) -> None:
         raise UnavailableError(f"{workload.id} is not available on this machine: {workload.reason}")
 
 
-def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
+def explain(tracer: Tracer, target: Target, options: TraceOptions) -> Explanation:
     """Trace a target's launches and say where their time went.
 
     Raises
@@ -120,11 +120,11 @@ def explain(tracer: Tracer, target: Target, wish: Wish) -> Explanation:
         If no launch succeeded.
     """
     trace = partial(tracer.trace, target, events=_EVENTS, fault_run=FAULT_RUN)
-    tier, _, detailed = best_tier(Tier, _WAYS, wish.tier, trace)
+    tier, _, detailed = best_tier(Tier, _BACKENDS, options.tier, trace)
     first, events = _lighter(tracer, target, detailed)
-    rounds = launch_in_turn(tracer, target, first, events, processes=wish.processes, watch=wish.watch)
+    rounds = launch_in_turn(tracer, target, first, events, processes=options.processes, watch=options.watch)
     _check_launches(target, rounds)
-    return _gather(tracer, target, wish, tier, rounds, detailed=detailed if events is _MAIN else None)
+    return _gather(tracer, target, options, tier, rounds, detailed=detailed if events is _MAIN else None)
 
 
 def _check_launches(target: Target, rounds: Rounds) -> None:
@@ -151,14 +151,14 @@ def _lighter(tracer: Tracer, target: Target, detailed: Trace) -> tuple[Trace, tu
 
 
 def _gather(
-    tracer: Tracer, target: Target, wish: Wish, tier: Tier, rounds: Rounds, *, detailed: Trace | None
+    tracer: Tracer, target: Target, options: TraceOptions, tier: Tier, rounds: Rounds, *, detailed: Trace | None
 ) -> Explanation:
     """Put it all together; ``detailed`` has every event where the budget's launches were listened to less."""
     reaped, budget, unexplained = budget_of(rounds.processes)
     overhead = overhead_of(rounds.pairs)
     closely = list(chain(*rounds.processes) if detailed is None else traced_launches(detailed))
     sees_calls = tier.name == "tracepoints"
-    followed, refusal = ([], None) if sees_calls and not wish.arguments else _follow(tracer, target)
+    followed, refusal = ([], None) if sees_calls and not options.arguments else _follow(tracer, target)
     words = refusal or (None if sees_calls else _INFLATED)
     calls = calls_of(closely if sees_calls else followed)
     new_tasks, programs = made(closely if sees_calls else followed)
@@ -186,11 +186,11 @@ def _gather(
         calls_inflated=not sees_calls and bool(calls),
         new_tasks=new_tasks,
         programs=programs,
-        stacks=_sampled(tracer, target, wish),
+        stacks=_sampled(tracer, target, options),
         lost=lost,
         grown=tracer.grown,
-        counters=_counted(tracer, target, wish.counters, tier.name),
-        listing=listing_of(nearest(followed, 0.5)) if wish.arguments and followed else (),
+        counters=_counted(tracer, target, options.counters, tier.name),
+        listing=listing_of(nearest(followed, 0.5)) if options.arguments and followed else (),
         notes=(
             *_left_out(rounds),
             *_notes(lost, left_out, overhead.value, unexplained_share, words, light=detailed is not None),
@@ -226,13 +226,13 @@ def _counted(tracer: Tracer, target: Target, wanted: str | None, tier: str) -> C
     return counters_of(wanted, traces)
 
 
-def _sampled(tracer: Tracer, target: Target, wish: Wish) -> Mapping[str, int]:
-    if not wish.stacks:
+def _sampled(tracer: Tracer, target: Target, options: TraceOptions) -> Mapping[str, int]:
+    if not options.stacks:
         return {}
     trace = tracer.trace(target, "tracepoints", ("tasks", "samples"), period_ns=_STACK_PERIOD_NS)
     if trace.refused is not None:
         raise UnavailableError(f"kernel stacks cannot be sampled here: {trace.refused}")
-    return fold(trace, wish.symbol)
+    return fold(trace, options.symbol)
 
 
 def _left_out(rounds: Rounds) -> list[str]:

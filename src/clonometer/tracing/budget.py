@@ -10,7 +10,7 @@ from clonometer.stats.interval import Interval
 from clonometer.stats.means import mean_intervals
 from clonometer.tracing.partition import TracedLaunch
 from clonometer.tracing.parts import ORDER, UNEXPLAINED
-from clonometer.tracing.types import Against, Bounded, BudgetPart, Explanation, RatioPart, Versus
+from clonometer.tracing.types import Against, BudgetPart, Explanation, IntervalEstimate, RatioPart, Versus
 
 BAND = (0.25, 0.75)
 SEED = 5
@@ -28,7 +28,9 @@ def central(launches: Sequence[TracedLaunch]) -> list[TracedLaunch]:
     return ordered[first : last + 1]
 
 
-def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tuple[BudgetPart, ...], Bounded]:
+def budget_of(
+    processes: Sequence[Sequence[TracedLaunch]],
+) -> tuple[IntervalEstimate, tuple[BudgetPart, ...], IntervalEstimate]:
     """Add up the parts.
 
     Gives what a launch takes, its parts and what is unexplained: means over the processes of their means over the band.
@@ -47,7 +49,7 @@ def budget_of(processes: Sequence[Sequence[TracedLaunch]]) -> tuple[Bounded, tup
         raise ValueError("no launch was traced")
     whole = table.sum(axis=1, keepdims=True)
     *parts, unexplained, reaped = [
-        bounded(interval) for interval in mean_intervals(np.hstack([table, whole]), seed=SEED)
+        interval_estimate(interval) for interval in mean_intervals(np.hstack([table, whole]), seed=SEED)
     ]
     shares = tuple(
         BudgetPart(name, mean_ns, mean_ns.value / reaped.value)
@@ -62,9 +64,9 @@ def means_of(tables: Sequence[Mapping[str, float]], names: Iterable[str]) -> lis
     return [sum(table.get(name, 0) for table in tables) / len(tables) for name in names]
 
 
-def bounded(interval: Interval) -> Bounded:
+def interval_estimate(interval: Interval) -> IntervalEstimate:
     """Keep of an interval what an explanation tells."""
-    return Bounded(*interval.ends)
+    return IntervalEstimate(*interval.ends)
 
 
 def set_beside(first: Explanation, second: Explanation) -> Versus:

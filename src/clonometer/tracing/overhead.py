@@ -14,7 +14,7 @@ from clonometer.plan.types import Target
 from clonometer.stats.bootstrap import pair_neighbours
 from clonometer.stats.paired_ratio import paired_ratio
 from clonometer.tracing.launches import Launch, launches_of
-from clonometer.tracing.types import Bounded
+from clonometer.tracing.types import IntervalEstimate
 
 SEED = 5
 # A window holds so many launches at least and is so long at least: attaching takes 2 to 15 ms.
@@ -30,7 +30,7 @@ _FEWEST_LAUNCHES = 5
 
 
 @dataclass(frozen=True)
-class Turns:
+class Alternation:
     """How one process launches while somebody listens and does not, in turn."""
 
     target: Target
@@ -45,7 +45,7 @@ class Span:
     launches: tuple[Launch, ...]
 
 
-def plan_turns(target: Target, trace: Trace) -> Turns | None:
+def plan_alternation(target: Target, trace: Trace) -> Alternation | None:
     """Say how long the turns must be for launches as long as those of ``trace``.
 
     None where one process would have too few launches for it: cold ones, and long ones, of which tracing is a small
@@ -61,7 +61,7 @@ def plan_turns(target: Target, trace: Trace) -> Turns | None:
     # Twice as many as are to be expected: time ends it.
     samples = int(2 * _PROCESS_NS / each_ns)
     limits = replace(target.limits, samples=samples, blocks=1, block_limit_ns=_PROCESS_NS)
-    return Turns(replace(target, limits=limits), window_ns)
+    return Alternation(replace(target, limits=limits), window_ns)
 
 
 def spans_of(trace: Trace) -> list[Span]:
@@ -133,10 +133,10 @@ def _of_processes(traced: Sequence[Launch], untraced: Sequence[Launch]) -> float
     return math.log(medians[0] / medians[1]) if min(medians) > 0 else None
 
 
-def overhead_of(groups: Sequence[Sequence[float]]) -> Bounded:
+def overhead_of(groups: Sequence[Sequence[float]]) -> IntervalEstimate:
     """How much longer traced launches are than untraced ones, as a share, from the pairs of each process."""
     ratio = paired_ratio(groups, seed=SEED)
-    return Bounded(ratio.value - 1, ratio.low - 1, ratio.high - 1)
+    return IntervalEstimate(ratio.value - 1, ratio.low - 1, ratio.high - 1)
 
 
 def listened(spans: Sequence[Span], most: int) -> Iterator[Launch]:

@@ -10,12 +10,12 @@ from clonometer.answers import Trace
 from clonometer.plan.types import Target
 from clonometer.tracing.launches import Launch, launches_of
 from clonometer.tracing.overhead import (
+    Alternation,
     Span,
-    Turns,
     listened,
     pairs_between,
     pairs_within,
-    plan_turns,
+    plan_alternation,
     spans_of,
 )
 from clonometer.tracing.partition import FAULT_RUN, TracedLaunch, traced_launches
@@ -93,18 +93,18 @@ def launch_in_turn(
     def tell(done: int) -> None:
         watch(done, processes)
 
-    turns = plan_turns(target, first)
-    rounds = None if turns is None else _turns_in_processes(tracer, turns, events, wanted, tell)
+    alternation = plan_alternation(target, first)
+    rounds = None if alternation is None else _turns_in_processes(tracer, alternation, events, wanted, tell)
     return rounds or _processes_in_turn(tracer, target, first, events, wanted=wanted, tell=tell)
 
 
 def _turns_in_processes(
-    tracer: Tracer, turns: Turns, events: tuple[str, ...], wanted: int, tell: Callable[[int], None]
+    tracer: Tracer, alternation: Alternation, events: tuple[str, ...], wanted: int, tell: Callable[[int], None]
 ) -> Rounds | None:
     """None where a process sees too few turns however often it is tried: on some kernels each takes half a second."""
     rounds = Rounds(wanted, within=True)
     while rounds.lack(wanted):
-        turned = _process_of_turns(tracer, turns, events)
+        turned = _process_of_turns(tracer, alternation, events)
         if turned is None:
             return None
         trace, spans, ratios = turned
@@ -119,10 +119,10 @@ def _turns_in_processes(
 
 
 def _process_of_turns(
-    tracer: Tracer, turns: Turns, events: tuple[str, ...]
+    tracer: Tracer, alternation: Alternation, events: tuple[str, ...]
 ) -> tuple[Trace, list[Span], list[float]] | None:
     for _ in range(_TRIES):
-        trace = tracer.trace(turns.target, "fast", events, window_ns=turns.window_ns)
+        trace = tracer.trace(alternation.target, "fast", events, window_ns=alternation.window_ns)
         spans = spans_of(trace)
         pairs = pairs_within(spans)
         if len(pairs) >= _FEWEST_TURNS:

@@ -19,7 +19,7 @@ _Tier = TypeVar("_Tier", bound=Tier)
 
 
 @dataclass(frozen=True)
-class Ways:
+class TraceBackends:
     """The ways of the tracer (``how``) for each tier, the best first, what each is in words, and what a tier misses."""
 
     of_tier: Mapping[str, Sequence[str]]
@@ -28,7 +28,7 @@ class Ways:
 
 
 def best_tier(
-    kind: type[_Tier], ways: Ways, wanted: str | None, trace: Callable[[str], Trace]
+    kind: type[_Tier], backends: TraceBackends, wanted: str | None, trace: Callable[[str], Trace]
 ) -> tuple[_Tier, str, Trace]:
     """Trace once in each way, the best first, until one is not refused.
 
@@ -39,12 +39,12 @@ def best_tier(
     UnavailableError
         If every way is refused.
     """
-    tiers = list(ways.of_tier)
+    tiers = list(backends.of_tier)
     refused: dict[str, str] = {}
     for name in tiers[0 if wanted is None else tiers.index(wanted) :]:
-        for how in ways.of_tier[name]:
+        for how in backends.of_tier[name]:
             traced = trace(how)
             if traced.refused is None:
-                return kind(name, ways.means[how], refused, ways.cannot_see[name]), how, traced
-            refused[ways.means[how]] = traced.refused
+                return kind(name, backends.means[how], refused, backends.cannot_see[name]), how, traced
+            refused[backends.means[how]] = traced.refused
     raise UnavailableError(f"nothing can be traced: {'; '.join(refused.values())}")

@@ -21,7 +21,7 @@ PartOrRest = Annotated[str, OneOf((*PARTS, UNEXPLAINED), closed=False)]
 
 
 @dataclass(frozen=True)
-class Bounded:
+class IntervalEstimate:
     """A value with its 95% interval."""
 
     value: float
@@ -74,7 +74,7 @@ class BudgetPart(OfPart):
     """Mean time in one part over the launches in the band, with its 95% interval, and its share of the whole."""
 
     part: LaunchPart
-    mean_ns: Annotated[Bounded, Mark.ENDS, Ge(0)]
+    mean_ns: Annotated[IntervalEstimate, Mark.ENDS, Ge(0)]
     share: float
 
     @computed_field("parent, child, or what else is at work.", after="part")
@@ -264,12 +264,12 @@ class Explanation:
         Check(lambda ends: ends[0] <= ends[1], "is not two shares, the lower first"),
         "Quantiles of each process's launches between which the means are taken.",
     ]
-    reaped_ns: Annotated[Bounded, Mark.ENDS, Ge(0), "Mean duration in that band."]
+    reaped_ns: Annotated[IntervalEstimate, Mark.ENDS, Ge(0), "Mean duration in that band."]
     budget: Annotated[tuple[BudgetPart, ...], "The parts; with unexplained_ns their means sum to reaped_ns."]
     unexplained: Annotated[float, "Share of reaped_ns that no part covers."]
-    unexplained_ns: Annotated[Bounded, Mark.ENDS]
+    unexplained_ns: Annotated[IntervalEstimate, Mark.ENDS]
     overhead: Annotated[
-        Bounded,
+        IntervalEstimate,
         Mark.ENDS,
         "Traced launches over untraced ones that were their neighbours in time, less 1: the median over such pairs.",
     ]

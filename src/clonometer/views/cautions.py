@@ -9,7 +9,7 @@ from clonometer.results.types import Results
 
 
 @dataclass(frozen=True)
-class Caution:
+class WarningGroup:
     """Warnings of one kind with one next step."""
 
     id: str
@@ -23,7 +23,7 @@ def for_all(sentence: str, alike: int) -> str:
     return f"{sentence} (and {alike} more like it)" if alike else sentence
 
 
-def cautions(results: Results) -> list[Caution]:
+def cautions(results: Results) -> list[WarningGroup]:
     """Gather the warnings of a run and of its rows by kind, most sentences first."""
     of_rows = [(warning, cell.cell) for cell in results.cells for warning in cell.warnings]
     said_of_rows = {(warning.id, warning.sentence) for warning, _ in of_rows}
@@ -36,5 +36,5 @@ def cautions(results: Results) -> list[Caution]:
     for warning, cell in of_rows:
         sentences, touched = kinds.setdefault((warning.id, warning.next_step), ({}, {}))
         sentences[warning.sentence] = touched[cell] = None
-    gathered = [Caution(*kind, tuple(sentences), tuple(touched)) for kind, (sentences, touched) in kinds.items()]
+    gathered = [WarningGroup(*kind, tuple(sentences), tuple(touched)) for kind, (sentences, touched) in kinds.items()]
     return sorted(gathered, key=lambda caution: -len(caution.sentences))

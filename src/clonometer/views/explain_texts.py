@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.tracing.parts import FOREIGN, Part, part_of
-from clonometer.tracing.types import Bounded, BudgetPart, Explanation, ProgramSteps, RatioPart, Tier, Versus
+from clonometer.tracing.types import BudgetPart, Explanation, IntervalEstimate, ProgramSteps, RatioPart, Tier, Versus
 from clonometer.units import format_duration, format_duration_interval, format_number, format_share
 from clonometer.words import cell_parts, cell_text, mechanism_name
 
@@ -136,7 +136,7 @@ def not_seen(tier: Tier) -> list[str]:
     return [f"Not used here: {'; '.join(refused)}.", cannot] if refused else [cannot]
 
 
-def percent(share: Bounded) -> str:
+def percent(share: IntervalEstimate) -> str:
     """A signed share with its interval."""
     return f"{share.value:+.1%} ({share.low:+.1%} to {share.high:+.1%})"
 

@@ -270,7 +270,7 @@ def explained_stages(results: Results) -> list[tuple[str, str]]:
     return [(stage_name(stage), stage_explanation(stage)) for stage in explained]
 
 
-def troubles(results: Results) -> list[tuple[str, list[CellStatus]]]:
+def failures(results: Results) -> list[tuple[str, list[CellStatus]]]:
     """The cells that gave no result, those with the same status and reason together.
 
     What was measured without one sample that counts is among them: a table of dashes does not say why.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clonometer.tracing.parts import COUNTS, part_of
-from clonometer.tracing.types import Bounded
+from clonometer.tracing.types import IntervalEstimate
 from clonometer.tracing.work.types import FUTEX_PLACES, GapPart, WorkExplanation, WorkSide
 from clonometer.units import (
     format_duration,
@@ -84,7 +84,7 @@ def _time(value_ns: float, unit: str) -> str:
     return ("-" if value_ns < 0 else "") + text if text.strip("0.,") else "< 0.001"
 
 
-def _signed(figure: Bounded, unit: str) -> str:
+def _signed(figure: IntervalEstimate, unit: str) -> str:
     """A difference with its interval in a table's unit; one that is always 0 is a dash."""
     if figure.value == figure.low == figure.high == 0:
         return "0"
@@ -112,7 +112,7 @@ def count_table(explanation: WorkExplanation) -> Table:
                      tuple(rows))  # fmt: skip
 
 
-def _count(figure: Bounded | None) -> str:
+def _count(figure: IntervalEstimate | None) -> str:
     if figure is None:
         return ""
     text = format_number(*figure.ends)
@@ -165,7 +165,7 @@ def _user_sentences(explanation: WorkExplanation) -> Iterator[str]:
             yield f"Migrations, at {_interval(reason.each_ns)} each, make {difference}."
 
 
-def _interval(figure: Bounded) -> str:
+def _interval(figure: IntervalEstimate) -> str:
     ends = [signed_duration(end) if end else "0" for end in figure.ends]
     return ends[0] if figure.low == figure.high else f"{ends[0]} ({ends[1]} to {ends[2]})"
 

@@ -22,9 +22,9 @@ from clonometer.results.compare.comparison import (
     refuse_a_run_twice,
     shifts_of,
 )
-from clonometer.results.compare.judge import Draft, detectable, drafts, judged, n_tests
-from clonometer.results.compare.moments import UNKNOWN, UNKNOWN_MOMENTS, Moments
-from clonometer.results.compare.sides import Match
+from clonometer.results.compare.judge import PendingTest, adjusted, detectable, n_tests, pending_tests
+from clonometer.results.compare.moments import UNKNOWN, UNKNOWN_VARIANCE, BetweenRunVariance
+from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import CommonShift, ComparedRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.warnings import run_warnings
@@ -45,7 +45,7 @@ def check_runs(
     run: Book | Sequence[Book],
     *,
     max_regression: float = MAX_REGRESSION,
-    moments: Moments = UNKNOWN_MOMENTS,
+    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Checked:
     """Check a run against its baseline.
 
@@ -76,7 +76,7 @@ def check_runs(
             next((f"{entry.cell}: {entry.reason}" for entry in left_out), None),
         )
     moments = moments_of_sides(bases, runs, moments)
-    listed = drafts(matches, moments)
+    listed = pending_tests(matches, moments)
     rows = _judged(listed, max_regression)
     checked = Checked(
         baseline=pair.base,
@@ -100,7 +100,7 @@ def check_runs(
 
 
 def check_again(
-    checked: Checked, base: Book | Sequence[Book], again: Book, moments: Moments = UNKNOWN_MOMENTS
+    checked: Checked, base: Book | Sequence[Book], again: Book, moments: BetweenRunVariance = UNKNOWN_VARIANCE
 ) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
@@ -108,7 +108,7 @@ def check_again(
     of what was measured again gives no false alarm a second chance.
     """
     bases = _listed(base)
-    listed = drafts(_timed(*match_sides(bases, [again]))[0], moments_of_sides(bases, [again], moments))
+    listed = pending_tests(_timed(*match_sides(bases, [again]))[0], moments_of_sides(bases, [again], moments))
     rerun = _judged(listed, checked.max_regression, checked.n_tests)
     new = {row.compared.base.name: row for row in rerun}
     rows: list[CheckedRow] = []
@@ -129,7 +129,7 @@ def _listed(sides: Book | Sequence[Book]) -> list[Book]:
     return [sides] if isinstance(sides, Book) else list(sides)
 
 
-def _timed(matches: Sequence[Match], left_out: Sequence[LeftOut]) -> tuple[list[Match], list[LeftOut]]:
+def _timed(matches: Sequence[RowPair], left_out: Sequence[LeftOut]) -> tuple[list[RowPair], list[LeftOut]]:
     """Leave out what is no time, and say so: whether more of it is worse is not known."""
     others = [
         LeftOut(match.base.estimate.cell, f"{match.base.estimate.quantity} is no time: 'clonometer compare' has it")
@@ -139,11 +139,11 @@ def _timed(matches: Sequence[Match], left_out: Sequence[LeftOut]) -> tuple[list[
     return [match for match in matches if match.base.is_time], [*left_out, *dict.fromkeys(others)]
 
 
-def _judged(listed: Sequence[Draft], max_regression: float, tests: int | None = None) -> list[CheckedRow]:
+def _judged(listed: Sequence[PendingTest], max_regression: float, tests: int | None = None) -> list[CheckedRow]:
     """Judge rows as `compare` does, for an alarm at a smaller error rate, for a suspicion at that of `compare`."""
     size = max(n_tests(listed), tests or 0)
     strict, lax = (
-        judged(listed, minimum_effect=max_regression, error_rate=rate, tests=tests)
+        adjusted(listed, minimum_effect=max_regression, error_rate=rate, tests=tests)
         for rate in (ERROR_RATE, COMPARE_RATE)
     )
     return [

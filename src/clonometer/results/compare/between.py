@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 
 from clonometer.families import family
-from clonometer.results.compare.moments import STORED, Moments, pooled_degrees
+from clonometer.results.compare.moments import STORED, BetweenRunVariance, pooled_degrees
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
@@ -81,7 +81,7 @@ def between_runs(groups: Sequence[Sequence[Book]]) -> ApartRuns | None:
     return ApartRuns(shares, typical, _common(rows, levels, left), degrees)
 
 
-def stored_moments(groups: Sequence[Sequence[Book]], source: str = STORED) -> Moments | None:
+def stored_moments(groups: Sequence[Sequence[Book]], source: str = STORED) -> BetweenRunVariance | None:
     """What groups of runs of one machine and one plan say of its moments; None where they say nothing.
 
     Between the runs of a group nothing was changed.
@@ -93,7 +93,7 @@ def stored_moments(groups: Sequence[Sequence[Book]], source: str = STORED) -> Mo
     began = [datetime.fromisoformat(run.document.started) for run in runs]
     span_s = (max(began) - min(began)).total_seconds() if began else 0.0
     typical, degrees = between.typical, between.degrees
-    return Moments(
+    return BetweenRunVariance(
         source, typical[False], typical[True], between.rows, degrees[False], degrees[True], len(runs), span_s
     )
 

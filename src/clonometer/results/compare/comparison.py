@@ -12,10 +12,10 @@ from clonometer.families import family
 from clonometer.results.compare.apart import settings_hint
 from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.differences import differences, provenance_of
-from clonometer.results.compare.judge import Draft, drafts, judged, n_tests
-from clonometer.results.compare.moments import OF_RUNS, SAME_MOMENTS, UNKNOWN_MOMENTS, Moments
+from clonometer.results.compare.judge import PendingTest, adjusted, n_tests, pending_tests
+from clonometer.results.compare.moments import NO_VARIANCE, OF_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.pairing import kind_of, pair_cells
-from clonometer.results.compare.sides import Match, is_same_run, match_cells, match_groups
+from clonometer.results.compare.sides import RowPair, is_same_run, match_cells, match_groups
 from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow
 from clonometer.results.rows.evidence import Book
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
@@ -29,7 +29,7 @@ def compare_runs(
     sides: Sequence[Book],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    moments: Moments = UNKNOWN_MOMENTS,
+    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Compared:
     """Compare runs with the first of them, cell by cell.
 
@@ -50,7 +50,7 @@ def compare_runs(
         If a run has no cell in common with the base.
     """
     pairs = [matched([sides[0]], [other]) for other in sides[1:]]
-    return judge_pairs([(drafts(matches, moments), pair) for matches, pair in pairs], minimum_effect, moments)
+    return judge_pairs([(pending_tests(matches, moments), pair) for matches, pair in pairs], minimum_effect, moments)
 
 
 def compare_groups(
@@ -58,7 +58,7 @@ def compare_groups(
     others: Sequence[Book],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    moments: Moments = UNKNOWN_MOMENTS,
+    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Compared:
     """Compare a group of runs with another; where a side has several, these say themselves how far moments are apart.
 
@@ -72,14 +72,14 @@ def compare_groups(
     refuse_a_run_twice([*bases, *others])
     matches, pair = matched(bases, others)
     moments = moments_of_sides(bases, others, moments)
-    return judge_pairs([(drafts(matches, moments), pair)], minimum_effect, moments)
+    return judge_pairs([(pending_tests(matches, moments), pair)], minimum_effect, moments)
 
 
-def moments_of_sides(bases: Sequence[Book], others: Sequence[Book], moments: Moments) -> Moments:
+def moments_of_sides(bases: Sequence[Book], others: Sequence[Book], moments: BetweenRunVariance) -> BetweenRunVariance:
     """How far moments are apart: as the sides' own runs say it where there are several, else as given."""
     if len(bases) + len(others) == 2:
         return moments
-    return stored_moments([bases, others], OF_RUNS) or UNKNOWN_MOMENTS
+    return stored_moments([bases, others], OF_RUNS) or UNKNOWN_VARIANCE
 
 
 def compare_cells(
@@ -103,7 +103,7 @@ def compare_cells(
         If none of the pairs can be compared.
     """
     pairs, alone = pair_cells(_estimates(side), base_glob, other_glob)
-    matches: list[Match] = []
+    matches: list[RowPair] = []
     left_out = [LeftOut(cell, "no cell of the other group is a close enough match") for cell in alone]
     for base, other in pairs:
         matched, missing = match_cells(side.cells[base], side.cells[other], f"{base} and {other}", same_run=True)
@@ -113,9 +113,9 @@ def compare_cells(
         reasons = "; ".join(dict.fromkeys(entry.reason for entry in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
     seed = side.document.seed
-    listed = drafts([replace(match, seed=seed) for match in matches], SAME_MOMENTS)
+    listed = pending_tests([replace(match, seed=seed) for match in matches], NO_VARIANCE)
     pair = ComparedPair(base_glob, other_glob, (), tuple(left_out), ())
-    return judge_pairs([(listed, pair)], minimum_effect, SAME_MOMENTS)
+    return judge_pairs([(listed, pair)], minimum_effect, NO_VARIANCE)
 
 
 def refuse_a_run_twice(sides: Sequence[Book]) -> None:
@@ -132,7 +132,7 @@ def refuse_a_run_twice(sides: Sequence[Book]) -> None:
                 raise InputError(f"{other.name} and {side.name} are the same run", "name each run once")
 
 
-def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], list[LeftOut]]:
+def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[RowPair], list[LeftOut]]:
     """Find what all runs of two sides have in common.
 
     Raises
@@ -150,7 +150,7 @@ def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Mat
     return matches, left_out
 
 
-def matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], ComparedPair]:
+def matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[RowPair], ComparedPair]:
     """What two sides have in common, and all that is said of them before any row is judged."""
     matches, left_out = match_sides(bases, others)
     return matches, ComparedPair(
@@ -181,15 +181,15 @@ def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
 
 
 def judge_pairs(
-    pairs: Sequence[tuple[Sequence[Draft], ComparedPair]], minimum_effect: float, moments: Moments
+    pairs: Sequence[tuple[Sequence[PendingTest], ComparedPair]], minimum_effect: float, moments: BetweenRunVariance
 ) -> Compared:
     """Judge all rows of all pairs as one family."""
     listed = [draft for of_pair, _ in pairs for draft in of_pair]
-    judged_rows = iter(judged(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE))
+    judged_rows = iter(adjusted(listed, minimum_effect=minimum_effect, error_rate=ERROR_RATE))
     with_rows = []
     for of_pair, pair in pairs:
         rows = tuple(islice(judged_rows, len(of_pair)))
-        shifts = () if moments.source == SAME_MOMENTS.source else shifts_of(rows)
+        shifts = () if moments.source == NO_VARIANCE.source else shifts_of(rows)
         with_rows.append(replace(pair, rows=rows, shifts=shifts))
     return Compared(
         tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), moments.source, stored=moments.stored

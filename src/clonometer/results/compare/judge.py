@@ -15,9 +15,9 @@ import numpy as np
 
 from clonometer.results.change import Change
 from clonometer.results.compare.between import is_of_machine, rest_factor
-from clonometer.results.compare.moments import Moments
+from clonometer.results.compare.moments import BetweenRunVariance
 from clonometer.results.compare.pairing import kind_of
-from clonometer.results.compare.sides import Match
+from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
@@ -46,7 +46,7 @@ _LARGEST = 700.0
 
 
 @dataclass(frozen=True)
-class Draft:
+class PendingTest:
     """One row before it is judged: both sides, how uncertain the change is, and what all others did meanwhile.
 
     ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, of hosts, and
@@ -127,20 +127,20 @@ class UnitRow:
         return [other - base for base, other in zip(self.base_logs, self.other_logs, strict=True)]
 
 
-def unit_drafts(rows: Sequence[UnitRow]) -> list[Draft]:
+def unit_drafts(rows: Sequence[UnitRow]) -> list[PendingTest]:
     """Find what rows of units changed by; each has three units or more, or two pairs."""
     typical = _typical_variances(rows)
     return [_unit_draft(row, typical) for row in rows]
 
 
-def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> Draft:
+def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> PendingTest:
     change = row.change(typical.get(row.base.is_first_launch))
     method = "normal interval of the hosts' logarithms"
     bare = Change(base=row.base, other=row.other, value=_ratio(change.value), method=method)
-    return Draft(ComparedRow(bare), change, of_units=True)
+    return PendingTest(ComparedRow(bare), change, of_units=True)
 
 
-def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
+def pending_tests(matches: Sequence[RowPair], moments: BetweenRunVariance) -> list[PendingTest]:
     """Find what each row changed by, and how sure that is.
 
     All matches have as many runs, or are of one run.
@@ -152,8 +152,8 @@ def drafts(matches: Sequence[Match], moments: Moments) -> list[Draft]:
     return [_beside_rest(draft, changes, of_runs) for draft in listed]
 
 
-def judged(
-    listed: Sequence[Draft], *, minimum_effect: float, error_rate: float, tests: int | None = None
+def adjusted(
+    listed: Sequence[PendingTest], *, minimum_effect: float, error_rate: float, tests: int | None = None
 ) -> list[ComparedRow]:
     """Judge rows as one family.
 
@@ -162,7 +162,7 @@ def judged(
     Parameters
     ----------
     listed
-        What `drafts` gave.
+        What `pending_tests` gave.
     minimum_effect
         The least change that gets a verdict, as a share.
     error_rate
@@ -188,12 +188,12 @@ def judged(
     return rows
 
 
-def n_tests(listed: Sequence[Draft]) -> int:
+def n_tests(listed: Sequence[PendingTest]) -> int:
     """How many rows can have a verdict."""
     return sum(draft.is_tested for draft in listed)
 
 
-def detectable(draft: Draft, error_rate: float, tests: int, least: float) -> float | None:
+def detectable(draft: PendingTest, error_rate: float, tests: int, least: float) -> float | None:
     """The smallest slow-down of a row that would be sure in 95% of cases, as a share of at least ``least``.
 
     None of a row that can have no verdict, and where nobody knows how far runs are apart.
@@ -212,11 +212,11 @@ def resolution_share(row: ComparedRow) -> float:
     return max(row.base.resolution_ns, row.other.resolution_ns) / least
 
 
-def _draft(match: Match, moments: Moments) -> Draft:
+def _draft(match: RowPair, moments: BetweenRunVariance) -> PendingTest:
     reason = no_ratio_of(*match.bases, *match.others)
     row = ComparedRow(Change(base=_estimate_of(match.bases), other=_estimate_of(match.others)), reason=reason)
     if reason is not None:
-        return Draft(_without_ratio(row, match), None)
+        return PendingTest(_without_ratio(row, match), None)
     base, other = joined(match.bases), joined(match.others)
     ratio = ratio_of(other, base, seed=match.seed, same_run=match.same_run)
     between = 0.0 if match.same_run else moments.of(row.base)
@@ -224,10 +224,10 @@ def _draft(match: Match, moments: Moments) -> Draft:
     row = row.changed(value=ratio.value, method=method, n=row.n_processes)
     row = replace(row, between=None if match.same_run else between)
     if row.n_processes < 2:
-        return Draft(replace(row, reason="one process on a side: no interval"), None)
+        return PendingTest(replace(row, reason="one process on a side: no interval"), None)
     apart = math.sqrt(1 / len(match.bases) + 1 / len(match.others))
     change = change_of_ratio(ratio, apart * (between or 0.0), moments.degrees_of(row.base))
-    return Draft(row, change, conditional=between is None, apart=apart)
+    return PendingTest(row, change, conditional=between is None, apart=apart)
 
 
 def joined(side: Sequence[Evidence]) -> Evidence:
@@ -239,7 +239,7 @@ def joined(side: Sequence[Evidence]) -> Evidence:
     return replace(side[0], processes=Processes.of(about * (math.exp(fmean(logs)) / np.median(about))))
 
 
-def _without_ratio(row: ComparedRow, match: Match) -> ComparedRow:
+def _without_ratio(row: ComparedRow, match: RowPair) -> ComparedRow:
     """Zero in every process of both sides has no ratio and is the same: a count of what never happened."""
     values = [side.processes.values for side in (*match.bases, *match.others)]
     if not row.is_time and row.n_processes >= LEAST_PROCESSES and not any(side.any() for side in values):
@@ -298,7 +298,7 @@ def _typical_variances(rows: Sequence[UnitRow]) -> dict[bool, float]:
 _Changes = Mapping[str | None, Mapping[str, float]]
 
 
-def _changes_of_kinds(listed: Sequence[Draft]) -> _Changes:
+def _changes_of_kinds(listed: Sequence[PendingTest]) -> _Changes:
     """The change of each kind of process, by temperature: the median of its rows, on the logarithm."""
     rows: dict[str | None, dict[str, list[float]]] = {}
     for draft in listed:
@@ -310,7 +310,7 @@ def _changes_of_kinds(listed: Sequence[Draft]) -> _Changes:
     }
 
 
-def _rest_of_runs(matches: Sequence[Match]) -> dict[str | None, LogChange]:
+def _rest_of_runs(matches: Sequence[RowPair]) -> dict[str | None, LogChange]:
     """What all kinds of process changed by together, by temperature; nothing where each side is one run."""
     rows: dict[str | None, dict[str, list[Floats]]] = {}
     for match in matches:
@@ -328,7 +328,7 @@ def _rest_of_runs(matches: Sequence[Match]) -> dict[str | None, LogChange]:
     return {name: change_of_runs(level[:n_bases], level[n_bases:]) for name, level in levels.items()}
 
 
-def _beside_rest(draft: Draft, changes: _Changes, of_runs: Mapping[str | None, LogChange]) -> Draft:
+def _beside_rest(draft: PendingTest, changes: _Changes, of_runs: Mapping[str | None, LogChange]) -> PendingTest:
     if draft.change is None or not is_of_machine(draft.row.other):
         return draft
     kind = kind_of(draft.row.other)
@@ -353,7 +353,7 @@ def _leaves_out_none(ends: tuple[float, float]) -> bool:
     return ends[0] > 0 or ends[1] < 0
 
 
-def _untested(draft: Draft) -> ComparedRow:
+def _untested(draft: PendingTest) -> ComparedRow:
     """A row without a verdict: what is known of it by itself."""
     if draft.change is None:
         return draft.row
@@ -361,20 +361,22 @@ def _untested(draft: Draft) -> ComparedRow:
     return replace(_with_interval(draft, 1 - CONFIDENCE), reason=reason)
 
 
-def _with_interval(draft: Draft, level: float, correction: str = "") -> ComparedRow:
+def _with_interval(draft: PendingTest, level: float, correction: str = "") -> ComparedRow:
     assert draft.change is not None
     low, high = map(_ratio, draft.change.ends(level))
     return draft.row.changed(low=low, high=high, confidence=1 - level, correction=correction)
 
 
-def _with_condition(row: ComparedRow, draft: Draft, level: float, minimum_effect: float) -> ComparedRow:
+def _with_condition(row: ComparedRow, draft: PendingTest, level: float, minimum_effect: float) -> ComparedRow:
     """A row of two runs of which nobody knows how far they are apart: its interval is that within these runs."""
     if row.change.size - 1 < max(minimum_effect, resolution_share(row)):
         return row
     return replace(row, turns_at=draft.turning(level))
 
 
-def _with_verdict(row: ComparedRow, draft: Draft, level: float, is_sure: bool, minimum_effect: float) -> ComparedRow:
+def _with_verdict(
+    row: ComparedRow, draft: PendingTest, level: float, is_sure: bool, minimum_effect: float
+) -> ComparedRow:
     change, step = row.change, resolution_share(row)
     size = change.size - 1
     if draft.leaves_out_none(level) and size >= max(minimum_effect, step):

@@ -13,10 +13,10 @@ from clonometer.records import Count, Ge
 from clonometer.results.types import Estimate, RowName
 
 UNKNOWN, GIVEN, MEASURED, STORED = "unknown", "given", "measured", "stored runs"
-OF_RUNS, NO_MOMENTS = "these runs", "one run"
+OF_RUNS, ONE_RUN = "these runs", "one run"
 #: Of a fleet: hosts are the units.
 OF_HOSTS = "these hosts"
-SOURCES = (UNKNOWN, GIVEN, MEASURED, STORED, OF_RUNS, NO_MOMENTS, OF_HOSTS)
+SOURCES = (UNKNOWN, GIVEN, MEASURED, STORED, OF_RUNS, ONE_RUN, OF_HOSTS)
 #: First launches of quiet machines differ by so much: a process has one, whose level depends on caches and on memory's
 #: layout. Who gives a share for all rows has hardly measured these.
 FIRST_SHARE = 0.2
@@ -35,7 +35,7 @@ class StoredRuns:
 
 
 @dataclass(frozen=True)
-class Moments:
+class BetweenRunVariance:
     """The standard deviation of rows between runs of a machine, as a share; None where nobody knows.
 
     Attributes
@@ -95,17 +95,17 @@ class MeasuredNoise:
 
 
 #: Of a machine that nobody has asked: no verdict rests on it, but what differs may say at which noise it would turn.
-UNKNOWN_MOMENTS = Moments()
+UNKNOWN_VARIANCE = BetweenRunVariance()
 #: Both sides ran in the same moments.
-SAME_MOMENTS = Moments(NO_MOMENTS, 0.0, 0.0)
+NO_VARIANCE = BetweenRunVariance(ONE_RUN, 0.0, 0.0)
 
 
-def given_moments(share: float) -> Moments:
+def variance_from_share(share: float) -> BetweenRunVariance:
     """What the user says of a machine; first launches are taken to be no quieter than they are elsewhere."""
-    return Moments(GIVEN, share, max(share, FIRST_SHARE))
+    return BetweenRunVariance(GIVEN, share, max(share, FIRST_SHARE))
 
 
-def measured_moments(noise: MeasuredNoise, name: str) -> Moments:
+def variance_from_noise(noise: MeasuredNoise, name: str) -> BetweenRunVariance:
     """What `clonometer noise` has measured.
 
     Raises
@@ -122,7 +122,7 @@ def measured_moments(noise: MeasuredNoise, name: str) -> Moments:
         pooled_degrees(noise.rounds - 1, len({row.cell for row in listed})) for listed in by_first
     )
     shares = {key: row.between_rounds or 0.0 for key, row in rows.items()}
-    return Moments(MEASURED, warm, cold, shares, degrees, first_degrees, noise.rounds)
+    return BetweenRunVariance(MEASURED, warm, cold, shares, degrees, first_degrees, noise.rounds)
 
 
 def pooled_degrees(left: int, kinds: int) -> int:

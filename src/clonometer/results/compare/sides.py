@@ -16,7 +16,7 @@ from clonometer.results.types import Estimate, LeftOut
 
 
 @dataclass(frozen=True)
-class Match:
+class RowPair:
     """A row that is to be compared, as each run of the two sides has it.
 
     ``same_run``: both are rows of one run, of which ``seed`` is the seed.
@@ -77,7 +77,7 @@ def is_same_run(first: Book, second: Book) -> bool:
     return first is second or keys[0] == keys[1]
 
 
-def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Match], list[LeftOut]]:
+def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[RowPair], list[LeftOut]]:
     """Find the rows that all runs of two sides have, and say what is left out and why."""
     matches, left_out = match_runs(bases[0], others[0])
     for side in (*bases[1:], *others[1:]):
@@ -99,9 +99,9 @@ def _row(side: Book, like: Evidence) -> Evidence:
     return side.cells[like.cell][like.key]
 
 
-def match_runs(base: Book, other: Book) -> tuple[list[Match], list[LeftOut]]:
+def match_runs(base: Book, other: Book) -> tuple[list[RowPair], list[LeftOut]]:
     """Find the rows that two runs have in common, and say what is left out and why."""
-    matches: list[Match] = []
+    matches: list[RowPair] = []
     left_out: list[LeftOut] = []
     defaults = base.defaults, other.defaults
     for cell, rows in base.cells.items():
@@ -137,7 +137,7 @@ def match_cells(
     same_run: bool,
     defaults: tuple[Defaults, Defaults] = ({}, {}),
     moved: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[list[Match], list[LeftOut]]:
+) -> tuple[list[RowPair], list[LeftOut]]:
     """Find the rows that two cells have in common, and say what is left out and why.
 
     ``name`` is what to call the cells; ``defaults`` and ``moved`` are as in `incomparable_cells` and `match_runs`.
@@ -159,7 +159,7 @@ def match_cells(
             why = row.estimate.not_rankable_reason or its.estimate.not_rankable_reason
             left_out.append(LeftOut(name, f"{key[0]}: {why}"))
         else:
-            matches.append(Match((row,), (its,), same_run))
+            matches.append(RowPair((row,), (its,), same_run))
     if not matches and not left_out:
         left_out.append(LeftOut(name, "no stage was seen at the same placement in both"))
     return matches, left_out

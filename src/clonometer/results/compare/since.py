@@ -8,8 +8,8 @@ from datetime import datetime
 
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.differences import differences, provenance_of
-from clonometer.results.compare.judge import drafts, judged, n_tests
-from clonometer.results.compare.moments import UNKNOWN_MOMENTS
+from clonometer.results.compare.judge import adjusted, n_tests, pending_tests
+from clonometer.results.compare.moments import UNKNOWN_VARIANCE
 from clonometer.results.compare.types import BOOT, ComparedRow, Difference
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.evidence import Book
@@ -58,8 +58,8 @@ def since(before: Book, now: Book) -> Since:
     # A process has one first launch, whose level is another in each run.
     later = [match for match in matches if not match.base.estimate.is_first_launch]
     matches = later or matches
-    listed = drafts(matches, UNKNOWN_MOMENTS)
-    rows = judged(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
+    listed = pending_tests(matches, UNKNOWN_VARIANCE)
+    rows = adjusted(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
     differs = sorted((row for row in rows if row.turns_at is not None), key=_size, reverse=True)
     return Since(sentence(f"{when}: {_changes(differs, n_tests(listed))}"), (), differs)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.differences import differences, provenance_of
-from clonometer.results.compare.moments import LEAST_RUNS, UNKNOWN_MOMENTS, Moments, StoredRuns
+from clonometer.results.compare.moments import LEAST_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance, StoredRuns
 from clonometer.results.compare.types import BOOT
 from clonometer.results.rows.evidence import Book
 from clonometer.run_document import RunDocument
@@ -41,7 +41,9 @@ def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
     return f"with another {min(differing, key=len)[0]}"
 
 
-def moments_beside(sides: Sequence[Book], stored: Sequence[tuple[int, Book]], left_out: Sequence[str]) -> Moments:
+def moments_beside(
+    sides: Sequence[Book], stored: Sequence[tuple[int, Book]], left_out: Sequence[str]
+) -> BetweenRunVariance:
     """How far moments are apart by stored runs, each with the place of the compared one that it is like.
 
     Unknown with fewer than three, and where the compared runs are of several boots and the stored ones are of one.
@@ -59,7 +61,7 @@ def moments_beside(sides: Sequence[Book], stored: Sequence[tuple[int, Book]], le
     moments = None if why else stored_moments([group for group in groups if len(group) > 1])
     if moments is None:
         reasons.update([why or "without a row in common"] * len(stored))
-        return replace(UNKNOWN_MOMENTS, stored=StoredRuns((), 0, 0.0, dict(reasons)))
+        return replace(UNKNOWN_VARIANCE, stored=StoredRuns((), 0, 0.0, dict(reasons)))
     reasons.update(["alone with their settings"] * (len(stored) - len(runs)))
     files = tuple(run.name for run in runs)
     return replace(moments, stored=StoredRuns(files, len(set().union(*boots)), moments.span_s, dict(reasons)))

@@ -10,7 +10,7 @@ from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, listed, short_median
 from clonometer.results.rows.evidence import Evidence
-from clonometer.results.series.isolated import COUNTS, TIMES, Incident, incidents_of
+from clonometer.results.series.isolated import COUNTS, TIMES, FaultOutcome, incidents_of
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
 
@@ -24,7 +24,7 @@ def isolation(comparer: Comparer) -> list[Finding]:
     return [_finding(comparer, fault, list(incidents)) for fault, incidents in by_fault]
 
 
-def _finding(comparer: Comparer, fault: str, incidents: list[Incident]) -> Finding:
+def _finding(comparer: Comparer, fault: str, incidents: list[FaultOutcome]) -> Finding:
     comparer.claim((row for incident in incidents for row in incident.times.values()), "fault", "task_kind")
     fates = [f"{_WHO[incident.arrangement]}, {_fate(incident)}" for incident in incidents]
     times = [_times(incident.times) for incident in incidents]
@@ -39,7 +39,7 @@ def _finding(comparer: Comparer, fault: str, incidents: list[Incident]) -> Findi
     return Finding(f"isolation.{fault}", text, numbers, headed(head, fates))
 
 
-def _fate(incident: Incident) -> str:
+def _fate(incident: FaultOutcome) -> str:
     """Say who survives and by what the end was seen."""
     siblings, survivors, damaged = incident.siblings, incident.count("survivors"), incident.count("damaged")
     number = incident.count("ended_by_signal")
@@ -63,13 +63,13 @@ def _times(rows: dict[str, Evidence]) -> str:
     )
 
 
-def _numbers(incident: Incident) -> dict[str, Any]:
+def _numbers(incident: FaultOutcome) -> dict[str, Any]:
     counts = {name: incident.counts.get(name) for name in COUNTS}
     times = {name: row.estimate.median_ns for name, row in incident.times.items()}
     return {"siblings": incident.siblings, **counts, **times}
 
 
-def _ratio(comparer: Comparer, incidents: list[Incident]) -> dict[str, Any]:
+def _ratio(comparer: Comparer, incidents: list[FaultOutcome]) -> dict[str, Any]:
     """Compare how long threads and processes take to be as many as before."""
     rows = {incident.arrangement: incident.times.get("restored_ns") for incident in incidents}
     thread, process = rows.get("thread"), rows.get("process")

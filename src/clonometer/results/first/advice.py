@@ -10,7 +10,7 @@ from clonometer.families import family, workload_words
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.wording import sentence, short_median
-from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
+from clonometer.results.first.effects import AxisEffect, alternatives, plain_rows, stated_effects
 from clonometer.results.first.words import condition_words, is_launch_row, short_of_end
 from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import Finding
@@ -66,7 +66,7 @@ def _finding(choice: _Choice) -> Finding:
 
 def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
     """The cheapest mechanism against the dearest, under each condition; the condition that is worst counts."""
-    for rows in rivals(comparer.book):
+    for rows in alternatives(comparer.book):
         ranked = sorted(rows, key=lambda row: row.estimate.median_ns or 0.0)
         best = next((row for row in ranked if not workload_words(row.estimate.workload).raw), ranked[-1])
         compared = comparer.compare(ranked[-1], best) if best is not ranked[-1] else None

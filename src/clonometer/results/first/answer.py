@@ -8,7 +8,7 @@ from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence, short_median
-from clonometer.results.first.effects import AxisEffect, plain_rows, rivals, stated_effects
+from clonometer.results.first.effects import AxisEffect, alternatives, plain_rows, stated_effects
 from clonometer.results.first.words import (
     condition_words,
     how_long,
@@ -44,7 +44,7 @@ def answer(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
 
 def contest(comparer: Comparer) -> Change[Evidence] | None:
     """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
-    for rows in rivals(comparer.book):
+    for rows in alternatives(comparer.book):
         subject, *others = sorted(rows, key=lambda row: row.estimate.workload != FORK)
         wanted = PTHREAD if subject.estimate.workload == FORK else None
         rival = min(others, key=lambda row: (row.estimate.workload != wanted, row.estimate.median_ns or 0.0))

@@ -88,7 +88,7 @@ def _at_one_stage(book: Book, rows: Sequence[Evidence]) -> list[Evidence]:
 
 
 @once_per_book
-def rivals(book: Book) -> tuple[Sequence[Evidence], ...]:
+def alternatives(book: Book) -> tuple[Sequence[Evidence], ...]:
     """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first.
 
     A row stands for a mechanism; they are in the order of the plan, and all at one stage.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup, Totals
-from clonometer.results.types import LEAST_EFFECT, GatheringPlace, LevelChange, WarmUp
+from clonometer.results.types import LEAST_EFFECT, Drift, SampleMode, WarmUp
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.modes import find_modes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
@@ -25,7 +25,7 @@ _AGREEING = 0.9
 _MODE_SAMPLES = 20_000
 
 
-def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelChange | None:
+def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> Drift | None:
     """Say how far processes wandered over the run, where they did not keep their level (`keeps_level`).
 
     None where they did, where they wandered by less than the least effect that has a verdict, and for fewer than 8
@@ -43,7 +43,7 @@ def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> LevelCh
         return None
     ordered = np.sort(process_medians)
     apart = (quantile_of_ordered(ordered, 0.9) - quantile_of_ordered(ordered, 0.1)) / middle
-    return LevelChange("wandering", apart) if apart >= LEAST_EFFECT else None
+    return Drift("wandering", apart) if apart >= LEAST_EFFECT else None
 
 
 def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians: NDArray[Any]) -> WarmUp | None:
@@ -134,5 +134,5 @@ def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
     step = -(-group.values.size // _MODE_SAMPLES)
     kept = group.ordered if step == 1 else group.values[::step]
     peaks = find_modes(kept, effective=group.effective_samples / step, resolution=resolution_ns)
-    modes = tuple(GatheringPlace(peak.value, peak.share) for peak in peaks)
+    modes = tuple(SampleMode(peak.value, peak.share) for peak in peaks)
     return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

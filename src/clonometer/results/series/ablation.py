@@ -17,7 +17,7 @@ _NUMERIC = ("bytes", "count")
 
 
 @dataclass(frozen=True)
-class Rung:
+class AblationStep:
     """Both sides under one condition; ``taken`` are the axis and its new value, None on the first rung."""
 
     condition: Changes
@@ -31,7 +31,7 @@ class AblationEvidence:
 
     workload: str
     quantity: str
-    rungs: tuple[Rung, ...]
+    rungs: tuple[AblationStep, ...]
     ladder: Ladder
 
 
@@ -55,7 +55,7 @@ def rung_cells(book: Book) -> frozenset[str]:
     return frozenset(side.estimate.cell for _, _, rungs in _chains(book) for rung in rungs for side in rung.sides)
 
 
-def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
+def _chains(book: Book) -> Iterator[tuple[str, str, tuple[AblationStep, ...]]]:
     both = pairs_of_kinds(row for row in book.rows if not row.estimate.detail)
     by_quantity = group_by(((pair[0].estimate.workload, pair[0].estimate.quantity), pair) for pair in both)
     for (workload, quantity), pairs in by_quantity.items():
@@ -66,13 +66,13 @@ def _chains(book: Book) -> Iterator[tuple[str, str, tuple[Rung, ...]]]:
             yield workload, quantity, rungs
 
 
-def _longest_chain(book: Book, pairs: list[tuple[Evidence, Evidence]]) -> tuple[Rung, ...]:
-    best: list[Rung] = []
-    chain: list[Rung] = []
+def _longest_chain(book: Book, pairs: list[tuple[Evidence, Evidence]]) -> tuple[AblationStep, ...]:
+    best: list[AblationStep] = []
+    chain: list[AblationStep] = []
     for sides in pairs:
         condition = {axis: value for axis, value in sides[0].estimate.condition.items() if axis != TASK_KIND}
         taken = _only_change(book, chain[-1].condition, condition) if chain else None
-        chain = [*chain, Rung(condition, taken, sides)] if taken else [Rung(condition, None, sides)]
+        chain = [*chain, AblationStep(condition, taken, sides)] if taken else [AblationStep(condition, None, sides)]
         if len(chain) > len(best):
             best = chain
     return tuple(best)

@@ -17,7 +17,7 @@ _VARIED = frozenset(("fault", "task_kind"))
 
 
 @dataclass(frozen=True)
-class Incident:
+class FaultOutcome:
     """One kind of failure in one arrangement of workers: the rows of its times, and its counts, by quantity."""
 
     fault: str
@@ -33,7 +33,7 @@ class Incident:
 
 
 @once_per_book
-def incidents_of(book: Book) -> tuple[Incident, ...]:
+def incidents_of(book: Book) -> tuple[FaultOutcome, ...]:
     """Gather what was measured of failing workers under the usual number of siblings.
 
     By fault in the order of the plan, and by arrangement in that of `ARRANGEMENTS`; empty where none was measured.
@@ -43,7 +43,7 @@ def incidents_of(book: Book) -> tuple[Incident, ...]:
         known = {row.estimate.quantity: row for row in rows.values()}
         estimate = next(iter(known.values())).estimate
         if estimate.family == FAMILY and set(book.changes(estimate)) <= _VARIED:
-            incident = Incident(
+            incident = FaultOutcome(
                 fault=str(estimate.condition["fault"]),
                 arrangement=str(estimate.condition.get("task_kind", ARRANGEMENTS[-1])),
                 cell=cell,
@@ -54,7 +54,7 @@ def incidents_of(book: Book) -> tuple[Incident, ...]:
             incidents.append(incident)
     faults = list(dict.fromkeys(incident.fault for incident in incidents))
 
-    def place(incident: Incident) -> tuple[int, int]:
+    def place(incident: FaultOutcome) -> tuple[int, int]:
         return faults.index(incident.fault), ARRANGEMENTS.index(incident.arrangement)
 
     return tuple(sorted(incidents, key=place))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from clonometer.stats.interval import Interval
 from clonometer.stats.means import mean_intervals
 from clonometer.stats.paired_parts import covariate_effect, shares_of_mean
-from clonometer.tracing.budget import bounded, means_of
+from clonometer.tracing.budget import interval_estimate, means_of
 from clonometer.tracing.parts import COUNTS, CPU_ORDER, LIFE_ORDER, UNEXPLAINED
-from clonometer.tracing.types import Bounded
+from clonometer.tracing.types import IntervalEstimate
 from clonometer.tracing.work.life import Lives
 from clonometer.tracing.work.types import Delay, GapPart, UserCodePart
 
@@ -69,9 +69,9 @@ class Process:
         return sum(account.whole_ns for account in self.accounts) / len(self.accounts)
 
 
-def mean_of(values: Sequence[float]) -> Bounded:
+def mean_of(values: Sequence[float]) -> IntervalEstimate:
     """Mean of one value a process."""
-    return bounded(mean_intervals([[value] for value in values], seed=SEED)[0])
+    return interval_estimate(mean_intervals([[value] for value in values], seed=SEED)[0])
 
 
 def table_of(processes: Sequence[Process], what: str, names: Sequence[str]) -> ProcessTable:
@@ -97,21 +97,21 @@ def reasons_of(thread: Sequence[Process], process: Sequence[Process], what: str,
     return tuple(
         GapPart(
             part,
-            bounded(means[0][index]),
-            bounded(means[1][index]),
-            bounded(means[2][index]),
-            None if share is None else bounded(share),
+            interval_estimate(means[0][index]),
+            interval_estimate(means[1][index]),
+            interval_estimate(means[2][index]),
+            None if share is None else interval_estimate(share),
         )
         for index, (part, share) in enumerate(zip(order, shares, strict=True))
         if part == UNEXPLAINED or sides[0][:, index].any() or sides[1][:, index].any()
     )
 
 
-def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[Bounded, Bounded]:
+def gap_of(thread: Sequence[float], process: Sequence[float]) -> tuple[IntervalEstimate, IntervalEstimate]:
     """Threads less processes over pairs, in ns and as a share of the processes' mean."""
     differences = np.array(thread) - np.array(process)
     share = shares_of_mean(differences[:, None], process, seed=SEED)[0]
-    return mean_of(differences.tolist()), bounded(share)
+    return mean_of(differences.tolist()), interval_estimate(share)
 
 
 def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tuple[UserCodePart, ...]:
@@ -139,7 +139,7 @@ def user_reasons_of(thread: Sequence[Process], process: Sequence[Process]) -> tu
         seed=SEED,
     )
     if effect is not None:
-        reasons.append(UserCodePart("migrations", bounded(effect[1]), bounded(effect[0])))
+        reasons.append(UserCodePart("migrations", interval_estimate(effect[1]), interval_estimate(effect[0])))
     return tuple(reasons)
 
 
@@ -150,11 +150,11 @@ def _scatter(account: Account) -> tuple[float, float]:
     return float((moves * user).sum()), float((moves * moves).sum())
 
 
-def counts_of(side: Sequence[Process]) -> dict[str, Bounded]:
+def counts_of(side: Sequence[Process]) -> dict[str, IntervalEstimate]:
     """Mean number of each kind of event of a worker; those that are not known are left out."""
     known = [name for name in COUNTS if all(name in account.counts for process in side for account in process.accounts)]
     means = mean_intervals(table_of(side, "counts", known), seed=SEED)
-    return {name: bounded(mean) for name, mean in zip(known, means, strict=True)}
+    return {name: interval_estimate(mean) for name, mean in zip(known, means, strict=True)}
 
 
 def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
@@ -177,7 +177,7 @@ def delays_of(side: Sequence[Process]) -> tuple[int, tuple[Delay, ...]]:
         return 0, ()
     means = mean_intervals(extra, seed=SEED)
     delays = [
-        Delay(part, bounded(mean), mean.value / whole)
+        Delay(part, interval_estimate(mean), mean.value / whole)
         for part, mean in zip(LIFE_ORDER, means, strict=True)
         if abs(mean.value) >= 0.01 * whole
     ]

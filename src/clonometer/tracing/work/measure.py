@@ -14,8 +14,8 @@ from clonometer.plan.limits import estimated_launch_ns
 from clonometer.plan.types import Catalogue, Target
 from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.tracing.source import Tracer
-from clonometer.tracing.tiers import TRACEPOINTS, Ways, best_tier
-from clonometer.tracing.types import Bounded, Segment
+from clonometer.tracing.tiers import TRACEPOINTS, TraceBackends, best_tier
+from clonometer.tracing.types import IntervalEstimate, Segment
 from clonometer.tracing.work import budget, read
 from clonometer.tracing.work.budget import Account, Process
 from clonometer.tracing.work.life import Lives, thinned
@@ -33,7 +33,7 @@ from clonometer.words import cell_parts, cell_text
 
 WORKLOAD: Literal["work.factor"] = "work.factor"
 _EVENTS = ("tasks", "sched", "calls", "faults", "futex", "locks")
-_WAYS = Ways(
+_BACKENDS = TraceBackends(
     of_tier={"tracepoints": ("fast", "tracepoints"), "proc": ("none",)},
     means={
         **TRACEPOINTS,
@@ -129,7 +129,7 @@ def explain_work(
     asked = wish or WorkWish()
     cpus = 1 if sides[0].condition.get("cpus") == "one" else cpus
     small = replace(sides[0], limits=replace(sides[0].limits, samples=1, warmup=0))
-    tier, how, _ = best_tier(WorkTier, _WAYS, asked.tier, partial(tracer.trace, small, events=_EVENTS))
+    tier, how, _ = best_tier(WorkTier, _BACKENDS, asked.tier, partial(tracer.trace, small, events=_EVENTS))
     heard = {side: _Heard() for side in SIDES}
     targets = dict(zip(SIDES, sides, strict=True))
     for round_ in range(asked.pairs):
@@ -282,6 +282,6 @@ def _side(target: Target, heard: _Heard, traced: Sequence[Process]) -> WorkSide:
     )
 
 
-def _overhead(traced: Sequence[float], untraced: Sequence[float]) -> Bounded:
+def _overhead(traced: Sequence[float], untraced: Sequence[float]) -> IntervalEstimate:
     count = min(len(traced), len(untraced))
     return budget.gap_of(traced[:count], untraced[:count])[1]

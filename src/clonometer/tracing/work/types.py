@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from clonometer.records import Check, Count, Ge, Key, Mark, OneOf, Positive, computed_field, version
 from clonometer.results.series_types import AblationSeries
 from clonometer.tracing.parts import CPUS, LIFE, UNEXPLAINED, part_of
-from clonometer.tracing.types import Bounded, Explanation, NotNegative, OfPart, Segment, Tier, Versus
+from clonometer.tracing.types import Explanation, IntervalEstimate, NotNegative, OfPart, Segment, Tier, Versus
 
 WORK_SCHEMA = 2
 TIERS = ("tracepoints", "proc")
@@ -37,10 +37,10 @@ class GapPart(OfPart):
     """What one part adds to the gap between threads and processes: means over the workers of each side."""
 
     part: WorkPart
-    thread_ns: Annotated[Bounded, Mark.ENDS]
-    process_ns: Annotated[Bounded, Mark.ENDS]
-    difference_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, over pairs of processes."]
-    share: Annotated[Bounded | None, "Of the gap; None where the gap's interval contains 0."]
+    thread_ns: Annotated[IntervalEstimate, Mark.ENDS]
+    process_ns: Annotated[IntervalEstimate, Mark.ENDS]
+    difference_ns: Annotated[IntervalEstimate, Mark.ENDS, "Threads less processes, over pairs of processes."]
+    share: Annotated[IntervalEstimate | None, "Of the gap; None where the gap's interval contains 0."]
 
     @computed_field("The kind of time that it is.", after="meaning")
     def kind(self) -> str:
@@ -53,8 +53,8 @@ class UserCodePart:
     """What one thing adds to the difference in user code, by estimate."""
 
     what: Annotated[str, OneOf(("frequency", "migrations"))]
-    difference_ns: Annotated[Bounded, Mark.ENDS]
-    each_ns: Annotated[Bounded | None, "The cost of one migration; None for the frequency."] = None
+    difference_ns: Annotated[IntervalEstimate, Mark.ENDS]
+    each_ns: Annotated[IntervalEstimate | None, "The cost of one migration; None for the frequency."] = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Delay:
     """What one part adds to slow executions: the slowest quarter of a side less all others, mean over workers."""
 
     part: WorkPart
-    extra_ns: Bounded
+    extra_ns: IntervalEstimate
     share: float
 
 
@@ -97,15 +97,17 @@ class WorkSide:
     """One side: workers that are threads, or processes; means of the whole program, with 95% intervals."""
 
     cell: str
-    whole_ns: Annotated[Bounded, Mark.ENDS, Ge(0), "Mean duration, traced."]
-    untraced_ns: Annotated[Bounded, Mark.ENDS, Ge(0), "The same, untraced."]
+    whole_ns: Annotated[IntervalEstimate, Mark.ENDS, Ge(0), "Mean duration, traced."]
+    untraced_ns: Annotated[IntervalEstimate, Mark.ENDS, Ge(0), "The same, untraced."]
     overhead: Annotated[
-        Bounded, Mark.ENDS, "How much longer traced programs take, as a share; signed, over neighbours in time."
+        IntervalEstimate,
+        Mark.ENDS,
+        "How much longer traced programs take, as a share; signed, over neighbours in time.",
     ]
     executions: Annotated[Count, "How many were traced."]
     untraced_executions: Count
-    counts: Annotated[Mapping[str, Bounded], "Events of a worker in one execution."]
-    frequency_hz: Annotated[Bounded | None, "Effective frequency of its CPUs; None where it was not measured."]
+    counts: Annotated[Mapping[str, IntervalEstimate], "Events of a worker in one execution."]
+    frequency_hz: Annotated[IntervalEstimate | None, "Effective frequency of its CPUs; None where it was not measured."]
     futexes: Annotated[tuple[FutexUse, ...], "Where workers slept, longest first."] = ()
     slow: Annotated[Count, Key("slow_executions"), "How many of the traced ones the delays call slow."] = 0
     delays: Annotated[
@@ -138,14 +140,14 @@ class WorkExplanation:
     tier: Annotated[WorkTier, "What could be seen."]
     pairs: Annotated[Positive, "Traced processes of each side; as many ran untraced."]
     conclusion: Annotated[str, "Who is slower, by how much, and where that time goes."] = ""
-    gap_ns: Annotated[Bounded, Mark.ENDS, "Threads less processes, traced."]
+    gap_ns: Annotated[IntervalEstimate, Mark.ENDS, "Threads less processes, traced."]
     gap: Annotated[
-        Bounded,
+        IntervalEstimate,
         Mark.ENDS,
         Check(lambda gap: gap.value > -1, "is -1 or less: threads would need no time"),
         "The same over the processes' time.",
     ]
-    untraced_gap: Annotated[Bounded, Mark.ENDS, "The share when nobody listens."]
+    untraced_gap: Annotated[IntervalEstimate, Mark.ENDS, "The share when nobody listens."]
     reasons: Annotated[
         tuple[GapPart, ...],
         Key("budget"),
@@ -158,7 +160,7 @@ class WorkExplanation:
     ]
     user_reasons: Annotated[tuple[UserCodePart, ...], Key("user_code"), "Of the difference in user code, by estimate."]
     unexplained: Annotated[float, "Share of the workers' time of both sides that no part covers."]
-    overhead: Annotated[Bounded, Mark.ENDS, "How much longer traced programs take, both sides together."]
+    overhead: Annotated[IntervalEstimate, Mark.ENDS, "How much longer traced programs take, both sides together."]
     sides: WorkSides
     ablation: Annotated[
         AblationSeries | None, "Shared things taken away one after the other; None where it was not measured."

@@ -19,6 +19,7 @@ from clonometer.views.rows import (
     EstimateRow,
     explained_stages,
     fact_text,
+    failures,
     families,
     floor_costs,
     host_phrases,
@@ -27,7 +28,6 @@ from clonometer.views.rows import (
     median_text,
     plain_figure,
     quantity_text,
-    troubles,
     value_unit,
 )
 from clonometer.views.statistics import statistic_columns
@@ -99,7 +99,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),
         "warnings": cautions(results),
-        "troubles": [(reason, [status.cell for status in cells]) for reason, cells in troubles(results)],
+        "failures": [(reason, [status.cell for status in cells]) for reason, cells in failures(results)],
         "facts": _facts(results),
         "measured": _measured(results),
         "summaries": _summaries(results, short),

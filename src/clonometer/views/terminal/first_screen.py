@@ -14,7 +14,7 @@ from clonometer.views.cautions import cautions
 from clonometer.views.figures import figures
 from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
 from clonometer.views.labels import shown_axes
-from clonometer.views.rows import EstimateRow, host_phrases, make_rows, troubles
+from clonometer.views.rows import EstimateRow, failures, host_phrases, make_rows
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, painted, wrap
 from clonometer.words import counted
@@ -218,7 +218,7 @@ def _command(words: Sequence[str], about: str, width: int) -> list[str]:
 def trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
     """Say which cells gave no result and why, in at most ``most`` lines."""
     lines: list[str] = []
-    grouped = troubles(results)
+    grouped = failures(results)
     for reason, cells in grouped:
         shown = [status.cell for status in cells][: None if most is None else _CELLS_NAMED]
         rest = f" and {len(cells) - len(shown)} more" if len(shown) < len(cells) else ""
