@@ -1,0 +1,124 @@
+"""Which lines of the book fit what was seen of a task: the option that chose its path, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from clonometer.launch_paths.types import CALLS, LaunchPath, RuntimeBook, SeenTask
+
+#: What the book's snippets execute: any program stands for it.
+_ANY = "true"
+_SHARING = ("CLONE_VM", "CLONE_VFORK")
+#: System calls, and names that others give them -> the book's name of what the child did.
+_CALLS: Mapping[str, str] = {
+    **{name: name for name in CALLS},
+    "close_range": "close_fds",
+    "closefrom": "close_fds",
+    "close_loop": "close_fds",
+    "closing loop": "close_fds",
+    "getdents64": "close_fds",
+    "dup3": "dup2",
+    "fchdir": "chdir",
+    "prlimit64": "setrlimit",
+    "rt_sigaction": "sigaction",
+    "setregid": "setgid",
+    "setresgid": "setgid",
+    "setresuid": "setuid",
+    "setreuid": "setuid",
+}
+#: What children do in many ways of launching, and names no option.
+_USUAL = frozenset({"close_fds", "dup2", "sigaction"})
+
+
+@dataclass(frozen=True)
+class PathFit:
+    """A line of the book that fits a task.
+
+    Attributes
+    ----------
+    path
+        The line: API, option, why, instead, lose.
+    is_only
+        Whether no other fits: only then is the option known.
+    unexplained
+        What the child did besides, of which no line that fits knows.
+    """
+
+    path: LaunchPath
+    is_only: bool
+    unexplained: tuple[str, ...]
+
+
+def seen_task(mechanism: str, flag_names: Collection[str], programs: Sequence[str] = ()) -> SeenTask:
+    """Make a task of what a census knows: its name of the mechanism, the flags, base names of the programs.
+
+    Examples
+    --------
+    >>> str(seen_task("container", ["CLONE_NEWNS", "CLONE_VM", "CLONE_VFORK"], ["bwrap"]))
+    'container(VM|VFORK) > bwrap'
+    """
+    shares = mechanism == "container" and all(flag in flag_names for flag in _SHARING)
+    return SeenTask("container(VM|VFORK)" if shares else mechanism, tuple(programs))
+
+
+def explain(
+    runtime: RuntimeBook,
+    version: str | None,
+    task: SeenTask,
+    calls: Collection[str] | None,
+    *,
+    is_root: bool | None = None,
+) -> tuple[PathFit, ...]:
+    """Name the lines of the book that fit a task.
+
+    Parameters
+    ----------
+    runtime, version
+        What its creator runs; None: the version is not known, and lines of all versions may fit.
+    task
+        How it was made, and the base names of the programs that it executed, in order.
+    calls
+        What it did before the first of them: names of `CALLS`, or of system calls. None where that was not seen: then
+        options that only these tell apart all fit.
+    is_root
+        Whether the creator is root; None where that is not known.
+
+    Returns
+    -------
+    tuple
+        The lines that say most of what the child did; empty where none fits. Two of them may have been used together.
+    """
+    did = None if calls is None else frozenset(_CALLS[call] for call in calls if call in _CALLS)
+    fitting = [
+        path
+        for path in (runtime.paths if version is None else runtime.of_version(version))
+        if any(_fits(each, task) for each in path.tasks) and _may_be(path, did, is_root)
+    ]
+    claims = {path.name: _claims(path, task, did) for path in fitting}
+    best = [path for path in fitting if not any(claims[path.name] < other for other in claims.values())]
+    known = {call for path in best for call in (*path.child, *_USUAL)}
+    unexplained = tuple(sorted((did or frozenset()) - known))
+    return tuple(PathFit(path, len(best) == 1, unexplained) for path in best)
+
+
+def _fits(line: SeenTask, task: SeenTask) -> bool:
+    """Whether a task may be one of a line: made like it, and the same programs executed, whatever the last is."""
+    if line.mechanism != task.mechanism or bool(line.programs) != bool(task.programs):
+        return False
+    if line.programs[-1:] == (_ANY,):
+        helpers = line.programs[:-1]
+        return task.programs[: len(helpers)] == helpers and len(task.programs) > len(helpers)
+    return task.programs[: len(line.programs)] == line.programs
+
+
+def _claims(path: LaunchPath, task: SeenTask, did: frozenset[str] | None) -> frozenset[str]:
+    """What a line says that was seen of a task: what it did, if anybody saw that, and the helpers that it executed."""
+    helpers = {program for each in path.tasks if _fits(each, task) for program in each.programs if program != _ANY}
+    return frozenset(helpers if did is None else {*helpers, *path.child})
+
+
+def _may_be(path: LaunchPath, did: frozenset[str] | None, is_root: bool | None) -> bool:
+    if is_root is not None and ("not root" if is_root else "root") in path.needs:
+        return False
+    return did is None or (did >= set(path.child) and not did & set(path.without))

@@ -1,0 +1,82 @@
+"""Whether the book is right: a line of it against what the kernel saw of its snippet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.launch_paths.types import PROGRAM, LaunchPath, RuntimeBook, SeenLine, SeenTask, SeenVersion
+from clonometer.verdicts import Status
+from clonometer.words import counted
+
+#: A program that was executed, and whose name was not seen.
+UNSEEN = "..."
+#: Where there is no system call vfork: the C library asks clone for the same.
+_WITHOUT_VFORK = ("aarch64", "riscv64", "loongarch64")
+
+
+def difference(
+    runtime: RuntimeBook, path: LaunchPath, saw: Sequence[SeenTask], threads: int, *, architecture: str = "x86_64"
+) -> str | None:
+    """Say where a line differs from what was seen of its snippet; None where it does not.
+
+    Examples
+    --------
+    >>> from clonometer.launch_paths.reading import load_book
+    >>> perl = load_book().runtime("perl")
+    >>> system = perl.paths[0]
+    >>> difference(perl, system, [SeenTask("fork", ("true",))], 0)
+    >>> difference(perl, system, [SeenTask("vfork", ("true",))], 0)
+    'the book has fork > true, the kernel saw vfork > true'
+    """
+    wrong = differing_tasks(path.tasks, saw, architecture)
+    if wrong is not None:
+        return wrong
+    if runtime.counts_threads and threads != path.threads:
+        return f"the book has {counted(path.threads, 'thread')}, the kernel saw {threads}"
+    return None
+
+
+def differing_tasks(wanted: Sequence[SeenTask], saw: Sequence[SeenTask], architecture: str) -> str | None:
+    """Say where tasks differ from those that the book has; None where they do not."""
+    if _are_alike(wanted, saw, architecture):
+        return None
+    return f"the book has {_listed(wanted)}, the kernel saw {_listed(saw)}"
+
+
+def judged(runtime: RuntimeBook, path: LaunchPath, line: SeenLine, seen: SeenVersion) -> Status | None:
+    """What an earlier run says of a line; None where it is of another snippet."""
+    if line.program != runtime.digest(path):
+        return None
+    saw = list(map(SeenTask.read, line.saw))
+    wrong = difference(runtime, path, saw, line.threads, architecture=seen.architecture)
+    return Status.FAILS if wrong else Status.HOLDS
+
+
+def named(programs: Sequence[str], runtime_program: str) -> tuple[str, ...]:
+    """Base names of programs as the book has them, given that of the runtime."""
+    return tuple(PROGRAM if program == runtime_program else program for program in programs)
+
+
+def _listed(tasks: Sequence[SeenTask]) -> str:
+    return ", ".join(map(str, tasks)) or "no task"
+
+
+def _are_alike(wanted: Sequence[SeenTask], saw: Sequence[SeenTask], architecture: str) -> bool:
+    rest = list(saw)
+    for task in wanted:
+        if rest and _is_alike(task, rest[0], architecture):
+            del rest[0]
+        elif not task.is_optional:
+            return False
+    return not rest
+
+
+def _is_alike(wanted: SeenTask, saw: SeenTask, architecture: str) -> bool:
+    mechanism = wanted.mechanism
+    if architecture in _WITHOUT_VFORK and mechanism == "vfork":
+        mechanism = "clone(VM|VFORK)"
+    return (
+        mechanism == saw.mechanism
+        and len(wanted.programs) == len(saw.programs)
+        and all(name in (program, UNSEEN) for program, name in zip(wanted.programs, saw.programs, strict=True))
+    )
