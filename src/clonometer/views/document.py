@@ -119,6 +119,8 @@ class CommentedTables:
     comments: Sequence[Sequence[Sequence[str]]]
     #: What is said below each table.
     below: Sequence[str]
+    #: What the comments are, where they are a column.
+    comment_head: str = "what it measures"
 
 
 @dataclass(frozen=True)

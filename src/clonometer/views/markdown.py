@@ -109,4 +109,4 @@ def commented(block: CommentedTables) -> Iterator[Table]:
     """The tables, with their rows' comments as a last column, where there is room for sentences."""
     for table, comments in zip(block.tables, block.comments, strict=True):
         texts = ["; ".join(sentences) for sentences in comments]
-        yield replace(table, columns=[*table.columns, Column("what it measures", texts, prose=True)])
+        yield replace(table, columns=[*table.columns, Column(block.comment_head, texts, prose=True)])

@@ -1,0 +1,169 @@
+"""``paths``: the book of launch paths, and whether it is right on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clonometer.errors import UsageError
+from clonometer.launch_paths.checks import CheckedBook, CheckedLine, CheckedVersion
+from clonometer.launch_paths.judging import UNSEEN, difference, differing_tasks, named
+from clonometer.launch_paths.types import SeenTask
+from clonometer.verdicts import Status
+
+if TYPE_CHECKING:
+    from clonometer.launch_paths.types import LaunchPath, PathBook, RuntimeBook, SeenBook
+    from clonometer.runner.launches import Located
+
+_THREAD = "thread"
+
+
+def _nothing(line: str) -> None:
+    """Say nothing."""
+
+
+def book_of(names: Iterable[str] = ()) -> PathBook:
+    """The book, or those runtimes of it that are named, and what was seen of it with which versions.
+
+    Raises
+    ------
+    UsageError
+        For an unknown runtime, with the nearest.
+    """
+    from clonometer.launch_paths.reading import load_book
+
+    return load_book().only(names)
+
+
+def check_paths(
+    words: Iterable[str] = (), say: Callable[[str], None] = _nothing, book: PathBook | None = None
+) -> CheckedBook:
+    """Run the snippets of each line whose runtime is on this machine, and compare what the kernel sees.
+
+    Parameters
+    ----------
+    words
+        Runtimes by name, each of which is looked for along PATH, or as ``NAME=PROGRAM``; empty: all.
+    say
+        Hears which version is next.
+    book
+        What is checked; None: the book that comes with Clonometer.
+
+    Raises
+    ------
+    UsageError
+        For an unknown runtime, or a program that is none.
+    DriverError, UnavailableError
+        If no census can be taken.
+    """
+    if book is None:
+        from clonometer.launch_paths.reading import load_book
+
+        book = load_book()
+    ways: set[str] = set()
+    checked = [each for runtime, program in _asked(book, words) for each in _check(runtime, program, say, ways)]
+    machine = os.uname()
+    how = "ptrace" if "ptrace" in ways else next(iter(ways), None)
+    return CheckedBook(machine.machine, machine.release, how, tuple(checked))
+
+
+def recorded(checked: CheckedBook, file: Path) -> SeenBook:
+    """What a file has seen of the book, with what a check saw in place of the same versions.
+
+    Raises
+    ------
+    InputError
+        If there is such a file, but it is another.
+    UsageError
+        If it cannot be read.
+    """
+    from clonometer.files import cannot_read
+    from clonometer.launch_paths.reading import load_book, parse_seen
+    from clonometer.launch_paths.types import SeenBook
+
+    try:
+        before = parse_seen(file.read_text(encoding="utf-8")) if file.exists() else SeenBook()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(*cannot_read(file, error)) from None
+    return before.having(checked.seen(load_book()))
+
+
+def _asked(book: PathBook, words: Iterable[str]) -> Iterator[tuple[RuntimeBook, str | None]]:
+    """The runtimes that words name, each with the program that one gives."""
+    for word in dict.fromkeys(words) or [runtime.name for runtime in book.runtimes]:
+        name, _, program = word.partition("=")
+        yield book.runtime(name), program or None
+
+
+def _check(
+    runtime: RuntimeBook, program: str | None, say: Callable[[str], None], ways: set[str]
+) -> Iterator[CheckedVersion]:
+    from clonometer.runner.launches import locate
+
+    located = locate(runtime, program)
+    if not located and program is not None:
+        raise UsageError(f"{program} is not {runtime.title}", f"'{' '.join(runtime.identify)}' must say its version")
+    if not located:
+        reason = f"Debian's {' and '.join(runtime.packages)}" if runtime.packages else "not of Debian"
+        lines = [
+            CheckedLine(path.name, Status.NOT_MEASURABLE, reason=f"{runtime.title} is not here")
+            for path in runtime.paths
+        ]
+        yield CheckedVersion(runtime.name, None, None, reason, tuple(lines))
+    for each in located:
+        say(f"{runtime.title} {each.version}: {each.program}")
+        lines = [_line(runtime, path, each, ways) for path in runtime.paths]
+        yield CheckedVersion(runtime.name, each.version, each.program, None, tuple(lines))
+
+
+def _line(runtime: RuntimeBook, path: LaunchPath, located: Located, ways: set[str]) -> CheckedLine:
+    from clonometer.runner.launches import lacking, run_snippet
+
+    if not path.is_of(located.version):
+        return CheckedLine(path.name, Status.NOT_MEASURABLE, reason=f"of versions {path.versions}")
+    need = lacking(path)
+    if need is not None:
+        return CheckedLine(path.name, Status.NOT_MEASURABLE, reason=f"needs {need}")
+    ran = run_snippet(runtime, path, located)
+    if ran.failure is not None:
+        return CheckedLine(path.name, Status.UNKNOWN, reason=ran.failure)
+    ways.add(ran.how)
+    saw, threads = _seen(ran.tasks, Path(located.program).name)
+    wrong = difference(runtime, path, saw, threads, architecture=os.uname().machine)
+    if wrong is None and path.setting:
+        wrong = _unmended(runtime, path, located)
+    return CheckedLine(path.name, Status.FAILS if wrong else Status.HOLDS, tuple(map(str, saw)), threads, wrong)
+
+
+def _unmended(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str | None:
+    """Say where the setting does not bring what the book says; None where it does."""
+    from clonometer.runner.launches import run_snippet
+
+    name, _, value = path.setting.partition("=")
+    ran = run_snippet(runtime, path, located, environment={name: value})
+    if ran.failure is not None:
+        return f"with {path.setting} it {ran.failure}"
+    saw, _ = _seen(ran.tasks, Path(located.program).name)
+    wrong = differing_tasks(tuple(map(SeenTask.read, path.mended)), saw, os.uname().machine)
+    return None if wrong is None else f"with {path.setting} {wrong}"
+
+
+def _seen(tasks: Sequence[Mapping[str, Any]], program: str) -> tuple[list[SeenTask], int]:
+    """The tasks of a census but threads, as the book names them, and how many threads there were."""
+    from clonometer.launch_paths.explaining import seen_task
+    from clonometer.tracing.census.tally import mechanism
+
+    saw, threads = [], 0
+    for line in tasks:
+        own_stack = None if line["own_stack"] is None else bool(line["own_stack"])
+        how = mechanism(line["call"], line["flag_names"], exit_signal=line["exit_signal"], own_stack=own_stack)
+        if how == _THREAD:
+            threads += 1
+            continue
+        # Of the programs that a task executed only the last has a name.
+        last = [Path(line["program"]).name] if line["execs"] and line["program"] else [UNSEEN] * bool(line["execs"])
+        programs = [UNSEEN] * (line["execs"] - 1) + last
+        saw.append(seen_task(how, line["flag_names"], named(programs, program)))
+    return saw, threads
