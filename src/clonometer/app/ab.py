@@ -111,10 +111,10 @@ def ab(
     force: bool = False,
     progress: Progress = SILENT,
 ) -> AbResult:
-    """Compare two sides by starting them in turn, a process of A and one of B.
+    """Compare two sides by starting their processes in pairs, one of A and one of B.
 
-    Measuring ends when each row is surely slower, faster or the same, or when the time is over. Call it from the main
-    thread, as `clonometer.run`.
+    Measuring ends when each row is certainly slower, faster or the same, or when the time is over. Call it from the
+    main thread, like `clonometer.run`.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def judge(path: Path) -> AbResult:
     Raises
     ------
     RunFileError
-        If it is no sound run file with pairs.
+        If it is not a sound run file with pairs.
     """
     from clonometer.results.ab.judgement import judge_run
     from clonometer.runfile import open_run

@@ -57,7 +57,7 @@ def census(
     output_to_stderr: bool = False,
     progress: Progress = SILENT,
 ) -> CensusAnswer:
-    """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
+    """Count the tasks that a program creates: how many, how, by whom, how long they live, what they cost.
 
     The command runs as usual, with its own input and output, until it ends.
 
@@ -80,7 +80,7 @@ def census(
     debuginfod
         Ask the servers that the variable ``DEBUGINFOD_URLS`` names for debug information.
     advice
-        Say what other ways to make its tasks would save: once after each boot that takes 2 s of measuring.
+        Say what other ways to create its tasks would save. Once after each boot that takes 2 s of measuring.
     output_to_stderr
         What the command writes to its output goes to standard error.
     progress

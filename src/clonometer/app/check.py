@@ -53,7 +53,7 @@ def check(
     Raises
     ------
     RunFileError
-        If one is no sound run file.
+        If one is not a sound run file.
     UsageError, InputError
         If ``noise`` is not what it may be.
     KeyboardInterrupt

@@ -36,7 +36,7 @@ def compare(
     Raises
     ------
     RunFileError
-        If one is no sound run file.
+        If one is not a sound run file.
     UsageError, InputError
         If ``noise`` is none of these.
     """
@@ -56,7 +56,7 @@ def compare_within(
     Raises
     ------
     RunFileError
-        If it is no sound run file.
+        If it is not a sound run file.
     UsageError
         If a glob matches nothing.
     """

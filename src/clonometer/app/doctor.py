@@ -23,7 +23,7 @@ CPUID_SECONDS = 1.0
 def doctor(pid: int | None = None) -> dict[str, Any]:
     """Audit this machine and measure its noise: the object of docs/schemas/doctor.schema.json.
 
-    With a process, it says too what a fork would cost that one.
+    With a process, it also says what a fork would cost that process.
     """
     from clonometer.app.measuring import drivers_to_json, find_catalogue
     from clonometer.host.facts import collect

@@ -30,14 +30,14 @@ _BESIDE_S = 120.0
 class Machines:
     """Which machines are measured, and how they are reached: by one of ``hosts``, ``scheduler`` and ``local``.
 
-    ``hosts`` is a file of machines to reach by ssh, one a line, with the configuration ``ssh_config``. ``drivers`` has
-    folders of drivers for other instruction sets by the names of ``uname -m``, ``patience_s`` says how long one answer
-    is waited for.
+    ``hosts`` is a file of machines to reach by ssh, one per line, with the configuration ``ssh_config``. ``drivers``
+    maps names of instruction sets (``uname -m``) to folders of drivers. ``patience_s`` says how long to wait for one
+    answer.
 
     ``scheduler`` is the address of a Dask scheduler, whose workers are the machines: with TLS by ``tls_ca``,
     ``tls_cert`` and ``tls_key``, or without it if the network is trusted. ``local`` asks for that many workers of this
-    machine. Workers that are lost are waited for during ``gone_s``; with ``bring`` those of another version get this
-    one, else they are refused.
+    machine. ``gone_s`` says how long to wait for a lost worker. With ``bring``, workers with another version are sent
+    this one; otherwise they are refused.
     """
 
     hosts: Path | None = None
@@ -54,7 +54,7 @@ class Machines:
     gone_s: float = 120.0
 
     def check(self) -> None:
-        """Refuse none of the three ways, more than one, and what goes with another.
+        """Refuse none or several of the three ways, and options that belong to another way.
 
         Raises
         ------
@@ -69,7 +69,7 @@ class Machines:
             raise UsageError("--ssh-config and --drivers go with --hosts")
 
     def reach(self, shard_s: float) -> Hosts:
-        """Make what reaches the hosts; nothing is asked yet."""
+        """Prepare to reach the hosts; none is contacted yet."""
         if self.hosts is not None:
             from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
 
@@ -114,8 +114,8 @@ def run_fleet(
 ) -> FleetRun:
     """Measure many machines into a folder of run files.
 
-    Each machine measures alone, in rounds: in each round every machine measures every cell, in an order drawn anew.
-    What failed is tried again. The same seed goes on with a run. Call it from the main thread, as `clonometer.run`.
+    Each machine runs one measurement at a time. In each round every machine measures every cell, in a new random order.
+    Failed measurements are repeated. The same seed resumes a run. Call it from the main thread, like `clonometer.run`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def run_fleet(
     progress
         Learns which drivers are left out.
     watcher
-        Learns how each host gets on.
+        Receives the progress of each host.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class LoadedRun:
 
     @property
     def document(self) -> RunDocument:
-        """All of the run but its samples: status, plan, host facts, processes, blocks (docs/runfile.md)."""
+        """Everything of the run except its samples: status, plan, host facts, processes, blocks (docs/runfile.md)."""
         return self._run.document
 
     def samples(self) -> Any:
@@ -33,7 +33,7 @@ class LoadedRun:
         Returns
         -------
         pyarrow.Table
-            A row a sample, sorted by ``cell``, ``process``, ``block``, ``sample``; durations in whole ns
+            One row per sample, sorted by ``cell``, ``process``, ``block``, ``sample``; durations in whole ns
             (int64), null where a cell has none (docs/runfile.md).
 
         Raises
@@ -64,7 +64,7 @@ class LoadedRun:
         Parameters
         ----------
         kind
-            One of ``clonometer plot --help``; by default what shows most of the run.
+            One of ``clonometer plot --help``; by default the kind that shows most of the run.
         image_format
             ``svg`` or ``png``.
 
@@ -95,6 +95,6 @@ def load(path: str | os.PathLike[str]) -> LoadedRun:
     Raises
     ------
     clonometer.errors.RunFileError
-        If it is no run file, truncated, damaged or of a newer schema.
+        If it is not a run file, or is truncated, damaged or of a newer schema.
     """
     return LoadedRun(open_run(path))

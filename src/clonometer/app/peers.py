@@ -67,7 +67,7 @@ def peers(
     force: bool = False,
     progress: Progress = SILENT,
 ) -> PeersAnswer:
-    """Run the other tools that are installed, in turn with Clonometer configured like each of them.
+    """Run the other installed tools, alternately with Clonometer configured like each of them.
 
     Parameters
     ----------

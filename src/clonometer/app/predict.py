@@ -38,7 +38,7 @@ def predict(
     pid
         Of the process.
     question
-        How fast it writes, how long the child lives, how often it forks; by default none of this is known.
+        How fast it writes, how long the child lives, how often it forks; by default all of these are unknown.
     rough
         Use the rough model even where this machine was calibrated (`calibrate`).
     scan

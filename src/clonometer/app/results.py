@@ -19,7 +19,7 @@ def read_results(path: Path) -> Results:
     Raises
     ------
     RunFileError
-        If it is no sound run file.
+        If it is not a sound run file.
     """
     from clonometer.results.summary import summarize
     from clonometer.runfile import open_run

@@ -15,7 +15,7 @@ def open_side(path: Path) -> Book:
     Raises
     ------
     RunFileError
-        If it is no sound run file.
+        If it is not a sound run file.
     """
     from clonometer.results.compare.sides import read_side
     from clonometer.runfile import open_run

@@ -29,7 +29,7 @@ _VALIDATED = "the process"
 def validate(
     processes: int, *, calibration: Calibration | None = None, seed: int | None = None, progress: Progress = SILENT
 ) -> Validation:
-    """Make this number of processes, each with a random mixture of what a process may have, and fork them for real.
+    """Create this number of processes, each with a random mixture of memory, files and threads, and fork them for real.
 
     Each forks in turn with the processes of the reference scan, so that prediction and forks are of one moment: a
     shared host changes its speed by a third from second to second. Without a ``calibration`` it is this user's.
