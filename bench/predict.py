@@ -20,7 +20,7 @@ from itertools import product
 
 from bench.forking import MANY_AREAS, PROGRAMS, KernelTimes, LeftOutError, Program, script
 from bench.harness import Line, say
-from clonometer.app.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
+from clonometer.app.calibrating import cache_emptier_of_here, reference_processes, unforked_processes
 from clonometer.app.live import read
 from clonometer.app.predicting import answer, calibrated_machine
 from clonometer.app.validating import validate
@@ -70,7 +70,7 @@ def watched(program: Program, machine: Machine) -> ForkedProgram:
     by_itself, kernel = [], []
     with reference_processes(random.Random()) as references, program.start() as (pid, fork):
         reading = read(pid)
-        scan = not_yet_forked(references)
+        scan = unforked_processes(references)
         times = KernelTimes(pid)
         for _ in range(1 + LATER_FORKS):
             # Prediction and forks are then of one moment: a shared host changes its speed from second to second.

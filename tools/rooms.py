@@ -16,7 +16,7 @@ PACKAGE = "src/clonometer/"
 OFFERED = {
     "families/": ("FAMILY", "AXES"),
     "results/findings/": ("FINDERS",),
-    "results/series/": ("SERIES", "TOLD_APART"),
+    "results/series/": ("SERIES", "DISTINGUISHABLE"),
     "views/figures/": ("FIGURES",),
 }
 #: What no two things of a class share: arguments, by their names and places (None: it is never given by place).

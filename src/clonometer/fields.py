@@ -45,7 +45,7 @@ class Fields(ABC):
 
     def inner(self, key: str) -> Self:
         """An object."""
-        return self.at(self.content.get(key), self.place(key))
+        return self.at(self.content.get(key), self.path(key))
 
     def mapping(self, key: str) -> Mapping[str, Any]:
         """An object, of which nothing else is asked."""
@@ -60,14 +60,14 @@ class Fields(ABC):
 
     def children(self, key: str) -> dict[str, Self]:
         """An object of objects."""
-        return {name: self.at(item, f"{self.place(key)}.{name}") for name, item in self.mapping(key).items()}
+        return {name: self.at(item, f"{self.path(key)}.{name}") for name, item in self.mapping(key).items()}
 
     def wrong(self, key: str, wanted: str) -> Exception:
         """Make the error that says what a field should be."""
-        return self.complaint(self.place(key), wanted, shown(self.content.get(key)))
+        return self.complaint(self.path(key), wanted, shown(self.content.get(key)))
 
-    def place(self, key: str) -> str:
-        """Name the place of a field."""
+    def path(self, key: str) -> str:
+        """Name a field with where it stands."""
         return f"{self.where}.{key}" if self.where else key
 
     def text(self, key: str) -> str:
@@ -125,4 +125,4 @@ class Fields(ABC):
         value = self.content.get(key)
         if not isinstance(value, list | tuple):
             raise self.wrong(key, "a list")
-        return [(f"{self.place(key)}[{number}]", item) for number, item in enumerate(value)]
+        return [(f"{self.path(key)}[{number}]", item) for number, item in enumerate(value)]

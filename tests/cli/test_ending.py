@@ -242,7 +242,7 @@ def test_closed_streams_are_as_devnull(clonometer: CommandLine) -> None:
         assert ended.returncode == 2, closed
     # Else the next file that is opened becomes standard output, and gets the answer; so it would in what is started.
     started = "os.execvp('sh', ['sh', '-c', ': 9<&1 9<&2'])"
-    code = f"import os; from clonometer.cli.streams import make_sound; make_sound(); {started}"
+    code = f"import os; from clonometer.cli.streams import check_streams; check_streams(); {started}"
     assert subprocess.run(["sh", "-c", f'exec "$0" -c "{code}" <&- >&- 2>&-', sys.executable]).returncode == 0
 
 

@@ -217,7 +217,7 @@ def test_measuring_writes_says_first_what_it_does(
 
 def test_a_census_names_what_forks_of_the_largest_would_cost(made: MadeMachine) -> None:
     made.process(pid=4712, smaps=SMAPS, RssAnon="90000 kB", Name="small")
-    foreseen = predicting.Foreseen()
+    foreseen = predicting.LivePredictions()
     for pid in (4712, 4711, 4799):
         foreseen._next_s = 0.0
         foreseen.glance(pid)
@@ -233,7 +233,7 @@ def test_a_census_names_what_forks_of_the_largest_would_cost(made: MadeMachine) 
     # Whoever was asked for and has gone is not there to be read any more.
     assert foreseen.documents(4799) == [largest]
     default_path().unlink()
-    assert predicting.Foreseen().documents(4711) == []
+    assert predicting.LivePredictions().documents(4711) == []
 
 
 def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:

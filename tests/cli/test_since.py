@@ -12,8 +12,8 @@ from tests.results.runs_of_since import another_kernel_than_yesterday, as_yester
 
 from clonometer.app import since
 from clonometer.app.since import since_last_time
-from clonometer.results.compare.kept import from_kept, to_kept
 from clonometer.results.compare.since import since as changes_since
+from clonometer.results.compare.snapshot import from_snapshot, to_snapshot
 from clonometer.runfile import open_run
 
 STORED = Path(__file__).parents[1] / "data" / "schema1.parquet"
@@ -49,7 +49,7 @@ def test_another_boot_is_no_other_setting() -> None:
 
 def test_what_is_kept_gives_the_same_answer_as_the_run() -> None:
     before, now = side(), side(1.2, days=2)
-    again = from_kept(json.loads(json.dumps(to_kept(before))), "kept")
+    again = from_snapshot(json.loads(json.dumps(to_snapshot(before))), "kept")
     assert again is not None
     assert changes_since(again, now).sentence == changes_since(before, now).sentence
 

@@ -21,7 +21,7 @@ numbers = st.just(0.0) | st.floats(1e-12, 1e18)
 @example([-5.0, 3.0, 40.0], 0.0, True)
 def test_every_number_stands_on_the_axis_off_its_ends_in_order(values, log_from, from_zero):
     axis = number_axis(values, "time", log_from=log_from, from_zero=from_zero)
-    places = [axis.place(value) for value in sorted(values)]
+    places = [axis.position(value) for value in sorted(values)]
     assert places == sorted(places)
     assert axis.low < axis.high
     assert all(axis.low <= place <= axis.high for place in places)

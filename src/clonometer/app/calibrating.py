@@ -128,7 +128,7 @@ def _forked_in_turn(
     chance: random.Random,
     say: _Remarks | None = None,
 ) -> list[ForkedProcess]:
-    forked = not_yet_forked(processes)
+    forked = unforked_processes(processes)
     turns = take_turns(
         processes, states, seconds=seconds, chance=chance, clock=time.monotonic, empty_caches=cache_emptier_of_here()
     )
@@ -144,7 +144,7 @@ def cache_emptier_of_here() -> Callable[[], None]:
     return cache_emptier(last_level_cache_bytes(live()))
 
 
-def not_yet_forked(processes: Mapping[str, MadeProcess]) -> dict[str, ForkedProcess]:
+def unforked_processes(processes: Mapping[str, MadeProcess]) -> dict[str, ForkedProcess]:
     """Read what each process has, before its forks are added."""
     return {name: ForkedProcess(name, features_of_process(process.pid)) for name, process in processes.items()}
 

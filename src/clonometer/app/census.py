@@ -9,7 +9,7 @@ from typing import Any
 
 from clonometer.app.census_costs import making_costs_ns
 from clonometer.app.commands import check_command, not_started
-from clonometer.app.predicting import Foreseen
+from clonometer.app.predicting import LivePredictions
 from clonometer.errors import UsageError
 from clonometer.runner.census import take_census
 from clonometer.runner.interfaces import SILENT, Progress
@@ -99,7 +99,7 @@ def census(
     """
     words = tuple(command)
     _check(words, pid)
-    tally, foreseen = Census(), Foreseen()
+    tally, foreseen = Census(), LivePredictions()
 
     def receive(line: Mapping[str, Any]) -> None:
         tally.take(line)

@@ -80,7 +80,7 @@ def document_of(pid: int, machine: Machine) -> dict[str, Any]:
     return to_json(answer(read(pid), machine, Question()))
 
 
-class Foreseen:
+class LivePredictions:
     """The processes that another command sees: what a fork of them would cost, where this machine was calibrated.
 
     While they are watched they are only glanced at, by counters and once a second: reading more would hold up what is

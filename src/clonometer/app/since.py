@@ -37,9 +37,9 @@ def since_last_time(path: Path) -> str | None:
 
 
 def _since_last_time(path: Path) -> str | None:
-    from clonometer.results.compare.kept import kept_name, to_kept
     from clonometer.results.compare.sides import is_same_run, read_side
     from clonometer.results.compare.since import since
+    from clonometer.results.compare.snapshot import snapshot_name, to_snapshot
     from clonometer.runfile import open_run
 
     data = user_folder("XDG_DATA_HOME", ".local/share")
@@ -49,26 +49,26 @@ def _since_last_time(path: Path) -> str | None:
         if run.document.status != "complete":
             return None
         now = read_side(run, str(path))
-    file = data / f"last-{kept_name(now.document)}.json.gz"
+    file = data / f"last-{snapshot_name(now.document)}.json.gz"
     text = None
     # What an earlier version has kept, or half a file, is replaced.
     with contextlib.suppress(Exception):
         before = _read(file)
         if before is not None and not is_same_run(before, now):
             text = since(before, now).sentence
-    _write(file, to_kept(now))
+    _write(file, to_snapshot(now))
     return text
 
 
 def _read(file: Path) -> Any:
-    from clonometer.results.compare.kept import from_kept
+    from clonometer.results.compare.snapshot import from_snapshot
 
     try:
         with file.open("rb") as packed, gzip.open(packed) as unpacked:
             content = unpacked.read(MOST_UNPACKED_BYTES + 1)
     except FileNotFoundError:
         return None
-    return from_kept(json.loads(content), "the run before") if len(content) <= MOST_UNPACKED_BYTES else None
+    return from_snapshot(json.loads(content), "the run before") if len(content) <= MOST_UNPACKED_BYTES else None
 
 
 def _write(file: Path, kept: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from clonometer.app.calibrating import cache_emptier_of_here, not_yet_forked, reference_processes
+from clonometer.app.calibrating import cache_emptier_of_here, reference_processes, unforked_processes
 from clonometer.app.predicting import usable_calibration
 from clonometer.app.seeds import draw_seed
 from clonometer.errors import UsageError
@@ -66,7 +66,7 @@ def _fork_beside(
     """Make one process and have it fork in turn with some of the references."""
     with MadeProcess(wanted) as made:
         processes = {_VALIDATED: made, **references}
-        forked = not_yet_forked(processes)
+        forked = unforked_processes(processes)
         for _ in range(_ROUNDS):
             for state in HELD_OUT_STATES:
                 beside = chance.sample(list(references), min(_BESIDE, len(references))) if state in STATES else []

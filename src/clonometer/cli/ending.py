@@ -10,7 +10,7 @@ import rich_click as click
 from click.exceptions import NoSuchOption
 
 from clonometer.cli.group import app
-from clonometer.cli.habits import what_is_meant
+from clonometer.cli.habits import suggest_option
 from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED, ClonometerError, UsageError, unknown
 
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
@@ -28,11 +28,11 @@ def run_to_the_end(words: Sequence[str]) -> int:
     except click.UsageError as error:
         # The parser of options does not say which command's they are.
         error.ctx = error.ctx or _context_of(words)
-        return say_why(error)
+        return report_error(error)
     except SystemExit as error:
         return _status_of_exit(error)
     except (KeyboardInterrupt, ClonometerError, click.Abort, click.ClickException, OSError, MemoryError) as error:
-        return say_why(error)
+        return report_error(error)
     return result if isinstance(result, int) else 0
 
 
@@ -43,7 +43,7 @@ def _context_of(words: Sequence[str]) -> click.Context | None:
     return None if command is None else click.Context(command, info_name=words[0], parent=parent)
 
 
-def say_why(error: BaseException, *, asked_to_end: bool = False) -> int:
+def report_error(error: BaseException, *, asked_to_end: bool = False) -> int:
     """Say why a command has failed and give its exit status.
 
     Where a signal had come (``asked_to_end``), the error may be a library's own, made of it.
@@ -70,7 +70,7 @@ def _status_of_exit(error: SystemExit) -> int:
     if isinstance(error.code, int | None):
         # Its 1 is wrong usage; ours would be a regression.
         return EXIT_USAGE if error.code == 1 else error.code or 0
-    return say_why(error)
+    return report_error(error)
 
 
 def _is_lack_of_memory(error: BaseException) -> bool:
@@ -113,7 +113,7 @@ def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
     if isinstance(error, NoSuchOption) and error.ctx is not None:
         # click offers everything that is remotely like it.
         known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts]
-        meant = what_is_meant(error.option_name, known)
+        meant = suggest_option(error.option_name, known)
         if meant is not None:
             return _explain(UsageError(f"there is no option {error.option_name} here", meant))
         nearest = unknown("option", error.option_name, [name for name in known if name.startswith("--")])

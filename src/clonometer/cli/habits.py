@@ -65,12 +65,12 @@ def _is_workload(word: str) -> bool:
     return True
 
 
-def what_is_meant(option: str, known: Collection[str]) -> str | None:
+def suggest_option(option: str, known: Collection[str]) -> str | None:
     """Say what serves here instead of an option of another tool; None where nothing is known.
 
     Examples
     --------
-    >>> what_is_meant("--output", ["--out"])
+    >>> suggest_option("--output", ["--out"])
     'the file: --out FILE'
     """
     sentence, needed = _MEANT.get(option, ("", ""))

@@ -36,7 +36,7 @@ _CLEAR = "\x1b[H\x1b[J"
 
 
 @dataclass(frozen=True)
-class PredictWish:
+class PredictRequest:
     """What the options ask for."""
 
     pid: int | None
@@ -68,25 +68,25 @@ class PredictWish:
         return read(pid, how=self.manner())
 
 
-def predict_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> dict[str, Any]:
+def predict_process(pid: int, machine: Callable[[], Machine], request: PredictRequest) -> dict[str, Any]:
     """Answer for a live process, and write what else was asked for."""
     # What is wrong with the process is said before anything is calibrated.
-    reading = wish.read(pid)
+    reading = request.read(pid)
     model = machine()
-    question = _question(wish, reading)
+    question = _question(request, reading)
     document = to_json(answer(reading, model, question))
-    if wish.save_profile is not None:
-        _save_profile(reading, wish.save_profile, names=wish.names)
-    _write_metrics([document], wish.openmetrics)
+    if request.save_profile is not None:
+        _save_profile(reading, request.save_profile, names=request.names)
+    _write_metrics([document], request.openmetrics)
     return document
 
 
-def _question(wish: PredictWish, reading: Reading | None = None) -> Question:
+def _question(request: PredictRequest, reading: Reading | None = None) -> Question:
     """What is asked; where writes are to be measured, with their rate in the process that was read."""
-    rate = None if wish.write_rate is None else WriteRate(wish.write_rate)
-    if reading is not None and wish.measure_s is not None:
-        rate = measured_rate(reading, wish.measure_s, make_progress())
-    return Question(rate, wish.child_lives_s, wish.forks_every_s)
+    rate = None if request.write_rate is None else WriteRate(request.write_rate)
+    if reading is not None and request.measure_s is not None:
+        rate = measured_rate(reading, request.measure_s, make_progress())
+    return Question(rate, request.child_lives_s, request.forks_every_s)
 
 
 def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
@@ -99,24 +99,24 @@ def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
     click.echo(f"wrote {path}: counts of its memory by mapping, threads and open files; {what} ({shown})", err=True)
 
 
-def predict_profile(path: Path, machine: Machine, wish: PredictWish) -> dict[str, Any]:
+def predict_profile(path: Path, machine: Machine, request: PredictRequest) -> dict[str, Any]:
     """Answer for a saved profile."""
-    document = to_json(predict_saved(path, machine, _question(wish)))
-    _write_metrics([document], wish.openmetrics)
+    document = to_json(predict_saved(path, machine, _question(request)))
+    _write_metrics([document], request.openmetrics)
     return document
 
 
-def predict_all(machine: Machine, wish: PredictWish) -> dict[str, Any]:
+def predict_all(machine: Machine, request: PredictRequest) -> dict[str, Any]:
     """Rank all processes but this one."""
-    document = to_json(ranked(machine, _question(wish), how=wish.manner(), top=wish.top))
-    _write_metrics(document["processes"], wish.openmetrics)
+    document = to_json(ranked(machine, _question(request), how=request.manner(), top=request.top))
+    _write_metrics(document["processes"], request.openmetrics)
     return document
 
 
-def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -> None:
+def watch_process(pid: int, machine: Callable[[], Machine], request: PredictRequest) -> None:
     """Answer again and again, until the process ends, the time is over or the user has seen enough."""
-    reading = wish.read(pid)
-    model, question = machine(), _question(wish, reading)
+    reading = request.read(pid)
+    model, question = machine(), _question(request, reading)
     started, began = reading.status.started_ticks, time.monotonic()
     history: deque[float] = deque(maxlen=_HISTORY)
     try:
@@ -124,12 +124,12 @@ def watch_process(pid: int, machine: Callable[[], Machine], wish: PredictWish) -
             watched_s = time.monotonic() - began
             document = to_json(answer(reading, model, question)) | {"watched_s": round(watched_s, 3)}
             history.append(document["fork"]["first_ns"]["median"])
-            _write_metrics([document], wish.openmetrics)
-            _show(document, list(history), as_json=wish.as_json)
-            if wish.for_s is not None and watched_s + wish.every_s > wish.for_s:
+            _write_metrics([document], request.openmetrics)
+            _show(document, list(history), as_json=request.as_json)
+            if request.for_s is not None and watched_s + request.every_s > request.for_s:
                 return
-            time.sleep(wish.every_s)
-            reading = wish.read(pid)
+            time.sleep(request.every_s)
+            reading = request.read(pid)
             if reading.status.started_ticks != started:
                 raise VanishedError(f"process {pid} has ended, and another has its number now")
     except (UsageError, VanishedError) as error:

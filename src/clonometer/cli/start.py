@@ -45,9 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(words: list[str]) -> int:
     """Run the command; what costs time to import comes after what needs none of it."""
-    from clonometer.cli.streams import make_sound
+    from clonometer.cli.streams import check_streams
 
-    make_sound()
+    check_streams()
     if words in (["--version"], ["-V"]):
         # Before any further import: scripts ask often, and click and rich take longer to load than Python itself.
         from clonometer._version import __version__
@@ -85,9 +85,9 @@ def _hold_threads_back() -> None:
 
 
 def _say_why(error: BaseException, *, asked_to_end: bool) -> int:
-    from clonometer.cli.ending import say_why
+    from clonometer.cli.ending import report_error
 
-    return say_why(error, asked_to_end=asked_to_end)
+    return report_error(error, asked_to_end=asked_to_end)
 
 
 def _finished(status: int, *, asked_to_end: bool) -> int:

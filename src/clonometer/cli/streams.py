@@ -22,7 +22,7 @@ class _Forgiving(io.FileIO):
         return len(data) if written is None else written
 
 
-def make_sound() -> None:
+def check_streams() -> None:
     """Take closed streams for /dev/null, and let nothing that is written to standard error fail.
 
     A closed one would else be the number of the next file that is opened, into which the answer went.

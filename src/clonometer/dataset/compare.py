@@ -91,8 +91,8 @@ def _rows(
 ) -> tuple[list[UnitRow], tuple[LeftOut, ...]]:
     least = f"{_LEAST_PAIRS} hosts in both" if is_paired else f"{_LEAST_HOSTS} hosts together"
     rows, left_out = [], []
-    for place, label in enumerate(labels):
-        having = {name: table[place] for name, table in sides.items() if place in table}
+    for index, label in enumerate(labels):
+        having = {name: table[index] for name, table in sides.items() if index in table}
         is_in_both = len(having) == len(sides)
         row = _row(label, *having.values(), is_paired=is_paired) if is_in_both else None
         if row is not None:

@@ -90,8 +90,8 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
     limit = evidence_limit(len(long))
     steps = _steps(long, limit)
     rows = [
-        _row(dataset, names[series.group], series, steps=steps.get(place, []), limits=limits, limit=limit)
-        for place, series in enumerate(long)
+        _row(dataset, names[series.group], series, steps=steps.get(index, []), limits=limits, limit=limit)
+        for index, series in enumerate(long)
     ]
     blind = sum(row.detectable is None or row.detectable > limits.max_regression for row in rows)
     regressions = any(step.is_regression for row in rows for step in row.steps)

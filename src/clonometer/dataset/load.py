@@ -121,9 +121,9 @@ _Key = tuple[int, int]
 
 def _listed(summaries: Summaries) -> Iterator[tuple[_Key, Mapping[str, Any]]]:
     for number, part in enumerate(summaries.parts):
-        for place, run in enumerate(part.runs):
+        for index, run in enumerate(part.runs):
             if is_current(run, summaries.files):
-                yield (number, place), run
+                yield (number, index), run
 
 
 def _counted(

@@ -33,7 +33,7 @@ def show_fleet(dataset: Dataset, by: str, *, with_hosts: bool = False) -> FleetS
     groups = groups_of(dataset, by)
     if not units.logs.size:
         return FleetShown(dataset.reading, by, groups, [], [])
-    order = {group.name: place for place, group in enumerate(groups)}
+    order = {group.name: index for index, group in enumerate(groups)}
     rows = sorted(_rows(dataset, units), key=lambda row: order[row.group])
     odd = sorted(_odd_hosts(dataset, units), key=lambda host: -abs(math.log(host.ratio)))
     hosts = _host_values(dataset, units, odd) if with_hosts else []
@@ -56,10 +56,10 @@ def _host_values(dataset: Dataset, units: Units, odd: Sequence[OddHost]) -> list
 def _rows(dataset: Dataset, units: Units) -> Iterator[FleetRow]:
     parts = variance_components(units.values, units.first, units.families)
     edges = np.append(units.first, units.values.size)
-    for place, (group, label, start, stop) in enumerate(units.spans()):
+    for index, (group, label, start, stop) in enumerate(units.spans()):
         interval = quantile_interval(units.logs[start:stop], 0.5)
         several = stop - start > 1
-        between, within = (float(part[place]) for part in (parts.between, parts.within))
+        between, within = (float(part[index]) for part in (parts.between, parts.within))
         yield FleetRow(
             units.names[group],
             dataset.labels[label],

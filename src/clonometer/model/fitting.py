@@ -79,7 +79,7 @@ def fit_model(
     design = np.array([design_row(each.features, terms, knots) for each in observations])
     values = np.exp([middle(np.log(each.calls)) for each in observations])
     groups = [
-        np.array([place for place, each in enumerate(observations) if each.condition == condition])
+        np.array([index for index, each in enumerate(observations) if each.condition == condition])
         for condition in dict.fromkeys(each.condition for each in observations)
     ]
     each_ns = _relative_fit(design, values)

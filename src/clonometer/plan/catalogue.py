@@ -33,7 +33,7 @@ class _Reader(Fields):
         return self._error(place, f"must be {wanted}, is {actual}")
 
     def error(self, key: str, complaint: str) -> CatalogueError:
-        return self._error(self.place(key) if key else self.where, complaint)
+        return self._error(self.path(key) if key else self.where, complaint)
 
     def _error(self, place: str, complaint: str) -> CatalogueError:
         whole = place or "the whole"

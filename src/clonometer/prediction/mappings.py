@@ -151,9 +151,9 @@ def _share_tables(areas: Sequence[MemoryArea], page_table_bytes: int) -> list[in
 def _labels(areas: Sequence[MemoryArea], large_kb: int) -> list[tuple[str, str]]:
     """The label and the kind of each area, by its name, its neighbours and its rights."""
     labels = []
-    for place, area in enumerate(areas):
-        before = areas[place - 1] if place else None
-        after = areas[place + 1] if place + 1 < len(areas) else None
+    for index, area in enumerate(areas):
+        before = areas[index - 1] if index else None
+        after = areas[index + 1] if index + 1 < len(areas) else None
         if area.name and not area.name.startswith("[anon]"):
             labels.append(_of_name(area))
         elif not area.is_private:

@@ -162,8 +162,8 @@ def parse_done(frame: Frame, n_blocks: int) -> Done:
 class JsonFields(Fields):
     """The JSON object of a frame, or one that stands in it."""
 
-    def place(self, key: str) -> str:
-        """Name the place of a field."""
+    def path(self, key: str) -> str:
+        """Name a field with where it stands."""
         return f"{self.where}: {key}"
 
     def complaint(self, place: str, wanted: str, actual: str) -> ProtocolError:

@@ -199,7 +199,7 @@ class Run:
     def _cells_in(self, group: int) -> Iterable[tuple[str, int, int]]:
         """Name, start and stop of each cell in a row group."""
         rows = self._parquet.metadata.row_group(group)
-        parts = (rows.column(place) for place in range(rows.num_columns))
+        parts = (rows.column(index) for index in range(rows.num_columns))
         names = next((part.statistics for part in parts if part.path_in_schema == "cell"), None)
         # A large cell fills whole row groups, and the footer names it: a fifth of a long run's time is spared. That the
         # least and the greatest name are the same is no chance of damage, and each cell's rows are counted.
@@ -300,11 +300,11 @@ def _check_magic(path: Path) -> None:
 
 def _check_size(footer: Any, size_bytes: int) -> None:
     """Refuse what declares more rows than the file can hold, before memory is taken for them."""
-    for place in range(footer.num_row_groups):
-        rows = footer.row_group(place).num_rows
+    for index in range(footer.num_row_groups):
+        rows = footer.row_group(index).num_rows
         if rows > MOST_ROW_GROUP_ROWS:
             raise RunFileError(
-                f"row group {place} has {rows:,} rows, more than {MOST_ROW_GROUP_ROWS:,}",
+                f"row group {index} has {rows:,} rows, more than {MOST_ROW_GROUP_ROWS:,}",
                 "rewrite the file with smaller row groups, and keep its metadata",
             )
     if not 0 <= footer.num_rows <= MOST_ROWS_A_BYTE * size_bytes:

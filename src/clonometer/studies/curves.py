@@ -113,7 +113,7 @@ def _lines(
         line: tuple[tuple[float, float], ...] = ()
         if fits is not None:
             first, last = points[0][0], points[-1][0]
-            at = [first + (last - first) * place / _CURVE_POINTS for place in range(_CURVE_POINTS + 1)]
+            at = [first + (last - first) * index / _CURVE_POINTS for index in range(_CURVE_POINTS + 1)]
             line = tuple((x, fits[kind].at(x) / NS_PER_MS) for x in at)
         then = (published or {}).get(kind)
         theirs = () if then is None else [(x, then(x)) for x, _ in points]

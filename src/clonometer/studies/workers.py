@@ -137,7 +137,7 @@ def dense(judge: Judge) -> Experiment:
     x = whole.x
     steps = [b - a for a, b in pairwise(x)]
     least = min(steps)
-    close = [x[place + more] for place, step in enumerate(steps) if step <= 1.5 * least for more in (0, 1)]
+    close = [x[index + more] for index, step in enumerate(steps) if step <= 1.5 * least for more in (0, 1)]
     return whole.between(min(close), max(close))
 
 

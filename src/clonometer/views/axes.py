@@ -54,7 +54,7 @@ class NumberAxis:
     #: What is said there: zero, or that it is also for what is below.
     lowest: str = "0"
 
-    def place(self, value: float, aside: float = 0.0) -> float:
+    def position(self, value: float, aside: float = 0.0) -> float:
         """Where a value stands on the axis, moved aside by a share of its length."""
         stands = self.zero if self.zero is not None and value <= 0 else value
         if not aside:
@@ -66,7 +66,7 @@ class NumberAxis:
     def share(self, value: float) -> float:
         """How far along the axis a value stands, from 0 to 1."""
         if self.is_log:
-            return math.log(self.place(value) / self.low) / math.log(self.high / self.low)
+            return math.log(self.position(value) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def encode(self, field: str) -> Spec:
@@ -191,7 +191,7 @@ def linear_ticks(low: float, high: float) -> list[float]:
         first, last = math.ceil(low / size), math.floor(high / size)
         if last - first < _MOST_TICKS:
             break
-    return [float(f"{round(place * size, 12):.12g}") for place in range(first, last + 1)]
+    return [float(f"{round(index * size, 12):.12g}") for index in range(first, last + 1)]
 
 
 def _thinned(ticks: Sequence[float], axis: NumberAxis) -> list[float]:

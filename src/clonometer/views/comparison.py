@@ -113,7 +113,7 @@ def sides_tables(
 
 def _without_repeats(labels: Sequence[str]) -> list[str]:
     """Say a label once for the rows that share it."""
-    return ["" if place and label == labels[place - 1] else label for place, label in enumerate(labels)]
+    return ["" if index and label == labels[index - 1] else label for index, label in enumerate(labels)]
 
 
 def sizes_unit(row: ComparedRow) -> str:

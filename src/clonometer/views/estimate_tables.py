@@ -33,8 +33,8 @@ def answer_table(rows: Sequence[EstimateRow]) -> Table:
     ]
     # What has no temperature stands in the first column, under a heading of its own where nothing has one.
     warmths: list[str | None] = [warmth for warmth in temperatures(rows) if warmth is not None] or [None]
-    for place, warmth in enumerate(warmths):
-        columns += _median_columns(rows, warmth, None if place == 0 else warmth)
+    for index, warmth in enumerate(warmths):
+        columns += _median_columns(rows, warmth, None if index == 0 else warmth)
     return Table(columns)
 
 

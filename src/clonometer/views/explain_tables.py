@@ -43,7 +43,7 @@ def budget_table(explanation: Explanation) -> Table:
         ),
         (WHOLE, format_duration_interval(*explanation.reaped_ns.ends), "100%"),
     ]
-    parts, means, shares = ([row[place] for row in rows] for place in range(3))
+    parts, means, shares = ([row[index] for row in rows] for index in range(3))
     return Table([Column("part", parts, least=16), Column("time", means, "right"), Column("share", shares, "right")])
 
 
@@ -71,7 +71,7 @@ def reasons_table(versus: Versus) -> Table:
         (WHOLE, first, second, signed_duration(against.difference_ns), "100%"),
     ]
     heads = ("part", *side_names(versus), "difference", "share")
-    label, *figures = ([row[place] for row in rows] for place in range(len(heads)))
+    label, *figures = ([row[index] for row in rows] for index in range(len(heads)))
     return Table(
         [
             Column(heads[0], label, least=16),

@@ -94,10 +94,10 @@ def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
         Column(_heading(end), [text.median if text else "" for text in texts], "point"),
         Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
     ]
-    for place in range(_MOST_STAGES):
-        name = names[place] if place < len(names) else ""
+    for index in range(_MOST_STAGES):
+        name = names[index] if index < len(names) else ""
         figures = [_figure(line, next((each for each in line.stages if each.stage == name), None)) for line in lines]
-        columns.append(Column(stage_name(name) if name else "", figures, "point", drop=1 + place, optional=True))
+        columns.append(Column(stage_name(name) if name else "", figures, "point", drop=1 + index, optional=True))
     firsts = ["" if only_first else _figure(line, line.first) for line in lines]
     columns.append(Column(_COLD if any(firsts) else "", firsts, "point", drop=4, optional=True))
     return Table(columns, family_of(family).plain_title or family_of(family).title)

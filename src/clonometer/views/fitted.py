@@ -65,7 +65,7 @@ def _densest(x: Sequence[int]) -> tuple[int, int] | None:
 
 
 def _between(line: ScanSeries, low: int, high: int) -> ScanSeries:
-    return line.at([place for place, value in enumerate(line.x) if low <= value <= high])
+    return line.at([index for index, value in enumerate(line.x) if low <= value <= high])
 
 
 def _chart(part: str, lines: Sequence[ScanSeries], fits: Sequence[FitSeries]) -> tuple[str, ScanPanel]:
@@ -138,7 +138,7 @@ def ablation_panel(ablation: AblationSeries) -> Spec:
     ends = [point[name] for point in data for name in ("low", "times", "high")]
     axis = number_axis([1.0, *ends], f"time of {first} over time of {second}", TIMES_LABEL)
     y = names_axis("label", [point["label"] for point in data], labelLimit=220)
-    placed = [{**point, **{name: axis.place(point[name]) for name in ("low", "times", "high")}} for point in data]
+    placed = [{**point, **{name: axis.position(point[name]) for name in ("low", "times", "high")}} for point in data]
     return {
         **frame(placed, 460, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
         "layer": [

@@ -50,7 +50,7 @@ def _points(shown: FleetShown) -> Spec:
     points = [
         {
             "row": label_text(value.label),
-            "times": axis.place(value.times),
+            "times": axis.position(value.times),
             "odd": value.is_odd,
             "tip": f"{value.host}, {value.group}: {value.times:.3g} times",
         }

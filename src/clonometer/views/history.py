@@ -162,8 +162,8 @@ def sparkline(values: Sequence[float], width: int = SPARK_WIDTH) -> str:
     if not values:
         return ""
     count = min(width, len(values))
-    edges = [len(values) * place // count for place in range(count + 1)]
-    drawn = [median(values[edges[place] : edges[place + 1]]) for place in range(count)]
+    edges = [len(values) * index // count for index in range(count + 1)]
+    drawn = [median(values[edges[index] : edges[index + 1]]) for index in range(count)]
     low, high = min(drawn), max(drawn)
     if high - low <= _LEAST_RANGE * abs(high):
         return _LEVELS[len(_LEVELS) // 2 - 1] * count

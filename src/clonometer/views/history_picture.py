@@ -46,13 +46,13 @@ def history_panels(history: History, most: int) -> list[Panel]:
     several = len({row.series for row in history.rows}) > 1
     return [
         Panel(
-            f"history-{place}",
+            f"history-{index}",
             f"{row.series}: {label_text(row.label)}" if several else label_text(row.label),
             _alt(row),
             partial(_panel, row),
             tall=False,
         )
-        for place, row in enumerate(drawn_rows(history, most))
+        for index, row in enumerate(drawn_rows(history, most))
     ]
 
 

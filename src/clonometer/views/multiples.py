@@ -66,7 +66,7 @@ def _fives(groups: dict[str, dict[LineWords, str]]) -> dict[str, dict[LineWords,
     for title, labels in groups.items():
         count = -(-len(labels) // MOST_LINES)
         size = -(-len(labels) // count)
-        for place in range(count):
-            inside = list(labels.items())[place * size : (place + 1) * size]
-            panels[joined((title, f"{place + 1} of {count}" if count > 1 else ""))] = dict(inside)
+        for index in range(count):
+            inside = list(labels.items())[index * size : (index + 1) * size]
+            panels[joined((title, f"{index + 1} of {count}" if count > 1 else ""))] = dict(inside)
     return panels

@@ -81,7 +81,7 @@ def placed_points(
 ) -> list[dict[str, Any]]:
     """The points of named lines, each line a little beside the others so that their intervals can be told apart."""
     labels = list(drawn)
-    values = sorted({x.place(value) for line, _ in lines for value in line.x})
+    values = sorted({x.position(value) for line, _ in lines for value in line.x})
     steps = [x.share(after) - x.share(before) for before, after in pairwise(values)]
     step = min([_ASIDE, *(least / (2 * len(labels)) for least in steps)])
     middle = (len(labels) - 1) / 2
@@ -89,7 +89,7 @@ def placed_points(
         {
             **point,
             "of": drawn[label].of,
-            "x_at": x.place(point["x"], (labels.index(label) - middle) * step),
+            "x_at": x.position(point["x"], (labels.index(label) - middle) * step),
             "joined": x.zero is None or point["x"] > 0,
         }
         for line, label in lines
@@ -215,7 +215,8 @@ def scan_panel(panel: ScanPanel) -> Spec:
     )
     described = f"{panel.quantity.capitalize()} against {panel.x.title}, with 95% intervals."
     points = [
-        {**point, **{name: panel.y.place(point[name]) for name in ("low", "median", "high")}} for point in panel.points
+        {**point, **{name: panel.y.position(point[name]) for name in ("low", "median", "high")}}
+        for point in panel.points
     ]
     spec = {
         **frame(points, 300, 260, described),

@@ -229,9 +229,9 @@ def dashed(drawn: Mapping[str, Drawn], **legend: Any) -> Spec:
 def _apart(drawn: Mapping[str, Drawn], marks: Sequence[Any]) -> list[Any]:
     """A mark for each label: the first for the first of a colour, the second for the second."""
     colours = [each.colour for each in drawn.values()]
-    return [marks[colours[:place].count(colour) % len(marks)] for place, colour in enumerate(colours)]
+    return [marks[colours[:index].count(colour) % len(marks)] for index, colour in enumerate(colours)]
 
 
 def places(marks: Sequence[Any], count: int) -> list[Any]:
     """So many marks, the first ones again where there are too few."""
-    return [marks[place % len(marks)] for place in range(count)]
+    return [marks[index % len(marks)] for index in range(count)]

@@ -61,7 +61,7 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
             ends = {"x": low * _NS_PER_US, "x2": high * _NS_PER_US, "value": row.value * _NS_PER_US}
             data.append({"label": label, "kind": _HERE, **ends, "said": f"{label}, here: {ours_text(row)}"})
     axis = number_axis([datum[name] for datum in data for name in _PLACES if name in datum], "time")
-    placed = [{**datum, **{name: axis.place(datum[name]) for name in _PLACES if name in datum}} for datum in data]
+    placed = [{**datum, **{name: axis.position(datum[name]) for name in _PLACES if name in datum}} for datum in data]
     y = nominal("label", sort=None, axis={"title": None, "labelLimit": 260, "grid": True})
     colours = choice("kind", (_THEN, _HERE), _COLOURS_OF_WHEN, symbolOpacity=1)
     ranges = {"y": y, "color": colours, "x": axis.encode("x"), "x2": {"field": "x2"}, **_SAID}

@@ -102,9 +102,9 @@ def table_of_rows(
     A terminal that is too narrow leaves out ``secondary`` columns, in this order.
     """
     columns = []
-    for place, heading in enumerate(head):
-        texts = [row[place] for row in rows]
-        if place == 0:
+    for index, heading in enumerate(head):
+        texts = [row[index] for row in rows]
+        if index == 0:
             columns.append(Column(heading, texts, least=20))
             continue
         # Texts with an interval are so wide that lining them up at their points would cost too much room.

@@ -37,7 +37,7 @@ class _Groups(click.RichCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep each ``--`` that follows something as a word of its own."""
-        return super().parse_args(ctx, [_APART if word == "--" and place else word for place, word in enumerate(args)])
+        return super().parse_args(ctx, [_APART if word == "--" and index else word for index, word in enumerate(args)])
 
 
 @click.command(name="compare", cls=_Groups, epilog=_EXAMPLES)

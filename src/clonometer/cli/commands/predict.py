@@ -25,7 +25,7 @@ from clonometer.cli.outputs import Pages
 from clonometer.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from clonometer.cli.predict_tasks import PredictWish
+    from clonometer.cli.predict_tasks import PredictRequest
 
 _OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
 #: Its place in the list of commands.
@@ -82,7 +82,7 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
     Exit status 2: no such process, or it cannot fork; 3: it exited while being read.
     """
     from clonometer.cli.predict_tasks import (
-        PredictWish,
+        PredictRequest,
         find_machine,
         predict_all,
         predict_process,
@@ -90,51 +90,51 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
         watch_process,
     )
 
-    wish = PredictWish(**asked)  # type: ignore[arg-type] # click has checked them
+    request = PredictRequest(**asked)  # type: ignore[arg-type] # click has checked them
     if validated is not None:
         from clonometer.app.validating import validate
         from clonometer.cli.progress import make_progress
         from clonometer.views.documents.validation import validation_document
 
-        if wish.pid is not None or wish.rank_all or wish.profile is not None:
+        if request.pid is not None or request.rank_all or request.profile is not None:
             raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
         checked = validate(validated, progress=make_progress())
-        print_document(validation_document, checked, pages=pages, as_json=wish.as_json)
+        print_document(validation_document, checked, pages=pages, as_json=request.as_json)
         return
     from clonometer.views.documents.predict import predicted_document, ranking_document
 
-    _check(wish)
-    machine = partial(find_machine, rough=wish.rough, scan=not wish.no_scan)
-    if wish.watch and wish.pid is not None:
+    _check(request)
+    machine = partial(find_machine, rough=request.rough, scan=not request.no_scan)
+    if request.watch and request.pid is not None:
         if pages:
             raise UsageError("--watch goes on, and a page is of one answer", "give --html without --watch")
-        watch_process(wish.pid, machine, wish)
+        watch_process(request.pid, machine, request)
         return
-    if wish.pid is not None:
-        document = predict_process(wish.pid, machine, wish)
-    elif wish.profile is not None:
-        document = predict_profile(wish.profile, machine(), wish)
+    if request.pid is not None:
+        document = predict_process(request.pid, machine, request)
+    elif request.profile is not None:
+        document = predict_profile(request.profile, machine(), request)
     else:
-        document = predict_all(machine(), wish)
-    build = ranking_document if wish.rank_all else predicted_document
-    print_document(build, document, pages=pages, as_json=wish.as_json)
+        document = predict_all(machine(), request)
+    build = ranking_document if request.rank_all else predicted_document
+    print_document(build, document, pages=pages, as_json=request.as_json)
 
 
-def _check(wish: PredictWish) -> None:
-    if sum((wish.pid is not None, wish.rank_all, wish.profile is not None)) != 1:
+def _check(request: PredictRequest) -> None:
+    if sum((request.pid is not None, request.rank_all, request.profile is not None)) != 1:
         raise UsageError(
             "which process?", "give --pid PID, --all or --profile FILE; 'clonometer predict --all' ranks them all"
         )
-    if (wish.watch or wish.measure_s is not None) and wish.pid is None:
+    if (request.watch or request.measure_s is not None) and request.pid is None:
         raise UsageError("--watch and --measure-writes look at a running process", "give --pid")
-    if wish.measure_s is not None and wish.write_rate is not None:
+    if request.measure_s is not None and request.write_rate is not None:
         raise UsageError("--write-rate gives what --measure-writes measures", "give the one or the other")
-    if wish.forks_every_s is not None and wish.write_rate is None and wish.measure_s is None:
+    if request.forks_every_s is not None and request.write_rate is None and request.measure_s is None:
         raise UsageError("--fork-every needs a rate of writing", "give --write-rate or --measure-writes")
-    _check_output(wish.save_profile, force=wish.force)
-    if wish.openmetrics is not None and not _is_ours(wish.openmetrics):
-        _check_output(wish.openmetrics, force=wish.force)
-    if wish.profile is not None and wish.save_profile is not None:
+    _check_output(request.save_profile, force=request.force)
+    if request.openmetrics is not None and not _is_ours(request.openmetrics):
+        _check_output(request.openmetrics, force=request.force)
+    if request.profile is not None and request.save_profile is not None:
         raise UsageError("--save-profile saves a running process", "give --pid")
 
 

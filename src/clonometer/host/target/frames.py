@@ -59,13 +59,13 @@ def look_at_frames(source: Source, pid: int, areas: Sequence[MemoryArea], lock: 
 
 def _windows(areas: Sequence[MemoryArea]) -> Iterator[Window]:
     """All windows of which fork copies small pages of."""
-    for place, area in enumerate(areas):
+    for index, area in enumerate(areas):
         if not area.is_private or area.anonymous_kb <= area.huge_kb or area.has("dc") or area.has("wf"):
             continue
         start = area.start
         while start < area.end:
             end = min(area.end, (start // _WINDOW_BYTES + 1) * _WINDOW_BYTES)
-            yield place, start, end
+            yield index, start, end
             start = end
 
 

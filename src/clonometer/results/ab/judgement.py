@@ -105,7 +105,7 @@ class _Gathered:
         plan = book.document.plan
         temperatures = {entry.cell: entry.temperature for entry in plan.cells}
         # A and B of each kind of process stand one after the other.
-        self._places = {cell: divmod(place, 2) for place, target in enumerate(plan.targets) for cell in target.cells}
+        self._places = {cell: divmod(index, 2) for index, target in enumerate(plan.targets) for cell in target.cells}
         self._statuses = {entry.cell: entry for entry in book.document.cells}
         self.turns = PairedValues()
         self.evidence: dict[RowOfPairs, dict[int, Evidence]] = {}  # by side: 0 is A, 1 is B

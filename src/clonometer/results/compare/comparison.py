@@ -126,8 +126,8 @@ def refuse_a_run_twice(sides: Sequence[Book]) -> None:
     InputError
         If two files hold the same run.
     """
-    for place, side in enumerate(sides):
-        for other in sides[:place]:
+    for index, side in enumerate(sides):
+        for other in sides[:index]:
             if is_same_run(side, other):
                 raise InputError(f"{other.name} and {side.name} are the same run", "name each run once")
 

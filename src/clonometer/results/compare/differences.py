@@ -100,7 +100,7 @@ def lasting_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rank(key: str) -> int:
-    places = [place for place, prefix in enumerate(_ORDER) if key == prefix or key.startswith(prefix)]
+    places = [index for index, prefix in enumerate(_ORDER) if key == prefix or key.startswith(prefix)]
     return min(places, default=len(_ORDER))
 
 

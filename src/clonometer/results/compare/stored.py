@@ -30,11 +30,11 @@ def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
     if not any(side.cells.keys() <= cells for side in sides):
         return "without all of their cells"
     differing = []
-    for place, side in enumerate(sides):
+    for index, side in enumerate(sides):
         listed = differences(provenance_of(side.document), provenance_of(document))
         keys = [each.key for each in listed if each.key not in _OF_ANY_RUN]
         if not keys:
-            return place
+            return index
         differing.append(keys)
     if all(_HOST in keys for keys in differing):
         return "of another host"

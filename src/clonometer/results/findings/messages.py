@@ -132,8 +132,8 @@ def _best_texts(best: dict[int, list[str]]) -> list[str]:
         if not ranges or ranges[-1][0] != ways:
             ranges.append((ways, size))
     texts = []
-    for place, (ways, size) in enumerate(ranges):
-        since = f"at {approximate_bytes(size)}" if place == 0 else f"from {approximate_bytes(size)} on"
+    for index, (ways, size) in enumerate(ranges):
+        since = f"at {approximate_bytes(size)}" if index == 0 else f"from {approximate_bytes(size)} on"
         where = "at every size measured" if len(ranges) == 1 else since
         names = [way(each) for each in ways]
         if len(ways) == 1:

@@ -35,7 +35,7 @@ def split_side(side: Book) -> tuple[Book, Book]:
 
 def _part(row: Evidence, remainders: Sequence[int]) -> Evidence:
     """The processes whose place, divided by 4, leaves one of these remainders."""
-    part = row.processes.at([place for place in range(row.processes.values.size) if place % 4 in remainders])
+    part = row.processes.at([index for index in range(row.processes.values.size) if index % 4 in remainders])
     estimate = replace(row.estimate, n_processes=part.values.size, median_ns=median(part.values))
     return Evidence(estimate, part)
 

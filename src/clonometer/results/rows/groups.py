@@ -157,9 +157,9 @@ class ObservedCell:
 def segment_starts(*levels: NDArray[np.int64]) -> NDArray[np.intp]:
     """Where a new segment starts: at the first sample, and wherever one of the levels changes."""
     changes = np.ones(levels[0].size, np.bool_)
-    for place, level in enumerate(levels):
+    for index, level in enumerate(levels):
         differs = level[1:] != level[:-1]
-        changes[1:] = changes[1:] | differs if place else differs
+        changes[1:] = changes[1:] | differs if index else differs
     return np.flatnonzero(changes)
 
 

@@ -115,17 +115,17 @@ def written_ablation(
 ) -> AblationSeries:
     """Write rungs along a ladder: what changed on each (None: nothing), and the medians of both sides."""
     rungs = []
-    for place, (change, (first_ns, second_ns)) in enumerate(zip(taken, medians_ns, strict=True)):
+    for index, (change, (first_ns, second_ns)) in enumerate(zip(taken, medians_ns, strict=True)):
         axis, value = change or (None, None)
-        step, share = (ladder.steps[place - 1], ladder.shares[place - 1]) if place else (None, None)
+        step, share = (ladder.steps[index - 1], ladder.shares[index - 1]) if index else (None, None)
         rungs.append(
             AblationRung(
                 axis,
                 value,
                 first_ns,
                 second_ns,
-                gap_ns=ladder.gaps[place].ends,
-                gap_relative=ladder.relative[place].ends,
+                gap_ns=ladder.gaps[index].ends,
+                gap_relative=ladder.relative[index].ends,
                 step_ns=None if step is None else step.ends,
                 share=None if share is None else share.ends,
             )

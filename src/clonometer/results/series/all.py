@@ -20,7 +20,7 @@ def all_series(book: Book, seed: int) -> Mapping[str, Sequence[Any]]:
 def distinguishable_scans(book: Book) -> frozenset[int]:
     """The ids of those scans of a run that are drawn in a way of their own, so that no general figure has them.
 
-    The modules of this room offer functions that find them as ``TOLD_APART``.
+    The modules of this room offer functions that find them as ``DISTINGUISHABLE``.
     """
-    groups = find_plugins(_ROOM, "TOLD_APART")
+    groups = find_plugins(_ROOM, "DISTINGUISHABLE")
     return frozenset(id(scan) for group in groups for find in group for scan in find(book))

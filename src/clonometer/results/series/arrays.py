@@ -55,7 +55,7 @@ def scan_series(book: Book) -> tuple[ScanSeries, ...]:
     """Every quantity against every numeric axis that the run scans, ready to plot.
 
     Launches against the parent's memory first, by workload and stage; then the others in the order of the plan, but
-    for those that a module of this room tells in its own way (``TOLD_APART``). Details of an event are none of its
+    for those that a module of this room tells in its own way (``DISTINGUISHABLE``). Details of an event are none of its
     phases. A series has at least two values of its axis.
     """
     memory, others = [], []

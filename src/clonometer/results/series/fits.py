@@ -29,7 +29,7 @@ class Fit:
     def curve(self) -> tuple[list[float], list[float]]:
         """Evenly spaced points of the curve, from its first x to its last, in ns."""
         low, high = self.x[0], self.x[-1]
-        xs = [low + (high - low) * place / (_CURVE_POINTS - 1) for place in range(_CURVE_POINTS)]
+        xs = [low + (high - low) * index / (_CURVE_POINTS - 1) for index in range(_CURVE_POINTS)]
         return xs, [self.polynomial.at(x) for x in xs]
 
 

@@ -67,8 +67,8 @@ def _latency_and_bandwidth(book: Book, latency: Scan, stream: Scan) -> tuple[Sca
 
 
 def _at(line: ScanSeries, sizes: set[int]) -> ScanSeries:
-    return line.at([place for place, size in enumerate(line.x) if size in sizes])
+    return line.at([index for index, size in enumerate(line.x) if size in sizes])
 
 
 SERIES = {"messages": lambda book, _: message_series(book)}
-TOLD_APART = (paired_scans,)
+DISTINGUISHABLE = (paired_scans,)

@@ -47,8 +47,8 @@ def _entries(cell: Mapping[str, Any], medians: Sequence[float], family: int) -> 
         "threads": 1,
     }
     iterations = max(1, round(cell["n_samples"] / len(medians)))
-    for place, median in enumerate(medians):
-        run = {"run_type": "iteration", "repetition_index": place, "iterations": iterations}
+    for index, median in enumerate(medians):
+        run = {"run_type": "iteration", "repetition_index": index, "iterations": iterations}
         yield {"name": name, **shared, **run, **_times(median)}
     run = {"run_type": "aggregate", "aggregate_name": "median", "aggregate_unit": "time", "iterations": len(medians)}
     yield {"name": f"{name}_median", **shared, **run, **_times(cell["median_ns"])}

@@ -25,12 +25,12 @@ def part_points(bars: Sequence[FootprintBar]) -> list[dict[str, Any]]:
         {
             "task": bar.label,
             "part": part,
-            "place": place,
+            "place": index,
             "size_bytes": size,
             "tip": f"{bar.label}, {part}: {approximate_bytes(size)}",
         }
         for bar in bars
-        for place, (part, size) in enumerate(bar.parts_bytes.items())
+        for index, (part, size) in enumerate(bar.parts_bytes.items())
     ]
 
 

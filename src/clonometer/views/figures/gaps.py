@@ -91,7 +91,7 @@ def ladder_panel(data: Sequence[Datum], chart: LadderChart) -> Spec:
     """
     shares = number_axis([1.0, *(point["longer"] for point in data)], "share that is longer", _SHARE_LABEL)
     shared = {"y": shares.encode("longer")}
-    placed = [{**point, **{name: chart.times.place(point[name]) for name in _ENDS}} for point in data]
+    placed = [{**point, **{name: chart.times.position(point[name]) for name in _ENDS}} for point in data]
     layer = interval_marks(
         {**shared, "x": chart.times.encode("low_ns"), "x2": {"field": "high_ns"}},
         {**shared, "x": chart.times.encode("median_ns")},
@@ -142,13 +142,13 @@ def _gaps(results: Results) -> list[Row]:
         Row(
             [
                 Panel(
-                    f"gaps-{number}-{place}",
+                    f"gaps-{number}-{index}",
                     f"{chart.title}, {name}",
                     alt(f"{chart.title}, {name}", points),
                     partial(ladder_panel, points, chart),
                     short=name,
                 )
-                for place, (name, points) in enumerate(chart.panels.items())
+                for index, (name, points) in enumerate(chart.panels.items())
             ],
             chart.title[:1].upper() + chart.title[1:],
         )

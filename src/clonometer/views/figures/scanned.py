@@ -37,10 +37,10 @@ def chart_rows(kind: str, charts: Sequence[ScanChart]) -> list[Row]:
     rows = []
     for number, chart in enumerate(charts):
         panels = []
-        for place, (name, panel) in enumerate(chart.panels.items()):
+        for index, (name, panel) in enumerate(chart.panels.items()):
             words = alt(f"{panel.quantity.capitalize()} by {panel.x.title}", panel.points)
             title = f"{chart.title}, {name}" if chart.title else name
-            panels.append(Panel(f"{kind}-{number}-{place}", title, words, partial(scan_panel, panel), name))
+            panels.append(Panel(f"{kind}-{number}-{index}", title, words, partial(scan_panel, panel), name))
         rows.append(Row(panels, chart.title))
     return rows
 

@@ -85,9 +85,9 @@ class Figure:
         """The findings that answer its question, the best first; what states a difference before what could not."""
         starts = self.answers(results)
         matching = [
-            (not finding.states_difference, place, finding)
+            (not finding.states_difference, index, finding)
             for finding in results.findings
-            for place, start in enumerate(starts)
+            for index, start in enumerate(starts)
             if f"{finding.id}.".startswith(f"{start}.")
         ]
         return [finding for _, _, finding in sorted(matching, key=lambda each: each[:2])]

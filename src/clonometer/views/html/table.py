@@ -70,7 +70,7 @@ def folding_style(fold: str) -> str:
 
 def page_rows(table: Table) -> Iterator[list[PageCell]]:
     """The cells of a table row by row, without those for which one above them stands."""
-    columns = [_cells(column, place == 0) for place, column in enumerate(table.columns)]
+    columns = [_cells(column, index == 0) for index, column in enumerate(table.columns)]
     for cells in zip(*columns, strict=True):
         yield [cell for cell in cells if cell.span]
 
@@ -79,17 +79,17 @@ def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
     decimals = ["".join(text.partition(".")[1:]) if column.align == "point" else "" for text in column.texts]
     longest = max(decimals, key=len, default="")
     spans, kind = _spans(column), css_class(column)
-    for place, text in enumerate(column.texts):
-        number = column.numbers[place] if column.numbers else None
+    for index, text in enumerate(column.texts):
+        number = column.numbers[index] if column.numbers else None
         yield PageCell(
             column,
             text.replace(BREAK, ", "),
             names_row,
             kind,
-            longest[len(decimals[place]) :],
-            spans[place],
-            column.tips[place] if column.tips else "",
-            column.evidence[place] if column.evidence else (),
+            longest[len(decimals[index]) :],
+            spans[index],
+            column.tips[index] if column.tips else "",
+            column.evidence[index] if column.evidence else (),
             "" if number is None else str(number),
         )
 

@@ -82,8 +82,8 @@ def spaced(parts: Sequence[Sequence[str]], limit: int) -> list[str]:
     """Put blank lines between the parts while there is room for them."""
     spare = limit - sum(map(len, parts))
     drawn: list[str] = []
-    for place, part in enumerate(parts):
-        if place and spare >= len(parts) - 1:
+    for index, part in enumerate(parts):
+        if index and spare >= len(parts) - 1:
             drawn.append("")
         drawn += part
     return drawn
@@ -202,7 +202,7 @@ def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]
     more = [counted(count, kind) for count, kind in counts if count]
     if more:
         lines += _command(["show", results.run_name, "--wide"], ", ".join(more), width)
-    return [f"{'Next' if place == 0 else '':<{_INDENT}}{line}" for place, line in enumerate(lines)]
+    return [f"{'Next' if index == 0 else '':<{_INDENT}}{line}" for index, line in enumerate(lines)]
 
 
 def _command(words: Sequence[str], about: str, width: int) -> list[str]:

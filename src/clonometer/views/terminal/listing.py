@@ -57,8 +57,8 @@ def _as_fit(names: Sequence[str], width: int) -> str:
 
 def render_about(meant: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """Explain each thing that bears a name: what it is, what else there is to say, a command that works."""
-    for place, about in enumerate(meant):
-        if place:
+    for index, about in enumerate(meant):
+        if index:
             yield ""
         yield f"{about['name']} ({about['kind']})"
         yield from _item("", about["summary"], 2, width)

@@ -95,16 +95,16 @@ def draw_stack(tables: Sequence[Table], width: int, colour: bool) -> DrawnTables
             layers.remove(layer)
             dropped.append(layer[0].head)
     further: list[list[list[str]]] = [[[]] * len(table.columns[0].texts) for table in tables]
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         laid = _laid(layers, titles)
         if layer[0].least and (over := _width(laid) - width) > 0:
-            room = len(laid[place][0][0]) - over
+            room = len(laid[index][0][0]) - over
             if layer[0].cut_start:
                 room = max(room, layer[0].least)
-                layers[place] = [replace(column, most=room) for column in layer]
+                layers[index] = [replace(column, most=room) for column in layer]
             elif layer[0].once:
-                layers[place] = [replace(column, most=max(room, 1)) for column in layer]
-            elif not place:
+                layers[index] = [replace(column, most=max(room, 1)) for column in layer]
+            elif not index:
                 wrapped = [_wrapped(column, max(room, _longest_word(layer))) for column in layer]
                 layers[0], further = [column for column, _ in wrapped], [rest for _, rest in wrapped]
     laid = _laid(layers, titles)

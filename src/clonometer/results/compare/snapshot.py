@@ -18,12 +18,12 @@ from clonometer.results.types import Estimate
 from clonometer.run_document import BlockEntry, BlockFacts, RunDocument
 from clonometer.stats.bootstrap import Processes
 
-KEPT_SCHEMA = 2
+SNAPSHOT_SCHEMA = 2
 #: What a comparison does not read.
-_NOT_KEPT = ("modes", "drift", "warm_up", "outliers", "warnings")
+_LEFT_OUT_OF_SNAPSHOT = ("modes", "drift", "warm_up", "outliers", "warnings")
 
 
-def kept_name(document: RunDocument) -> str:
+def snapshot_name(document: RunDocument) -> str:
     """Name a plan by its name and its cells: another choice of cells is another plan."""
     name = document.plan.name
     cells = sorted(entry.cell for entry in document.cells)
@@ -31,17 +31,17 @@ def kept_name(document: RunDocument) -> str:
     return digest[:24]
 
 
-def to_kept(book: Book) -> dict[str, Any]:
+def to_snapshot(book: Book) -> dict[str, Any]:
     """Turn what a run brings to comparisons into plain JSON values."""
     document = replace(book.document, processes=(), blocks=_frequency(book.document), cells=(), columns={})
     return {
-        "schema": KEPT_SCHEMA,
+        "schema": SNAPSHOT_SCHEMA,
         "document": to_json(document),
         "rows": [_row(row) for row in book.all_rows],
     }
 
 
-def from_kept(kept: Mapping[str, Any], name: str) -> Book | None:
+def from_snapshot(snapshot: Mapping[str, Any], name: str) -> Book | None:
     """Make it a side of a comparison again; None where another version has kept it.
 
     Raises
@@ -49,9 +49,9 @@ def from_kept(kept: Mapping[str, Any], name: str) -> Book | None:
     KeyError, TypeError, ValueError, InputError
         If it is no such thing.
     """
-    if kept["schema"] != KEPT_SCHEMA:
+    if snapshot["schema"] != SNAPSHOT_SCHEMA:
         return None
-    return Book([_evidence(row) for row in kept["rows"]], from_json(RunDocument, kept["document"]), name)
+    return Book([_evidence(row) for row in snapshot["rows"]], from_json(RunDocument, snapshot["document"]), name)
 
 
 def _frequency(document: RunDocument) -> list[BlockEntry]:
@@ -65,7 +65,7 @@ def _row(row: Evidence) -> dict[str, Any]:
     processes = row.processes
     estimate = {field.name: getattr(row.estimate, field.name) for field in fields(Estimate)}
     return {
-        "estimate": {name: value for name, value in estimate.items() if name not in _NOT_KEPT},
+        "estimate": {name: value for name, value in estimate.items() if name not in _LEFT_OUT_OF_SNAPSHOT},
         "values": processes.values.tolist(),
         "starts": None if processes.starts is None else processes.starts.tolist(),
         "blocks": None if processes.blocks is None else [block.tolist() for block in processes.blocks],
