@@ -15,9 +15,9 @@ from clonometer.studies.judge import Judge
 
 def test_the_culprit_is_named_with_its_effect():
     reconciliation = runs_of_flips.cold_reverses_it()
-    assert {round(pair.value, 2) for pair in reconciliation.bases} == {0.2}
+    assert {round(pair.change.value, 2) for pair in reconciliation.bases} == {0.2}
     first = reconciliation.reversed_by[0]
-    assert (dict(first.condition), round(first.value, 2)) == ({"temperature": "cold"}, 3.0)
+    assert (dict(first.condition), round(first.change.value, 2)) == ({"temperature": "cold"}, 3.0)
     main = {effect.factors: effect for effect in reconciliation.effects[STAGES[0]]}
     assert 14 < main["temperature",].value < 16
     assert main["linkage",].low <= 1 <= main["linkage",].high
@@ -43,13 +43,13 @@ def test_one_factor_outside_the_design_is_found_too_and_the_largest_effect_comes
 def test_where_nothing_reverses_it_all_that_was_tried_is_there():
     reconciliation = runs_of_flips.nothing_reverses_it()
     assert len(reconciliation.pairs) == 48
-    assert {round(pair.value, 2) for pair in reconciliation.pairs} == {0.2, 0.6}
+    assert {round(pair.change.value, 2) for pair in reconciliation.pairs} == {0.2, 0.6}
     assert reconciliation.reversed_by == ()
 
 
 def test_stages_that_disagree_are_the_condition():
     reconciliation = runs_of_flips.the_stage_reverses_it()
-    assert [round(pair.value, 2) for pair in reconciliation.bases] == [1.5, 0.6, 0.2]
+    assert [round(pair.change.value, 2) for pair in reconciliation.bases] == [1.5, 0.6, 0.2]
     assert (reconciliation.right, reconciliation.reversed_by) == ((), ())
     assert reconciliation.effects[STAGES[0]] == ()
 

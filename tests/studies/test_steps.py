@@ -97,7 +97,7 @@ def test_the_command_of_a_contradiction_measures_both_sides_before_and_after(nam
         assert step.does == "reverses"
         assert any(cells >= {*pair.cells, *flip.bases[0].cells} for pair in flip.reversed_by)
     else:
-        stages = {pair.value > 1 for pair in flip.bases}
+        stages = {pair.change.rises for pair in flip.bases}
         assert step.does == ("reverses" if len(stages) > 1 else "searches")
 
 

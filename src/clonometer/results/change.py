@@ -86,8 +86,11 @@ class Change(Generic[_Side]):
     @property
     def upward(self) -> Change[_Side]:
         """The same change from the side that takes less to the one that takes more."""
-        if self.rises or self.value is None:
-            return self
+        return self if self.rises or self.value is None else self.reversed
+
+    @property
+    def reversed(self) -> Change[_Side]:
+        """The same change with the sides in each other's place."""
         value, low, high = map(self._turned, (self.value, self.high, self.low))
         direction = {Direction.MORE: Direction.LESS, Direction.LESS: Direction.MORE}.get(self.direction, self.direction)
         return replace(self, base=self.other, other=self.base, value=value, low=low, high=high, direction=direction)

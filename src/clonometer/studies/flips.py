@@ -12,7 +12,6 @@ from clonometer.studies.judge import Judge
 from clonometer.studies.pairings import pairs_of
 from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
 from clonometer.studies.verdicts import sign_of
-from clonometer.units import format_ratio
 
 #: Axes that a machine may refuse to set at all.
 _HARD_TO_SET = ("frequency", "linkage", "mlockall", "page_kind", "stack_kind", "cpus")
@@ -34,7 +33,7 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
     right = tuple(side for side, favours in pairing.favours.items() if signs == {favours})
     # Of so many pairs some would differ by chance: one that reverses must be sure among them all.
     against = [pair for pair in pairs if sign_of(pair, len(pairs)) * majority.get(pair.quantity, 0) < 0]
-    against.sort(key=lambda pair: (_distance(pairing, pair), -max(pair.value, 1 / pair.value)))
+    against.sort(key=lambda pair: (_distance(pairing, pair), -pair.change.size))
     # Two quantities whose bases themselves disagree: the stage is the condition.
     sentence = _sentence(pairing, pairs, bases, against)
     untried = tuple(_untried(pairing, judge))
@@ -66,23 +65,19 @@ def _distance(pairing: Pairing, pair: Pair) -> int:
     return sum(pair.condition.get(name) != pairing.base.get(name) for name in names)
 
 
-def _text(pair: Pair) -> str:
-    return format_ratio(*pair.ends)
-
-
 def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair], against: Sequence[Pair]) -> str:
     a, b = pairing.a_words, pairing.b_words
-    low, high = (pick(pairs, key=lambda pair: pair.value) for pick in (min, max))
+    low, high = (pick(pairs, key=lambda pair: pair.change.value or 0.0) for pick in (min, max))
     span = (
-        f"over {len(pairs)} comparisons the ratio of {a} to {b} moved from {_text(low)} "
-        f"({condition_words(low.condition)}, {quantity_words(low.quantity)}) to {_text(high)} "
+        f"over {len(pairs)} comparisons the ratio of {a} to {b} moved from {low.change.text} "
+        f"({condition_words(low.condition)}, {quantity_words(low.quantity)}) to {high.change.text} "
         f"({condition_words(high.condition)}, {quantity_words(high.quantity)})"
     )
     if not bases:
         return f"The base condition was not measured; {span}."
     signs = {sign_of(pair) for pair in bases.values()}
     if {-1, 1} <= signs:
-        clauses = ", ".join(f"{_text(pair)} {quantity_words(quantity)}" for quantity, pair in bases.items())
+        clauses = ", ".join(f"{pair.change.text} {quantity_words(quantity)}" for quantity, pair in bases.items())
         return f"The stage reverses it: {a} over {b} is {clauses}; {span}."
     if not against:
         return f"No condition that was tried reverses it here: {span}."
@@ -93,7 +88,7 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
     also = f" (so do {more} other conditions)" if more > 1 else " (so does one other)" if more == 1 else ""
     return (
         f"{changed[0].upper()}{changed[1:]} reverses it{also}: {quantity_words(first.quantity)}, {a} over {b} goes "
-        f"from {_text(base)} to {_text(first)}; {span}."
+        f"from {base.change.text} to {first.change.text}; {span}."
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.results.rows.ratio import change_of
 from clonometer.studies.cells import axes_of
 from clonometer.studies.judge import Judge
 from clonometer.studies.types import Design, Pair, Pairing
@@ -156,9 +157,8 @@ def _pairs(pairing: Pairing, judge: Judge) -> Sequence[Pair]:
             for quantity in pairing.quantities:
                 a, b = (judge.measured.find(text, quantity) for text in cells)
                 if a is not None and b is not None:
-                    ratio = judge.ratio(a, b)
-                    pair = Pair(condition, quantity, *ratio.ends, ratio.n, cells)
-                    pairs.setdefault((*cells, quantity), pair)
+                    change = change_of(cells[1], cells[0], judge.ratio(a, b))
+                    pairs.setdefault((*cells, quantity), Pair(condition, quantity, change))
     return list(pairs.values())
 
 

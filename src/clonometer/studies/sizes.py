@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from clonometer.results.change import Change
 from clonometer.stats.interval import Interval
 from clonometer.studies.cells import axes_of, condition_words
 from clonometer.studies.judge import Judge
@@ -13,7 +14,7 @@ from clonometer.studies.pairings import LAUNCH, pairs_of
 from clonometer.studies.published import load_published
 from clonometer.studies.thresholds import QUARTER
 from clonometer.studies.types import Pair, Size, Verdict
-from clonometer.studies.verdicts import JudgedPart, judged_ratio
+from clonometer.studies.verdicts import JudgedPart, interval_of, judged_ratio
 from clonometer.units import approximate_bytes, format_ratio, parse_bytes
 from clonometer.verdicts import Status
 
@@ -64,14 +65,18 @@ def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[
     wanted = axes_of(thread)[1]
     heaps = _with_heaps(judge, wanted, quantity)
     for (less, below), (more, above) in pairwise(heaps):
-        ends = [1 / pair.value for pair in (below, above)]
+        ends = [_inverse(pair).value or 0.0 for pair in (below, above)]
         if min(ends) <= published <= max(ends):
             # A thread costs the same whatever the heap, a fork so much a page: their ratio lies on a line.
             heap = less + (more - less) * (published - ends[0]) / (ends[1] - ends[0]) if ends[0] != ends[1] else less
-            sides = ", ".join(f"{_inverse(pair)} with {_heap(size)}" for size, pair in ((less, below), (more, above)))
+            sides = ", ".join(
+                f"{_inverse(pair).text} with {_heap(size)}" for size, pair in ((less, below), (more, above))
+            )
             return f"with some {_about(heap)} of heap ({sides})", (*below.cells, *above.cells)
     others = [
-        pair for pair in _pairs(judge, quantity) if _agrees(_process_over_thread(pair), published) == Status.HOLDS
+        pair
+        for pair in _pairs(judge, quantity)
+        if (ratio := interval_of(_inverse(pair))) and _agrees(ratio, published) == Status.HOLDS
     ]
     if not others:
         return None, ()
@@ -80,7 +85,10 @@ def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[
         return len(set(pair.condition.items()) ^ set(wanted.items()))
 
     nearest = min(others, key=distance)
-    return f"under other conditions ({condition_words(nearest.condition)}: {_inverse(nearest)})", nearest.cells
+    return (
+        f"under other conditions ({condition_words(nearest.condition)}: {_inverse(nearest).text})",
+        nearest.cells,
+    )
 
 
 def _pairs(judge: Judge, quantity: str) -> Sequence[Pair]:
@@ -108,12 +116,9 @@ def _heap(size: int) -> str:
     return approximate_bytes(size) if size else "none"
 
 
-def _process_over_thread(pair: Pair) -> Interval:
-    return Interval(1 / pair.value, 1 / pair.high, 1 / pair.low, 0.95, "inverse", pair.n)
-
-
-def _inverse(pair: Pair) -> str:
-    return format_ratio(*_process_over_thread(pair).ends)
+def _inverse(pair: Pair) -> Change[str]:
+    """A process over a thread: the claim's ratio."""
+    return pair.change.reversed
 
 
 def _where(given: str | None, judge: Judge, published: float, quantity: str) -> str:
@@ -123,8 +128,8 @@ def _where(given: str | None, judge: Judge, published: float, quantity: str) -> 
             f"This machine gives {published:g} times {given}. That is this machine's arithmetic, and not why the study "
             "had that number."
         )
-    ratios = sorted((_process_over_thread(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value)
+    ratios = sorted((_inverse(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value or 0.0)
     if not ratios:
         return f"No other condition was measured that might give {published:g} times."
-    ends = [format_ratio(*ratio.ends) for ratio in (ratios[0], ratios[-1])]
-    return f"None of {len(ratios)} conditions gives {published:g} times here: they give {ends[0]} to {ends[1]}."
+    least, most = ratios[0].text, ratios[-1].text
+    return f"None of {len(ratios)} conditions gives {published:g} times here: they give {least} to {most}."

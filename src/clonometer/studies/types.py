@@ -6,18 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from clonometer.records import After, Key, Mark, OneOf, Only, computed_field, version
+from clonometer.records import After, As, Key, Mark, OneOf, Only, computed_field, version
+from clonometer.results.change import Change
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.verdicts import Status
 
 SCHEMA = 3
 _OF_PARTS = (Status.HOLDS, Status.FAILS, Status.UNKNOWN)
 _DIRECTIONS = (*_OF_PARTS, Status.DEPENDS, Status.NOT_MEASURABLE)
+_ENDS = "Ends of its 95% interval."
 _PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "wording"))
 _ASKED = Only("asked", ("id", "title", "sides"))
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
 _OF_FIGURE = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
 _OF_CLAIM = Only("judged", ("status", "direction", "size", "effect", "effect_is", "interval", "evidence", "reason"))
+_RATIO = Only(
+    "pair_ratio", (As("value", "ratio", "The first side over the second."), As("interval", "interval", _ENDS))
+)
 _OF_STUDY = Only("study", ("id", "author", "title", "year", "machine"))
 
 
@@ -33,7 +38,7 @@ class OfInterval:
         """The value, and the ends of its interval."""
         return self.value, self.low, self.high
 
-    @computed_field("Ends of its 95% interval.", after="value")
+    @computed_field(_ENDS, after="value")
     def interval(self) -> tuple[float, float]:
         """Ends of its 95% interval."""
         return self.low, self.high
@@ -206,19 +211,20 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Pair(OfInterval):
+class Pair:
     """Both sides under one condition: ``condition`` has the axes off their default, as texts.
 
-    ``value``, ``low`` and ``high`` are the ratio of the first side to the second, ``n`` the processes it rests on.
+    The change is of their cells, the second side being the base.
     """
 
     condition: Mapping[str, str]
     quantity: str
-    value: Annotated[float, Key("ratio")]
-    low: Annotated[float, Mark.UNWRITTEN]
-    high: Annotated[float, Mark.UNWRITTEN]
-    n: Annotated[int, Mark.UNWRITTEN]
-    cells: tuple[str, str]
+    change: Annotated[Change[str], Mark.MERGED, _RATIO]
+
+    @computed_field("Of the first side, and of the second.", after="change")
+    def cells(self) -> tuple[str, str]:
+        """Of the first side, and of the second."""
+        return self.change.sides
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from clonometer.results.change import Change
 from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.multiplicity import simultaneous
@@ -75,14 +76,21 @@ def judged_share(label: str, share: Interval, expected: str, cells: tuple[str, .
     return JudgedPart(label, share, expected, threshold, cells, _share_text)
 
 
+def interval_of(change: Change[str]) -> Interval | None:
+    """What is judged of a change; None where it has no interval."""
+    if change.value is None or change.interval is None:
+        return None
+    return Interval(change.value, *change.interval, CONFIDENCE, change.method, change.n)
+
+
 def sign_of(pair: Pair, among: int = 1) -> int:
     """Which side of a pair takes longer, by the least effect: 1 the first, -1 the second, 0 where nobody can tell."""
-    ratio = Interval(*pair.ends, CONFIDENCE, "", pair.n)
+    ratio = interval_of(pair.change)
     longer = {"above": 1, "below": -1}
     return sum(
         sign
         for expected, sign in longer.items()
-        if judged_ratio("", ratio, expected, DIFFERS, ()).outcome(among) == Status.HOLDS
+        if ratio is not None and judged_ratio("", ratio, expected, DIFFERS, ()).outcome(among) == Status.HOLDS
     )
 
 

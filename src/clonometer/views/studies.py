@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clonometer.grouping import group_by
-from clonometer.results.change import Change
 from clonometer.studies.cells import condition_words, quantity_words
 from clonometer.studies.published import Item, PublishedValue, Study
 from clonometer.studies.types import (
@@ -207,7 +206,7 @@ def right_text(flip: Reconciliation, items: Sequence[Item]) -> str:
 
 
 def _stages_disagree(flip: Reconciliation) -> bool:
-    return {True, False} <= {pair.value > 1 for pair in flip.bases} and flip.sentence.startswith("The stage")
+    return {True, False} <= {pair.change.rises for pair in flip.bases} and flip.sentence.startswith("The stage")
 
 
 def ratio_here(flip: Reconciliation) -> str:
@@ -219,7 +218,7 @@ def how_sure(flip: Reconciliation) -> str:
     """Whether somebody is right here, and how many processes that rests on."""
     if not flip.bases:
         return "not measured"
-    n = flip.bases[0].n
+    n = flip.bases[0].change.n
     sure = "sure" if flip.right or _stages_disagree(flip) else "not sure"
     return f"{sure}, {n} process{'' if n == 1 else 'es'}"
 
@@ -240,10 +239,8 @@ def reversal_text(flip: Reconciliation) -> str:
 
 def _pair_text(pair: Pair) -> str:
     """How much slower or faster ``a`` is than ``b``, with the interval; where that holds 1, between what it lies."""
-    low, high = pair.interval if pair.n > 1 else (None, None)
-    if low is not None and high is not None and low <= 1 <= high:
-        return range_words(low, high)
-    return change_words(Change(base=pair.cells[1], other=pair.cells[0], value=pair.value, low=low, high=high))
+    ends = pair.change.interval
+    return range_words(*ends) if ends is not None and ends[0] <= 1 <= ends[1] else change_words(pair.change)
 
 
 def effect_lines(flip: Reconciliation) -> list[str]:
@@ -315,11 +312,11 @@ def _named(head: str, names: Sequence[tuple[str, str]]) -> Column:
 
 def condition_table(flip: Reconciliation) -> Table:
     """Each comparison that was tried; strongest for the first side first."""
-    pairs = sorted(flip.pairs, key=lambda pair: -pair.value)
+    pairs = sorted(flip.pairs, key=lambda pair: -(pair.change.value or 0.0))
     return Table(
         [
             Column("condition", [condition_words(pair.condition) for pair in pairs]),
             Column("stage", [quantity_words(pair.quantity) for pair in pairs]),
-            Column("ratio", [format_ratio(*pair.ends) for pair in pairs]),
+            Column("ratio", [pair.change.text for pair in pairs]),
         ]
     )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from clonometer.results.change import Change, ChangeScale
-from clonometer.results.findings.ends import confidence_of, interval_ends
 from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
+from clonometer.results.rows.ratio import change_of, no_ratio_of, ratio_of, seed_for
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
@@ -166,22 +165,14 @@ class Comparer:
     ) -> Change[Evidence]:
         """Make the change of two rows; ``is_seen``: whether it is one, however many processes there are."""
         is_sure = is_seen and p <= self._limit
-        low, high = interval_ends(interval) or (None, None)
         family = len(self._p_values)
-        return Change(
-            base=base,
-            other=other,
+        return replace(
+            change_of(base, other, interval),
             scale=scale,
             unit="" if scale == ChangeScale.RATIO else "ns",
-            value=interval.value,
-            low=low,
-            high=high,
             direction=Direction.of(interval.value - scale.unchanged) if is_sure else Direction.UNKNOWN,
             p=p,
-            method=interval.method,
             correction=f"false discovery rate of {family} comparisons",
-            confidence=confidence_of(interval),
-            n=interval.n,
             doubt=doubt(
                 interval.n, uncertain=is_seen and not is_sure, too_few=self._are_too_few(other, base), family=family
             ),

@@ -22,11 +22,6 @@ def interval_ends(interval: Interval, factor: float = 1.0) -> list[float] | None
     return None if interval.n < 2 else [interval.low * factor, interval.high * factor]
 
 
-def confidence_of(interval: Interval) -> float | None:
-    """Give what the interval is made to cover, below 0.95 from fewer than 6 processes; None where there is none."""
-    return None if interval.n < 2 else interval.confidence
-
-
 def missing_ends_reason(interval: Interval) -> str | None:
     """Say why there are no ends; None where there are."""
     return ONE_PROCESS if interval.n < 2 else None

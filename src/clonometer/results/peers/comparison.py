@@ -18,6 +18,7 @@ from clonometer.results.change import Change
 from clonometer.results.peers.configurations import CONFIGURATIONS, PeerConfiguration
 from clonometer.results.peers.rows import PeerFigure, PeerRow
 from clonometer.results.rows.groups import failed_launches
+from clonometer.results.rows.ratio import change_of
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.quantiles import quantile_interval
@@ -70,15 +71,7 @@ def _compare(
     if ours is None or ours.values.min() <= 0:
         return PeerRow(configuration, "measured", change, "our own cell was not measured")
     ratio = ratio_of_medians(theirs, ours, seed=seed)
-    change = replace(
-        change,
-        value=ratio.value,
-        low=ratio.low,
-        high=ratio.high,
-        direction=_direction(ratio.low, ratio.high),
-        method=ratio.method,
-        n=ratio.n,
-    )
+    change = replace(change_of(*change.sides[::-1], ratio), direction=_direction(ratio.low, ratio.high))
     why = None if change.direction == Direction.EQUAL else configuration.why
     return PeerRow(configuration, "measured", change, why)
 

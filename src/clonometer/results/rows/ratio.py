@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from typing import TypeVar
 
+from clonometer.results.change import Change
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.interval import Interval
+
+_Side = TypeVar("_Side")
 
 
 def no_ratio_of(*rows: Evidence) -> str | None:
@@ -37,6 +41,22 @@ def ratio_of(a: Evidence, b: Evidence, *, seed: int = 0, same_run: bool = True) 
     """
     sides = [row.processes if same_run else _in_order_of_time(row.processes) for row in (a, b)]
     return ratio_of_medians(sides[0], sides[1], seed=seed_of(a, b, seed=seed))
+
+
+def change_of(base: _Side, other: _Side, interval: Interval) -> Change[_Side]:
+    """Give the change that an interval is of, a ratio unless the caller says otherwise; of one process without ends."""
+    low, high, confidence = interval.low, interval.high, interval.confidence
+    known = (None, None, None) if interval.n < 2 else (low, high, confidence)
+    return Change(
+        base=base,
+        other=other,
+        value=interval.value,
+        low=known[0],
+        high=known[1],
+        confidence=known[2],
+        method=interval.method,
+        n=interval.n,
+    )
 
 
 def _in_order_of_time(processes: Processes) -> Processes:
