@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clonometer.app.history import history
     from clonometer.app.loaded import LoadedRun, load
     from clonometer.app.noise import noise
+    from clonometer.app.paths import check_paths, paths
     from clonometer.app.peers import peers
     from clonometer.app.predict import predict
     from clonometer.app.reproduce import reproduce
@@ -49,6 +50,7 @@ __all__ = [
     "calibrate",
     "census",
     "check",
+    "check_paths",
     "compare",
     "compare_fleet",
     "compare_within",
@@ -58,6 +60,7 @@ __all__ = [
     "load",
     "load_folder",
     "noise",
+    "paths",
     "peers",
     "predict",
     "reproduce",
@@ -75,6 +78,7 @@ _LIVES_IN = {
     "calibrate": "clonometer.app.calibrating",
     "census": "clonometer.app.census",
     "check": "clonometer.app.check",
+    "check_paths": "clonometer.app.paths",
     "compare": "clonometer.app.compare",
     "compare_fleet": "clonometer.dataset.compare",
     "compare_within": "clonometer.app.compare",
@@ -84,6 +88,7 @@ _LIVES_IN = {
     "load": "clonometer.app.loaded",
     "load_folder": "clonometer.app.folder",
     "noise": "clonometer.app.noise",
+    "paths": "clonometer.app.paths",
     "peers": "clonometer.app.peers",
     "predict": "clonometer.app.predict",
     "reproduce": "clonometer.app.reproduce",

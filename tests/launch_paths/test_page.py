@@ -7,13 +7,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.launch_paths.samples import checked_book
 from tools.launch_paths import page
 
 from clonometer.cli.ending import run_to_the_end
-from clonometer.launch_paths.checks import CheckedBook, CheckedLine, CheckedVersion
 from clonometer.launch_paths.reading import load_book
 from clonometer.records import to_json
-from clonometer.verdicts import Status
 from clonometer.views.documents.paths import checked_document
 from clonometer.views.markdown import render_markdown
 from clonometer.views.terminal.document import render_document
@@ -73,28 +72,10 @@ def test_recording_needs_a_check(capsys: Captured, tmp_path: Path) -> None:
     assert "--record needs --check" in capsys.readouterr().err
 
 
-def checked() -> CheckedBook:
-    perl = CheckedVersion(
-        "perl",
-        "5.36.0",
-        "/usr/bin/\x1b[31mperl",
-        None,
-        (
-            CheckedLine("system", Status.FAILS, ("vfork > true",), 0, "the book has fork, the kernel saw vfork"),
-            CheckedLine("open3", Status.UNKNOWN, reason="ended with status 2: it said nothing"),
-            CheckedLine("fork", Status.HOLDS, ("fork",)),
-            CheckedLine("threads", Status.NOT_MEASURABLE, reason="needs root"),
-        ),
-    )
-    lines = (CheckedLine("exec", Status.NOT_MEASURABLE, reason="PHP is not here"),)
-    php = CheckedVersion("php", None, None, "Debian's php-cli", lines)
-    return CheckedBook("x86_64", "6.1", "ptrace", (perl, php))
-
-
 def test_a_check_says_what_is_wrong_first_and_what_brings_a_runtime() -> None:
-    document = checked_document(checked())
+    document = checked_document(checked_book())
     assert document.lead == "1 line right, 1 wrong, 1 could not be run, 2 not checked here."
-    text = render_document(checked_document, checked(), width=80, colour=False)
+    text = render_document(checked_document, checked_book(), width=80, colour=False)
     assert "\x1b" not in text
     for part in (
         "system: the book has fork, the kernel saw vfork",
@@ -103,4 +84,4 @@ def test_a_check_says_what_is_wrong_first_and_what_brings_a_runtime() -> None:
     ):
         assert part in text
     assert "Debian's php-cli" in render_markdown(document)
-    jsonschema.validate(to_json(checked()), SCHEMA)
+    jsonschema.validate(to_json(checked_book()), SCHEMA)

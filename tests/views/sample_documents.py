@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from tests.dataset.made import make_run, write_fleet
 from tests.fakes.memory_run import write_run
+from tests.launch_paths.samples import checked_book
 from tests.model.synthetic import calibration
 from tests.tracing.test_census import COSTS, ended, forked, taken
 from tests.tracing.test_work import with_ablation
@@ -24,6 +25,7 @@ from clonometer.dataset.history import find_history
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
 from clonometer.families import known_delays
+from clonometer.launch_paths.reading import load_book
 from clonometer.model.features import Features
 from clonometer.model.types import UNSCALED, CostRange
 from clonometer.model.validated import ValidatedFork
@@ -57,6 +59,7 @@ from clonometer.views.documents.explain import explain_document
 from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.documents.history import history_document
 from clonometer.views.documents.noise import noise_document
+from clonometer.views.documents.paths import checked_document, paths_document, whole_document
 from clonometer.views.documents.peers import peers_document
 from clonometer.views.documents.predict import JsonObject, predicted_document, ranking_document
 from clonometer.views.documents.self_test import self_test_document
@@ -183,6 +186,9 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "census": counted,
     "validation": validated,
     "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
+    "paths": lambda: paths_document(load_book().only(["php"])),
+    "whole book of paths": lambda: whole_document(load_book().only(["php", "qt6"])),
+    "paths --check": lambda: checked_document(checked_book()),
     "peers": lambda: peers_document(rows(), [program.install for program in PROGRAMS], wide=True),
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
     "explain": lambda: explain_document(explained_with_counters()),

@@ -24,7 +24,7 @@ def _nothing(line: str) -> None:
     """Say nothing."""
 
 
-def book_of(names: Iterable[str] = ()) -> PathBook:
+def paths(names: Iterable[str] = ()) -> PathBook:
     """The book, or those runtimes of it that are named, and what was seen of it with which versions.
 
     Raises

@@ -141,7 +141,7 @@ def _watched(words: Sequence[str], folder: Path) -> Ran:
     errors.touch()
     command = ["sh", "-c", _QUIETLY, "sh", str(folder), *words]
     # Until all have ended: of a daemon the first process ends before the last has been made.
-    take_census(receive, command=command, seconds=_RUN_S, until_all_end=True)
+    take_census(receive, command=command, seconds=_RUN_S, until_all_end=True, stacks=False)
     if ended["interrupted"]:
         raise KeyboardInterrupt
     tasks.sort(key=lambda line: (line["start_ns"], line["tid"]))
@@ -154,9 +154,8 @@ def _failure(ended: Mapping[str, Any], errors: Path) -> str | None:
     if ended["lost"]:
         return f"{ended['lost']} events had no room: tasks may be missing"
     if ended["exit_status"] != 0:
-        return (
-            f"ended with status {ended['exit_status']}: {_last(errors.read_text(encoding='utf-8', errors='replace'))}"
-        )
+        complaint = _complaint(errors.read_text(encoding="utf-8", errors="replace"))
+        return f"ended with status {ended['exit_status']}: {complaint}"
     return None
 
 
@@ -166,13 +165,14 @@ def _build(words: Sequence[str], folder: Path) -> str | None:
         done = _finished(words, _BUILD_S, folder)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"could not be built: {error}"
-    return None if done.returncode == 0 else f"could not be built: {_last(done.stderr or done.stdout)}"
+    return None if done.returncode == 0 else f"could not be built: {_complaint(done.stderr or done.stdout)}"
 
 
-def _last(text: str) -> str:
-    """The last line of what a program said."""
+def _complaint(text: str) -> str:
+    """What a program said of its failure: the first line that has an error, else the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:_MOST_SHOWN] if lines else "it said nothing"
+    errors = [line for line in lines if "error" in line.lower()]
+    return [*errors[:1], *lines[-1:], "it said nothing"][0][:_MOST_SHOWN]
 
 
 def _finished(words: Sequence[str], timeout_s: float, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -45,10 +45,10 @@ def command(*, runtimes: tuple[str, ...], wants_check: bool, record: Path | None
         raise UsageError("--record needs --check", "it records what a check saw")
     if wants_check:
         return _check(runtimes, record, as_json=as_json, pages=pages)
-    from clonometer.app.paths import book_of
+    from clonometer.app.paths import paths
     from clonometer.views.documents.paths import paths_document
 
-    print_document(paths_document, book_of(runtimes), pages=pages, as_json=as_json)
+    print_document(paths_document, paths(runtimes), pages=pages, as_json=as_json)
     return 0
 
 
