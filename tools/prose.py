@@ -35,6 +35,8 @@ AVOID = {
     r"\bfor ever\b": "always, for good",
     r"\bsome \d": "about",
     r"\bheeds?\b": "obeys, reacts to",
+    r"\bdear(?:er|est)\b": "expensive",
+    r"(?<!`)\bmoments\b": "runs, or the noise between runs",
     r"\bso many\b": "that many, or the number",
 }
 GOLDEN = "tests/data/sentences.txt"

@@ -160,7 +160,7 @@ def test_a_picture_is_written_and_an_existing_one_spared(
         (["a.parquet", "b.parquet", "--plot", "x.pdf"], "a picture is .png or .svg"),
         (["a.parquet", "b.parquet", "--min-effect", "-2%"], "is not a share"),
         (["a.parquet", "--cells", "launch.frok", "launch.fork"], "unknown cell 'launch.frok'"),
-        (["a.parquet", "--cells", "x", "y", "--noise", "1%"], "the cells of one run share their moments"),
+        (["a.parquet", "--cells", "x", "y", "--noise", "1%"], "cells of one run have no noise between runs"),
         (["a.parquet", "b.parquet", "--noise", "much"], "--noise much is not a share, and there is no such file"),
         (["a.parquet", "b.parquet", "--noise", "a.parquet"], "a.parquet is not valid JSON"),
         (["a.parquet", "b.parquet", "--noise", "few.json"], "few.json does not say how far rounds are apart"),

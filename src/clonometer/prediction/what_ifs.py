@@ -107,7 +107,7 @@ def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
     if features.huge_pages:
         yield (
             "thp_off",
-            "Without transparent huge pages: forks are dearer, each copy on write smaller.",
+            "Without transparent huge pages: forks are more expensive, each copy on write is smaller.",
             replace(
                 features,
                 anon_pages=features.anon_pages + features.huge_pages * PAGES_OF_HUGE,

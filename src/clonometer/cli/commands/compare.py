@@ -85,7 +85,7 @@ def command(
     if cells is not None and (len(groups) > 1 or len(run_files) != 1):
         raise UsageError(f"--cells compares cells of one run; {sum(map(len, groups))} are named", "name one RUN")
     if cells is not None and noise is not None:
-        raise UsageError("--noise is about two runs: the cells of one run share their moments", "leave --noise out")
+        raise UsageError("--noise is for two runs: cells of one run have no noise between runs", "leave --noise out")
     image_format = _checked_plot(plot, force)
     if cells is not None:
         compared = compare_within(run_files[0], cells[0], cells[1], minimum_effect=minimum_effect)

@@ -32,7 +32,7 @@ _RATIO = Only(
         As(
             "low",
             "ratio_low",
-            "Lower end of the interval that decides: it counts the processes' scatter, the machine's moments and the "
+            "Lower end of the interval that decides: it counts the processes' scatter, the noise between runs and the "
             "number of rows, see docs/comparing.md. None with one process on a side.",
         ),
         As("high", "ratio_high"),

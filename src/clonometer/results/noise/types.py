@@ -101,8 +101,7 @@ class Noise:
     ]
     in_a_row: Annotated[
         AgainstItself | None,
-        "Half of a round against half of the round before, as runs of different moments are compared; None where there "
-        "was but one round.",
+        "Half of a round against half of the round before, compared as two runs; None where there was only one round.",
     ]
     common: Annotated[
         ShareOrNone,
