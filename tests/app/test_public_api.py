@@ -12,7 +12,7 @@ import clonometer
 from clonometer.cli.group import app as group
 
 FUNCTIONS = [name for name in clonometer.__all__ if name[0].islower()]
-COMMANDS = {name: group.get_command(None, name) for name in group.names()}
+COMMANDS = {name: group.get_command(None, name) for name in group.names}
 #: What a parameter is called in the command's own code, where that differs.
 ON_THE_LINE = {"only": "globs", "where": "conditions", "vs": "other"}
 

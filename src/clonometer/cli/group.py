@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -38,17 +39,18 @@ class LazyGroup(click.RichGroup):
         super().__init__(*words, **options)
         self._package = package
 
+    @cached_property
     def names(self) -> list[str]:
         """Name the commands, and import none."""
         return [module.name for module in pkgutil.iter_modules(import_module(self._package).__path__)]
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """Name the commands in the order in which they are usually wanted."""
-        return sorted(self.names(), key=lambda name: self._module(name).ORDER)
+        return sorted(self.names, key=lambda name: self._module(name).ORDER)
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         """Import and return a command, or None if there is none of that name."""
-        if cmd_name not in self.names():
+        if cmd_name not in self.names:
             return None
         command = self._module(cmd_name).command
         return command if isinstance(command, click.Command) else None
@@ -57,11 +59,11 @@ class LazyGroup(click.RichGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown one is answered with the nearest match."""
-        if args and not args[0].startswith("-") and args[0] not in self.names():
+        if args and not args[0].startswith("-") and args[0] not in self.names:
             from clonometer.cli.habits import command_is_meant
 
             meant = command_is_meant(args[0]) if self._package == COMMANDS else None
-            error = unknown("command", args[0], self.names())
+            error = unknown("command", args[0], self.names)
             raise error if meant is None else UsageError(f"unknown command {args[0]!r}", meant)
         return super().resolve_command(ctx, args)
 
