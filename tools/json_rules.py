@@ -28,6 +28,10 @@ _NUMBERS = {
             "description": "What the interval is made to cover: 0.95; from fewer than 6 processes, which have no 95% "
             "interval, what the range of their values covers. Null with one process.",
         },
+        "method": {"type": "string", "description": "How the interval was made."},
+        "correction": {"type": "string", "description": "What p_value and verdict are corrected for."},
+        "n_processes": {"type": "integer", "minimum": 0, "description": "Of the smaller side."},
+        "p_value": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
         "verdict": {"enum": [word.value for word in OF_DIFFERENCES]},
         "cells": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     },

@@ -36,7 +36,7 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
     words = [word for name in files for word in ("--explain", name)]
     assert run_to_the_end(["report", RUN, *words, "--out", str(out)]) == 0
     page = out.read_text(encoding="utf-8")
-    for section in ("why", "explained-0", "ratio-explained-1", "gap-explained-2"):
+    for section in ("why", "explained-0", "explained-1", "explained-2"):
         assert f'id="{section}"' in page
     assert "4.00 times as long" in page
 

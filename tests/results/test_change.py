@@ -21,6 +21,7 @@ def test_a_change_is_the_same_from_either_side() -> None:
     assert (faster.size, SLOWER.size, faster.rises, SLOWER.rises) == (4, 4, False, True)
     assert (LONGER.upward.value, LONGER.upward.interval, LONGER.upward.sides) == (300, (100, 400), ("a", "b"))
     assert LONGER.upward.direction == Direction.UNKNOWN
+    assert (SLOWER.reversed, LONGER.reversed.reversed) == (faster, LONGER)
 
 
 def test_what_has_no_value_has_no_words_and_no_direction() -> None:

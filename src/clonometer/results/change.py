@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
 from clonometer.records import As, Count, Ge, Key, Le, Mark, Only, computed_field, to_json
-from clonometer.units import format_duration_interval, format_ratio
+from clonometer.units import figures, format_ratio
 from clonometer.verdicts import Direction
 
 _Side = TypeVar("_Side")
@@ -119,7 +119,7 @@ class Change(Generic[_Side]):
             return ""
         if self.scale == ChangeScale.RATIO:
             return format_ratio(self.value, self.low, self.high)
-        return format_duration_interval(self.value, *(self.interval or (self.value, self.value)))
+        return figures(self.value, self.low, self.high, self.unit).text
 
     @property
     def aside(self) -> str:
