@@ -27,10 +27,11 @@ from clonometer.results.check.check import check_runs
 from clonometer.results.compare.comparison import compare_runs
 from clonometer.results.summary import summarize
 from clonometer.runfile import open_run
+from clonometer.views.documents.check import check_document
+from clonometer.views.documents.comparison import comparison_document
 from clonometer.views.exports import FORMATS, encode
 from clonometer.views.terminal import render_answer
-from clonometer.views.terminal.check import render_check
-from clonometer.views.terminal.comparison import render_comparison
+from clonometer.views.terminal.document import render_document
 
 FROZEN = Path(__file__).parents[1] / "data" / "schema1.parquet"
 VALUES = [
@@ -126,8 +127,8 @@ def test_any_value_anywhere_when_runs_are_compared_and_checked(
     except ClonometerError:
         return
     json.dumps([to_json(compared), to_json(checked)], allow_nan=False)
-    assert not re.search(r"\b(nan|inf)\b", render_comparison(compared, wide=True))
-    assert not re.search(r"\b(nan|inf)\b", render_check(checked, wide=True))
+    assert not re.search(r"\b(nan|inf)\b", render_document(comparison_document, compared, wide=True))
+    assert not re.search(r"\b(nan|inf)\b", render_document(check_document, checked, wide=True))
 
 
 def _varint(number: int) -> bytes:

@@ -13,8 +13,13 @@ from tests.dataset.made import make_run, write_fleet
 from tests.fakes.memory_run import write_run
 from tests.launch_paths.samples import checked_book
 from tests.model.synthetic import calibration
+from tests.results.ab.test_commands import compared as compared_commands
+from tests.results.ab.test_commands import starter
+from tests.results.ab.test_judgement import judged, scattered
 from tests.tracing.test_census import COSTS, ended, forked, taken
 from tests.tracing.test_work import with_ablation
+from tests.views.test_check import checked
+from tests.views.test_comparison import compared
 from tests.views.test_explain import counted as explained_with_counters
 from tests.views.test_explain import versus
 from tests.views.test_noise import noise
@@ -52,8 +57,12 @@ from clonometer.views.document import (
     Paragraph,
     TableBlock,
 )
+from clonometer.views.documents.ab import ab_document
+from clonometer.views.documents.ab_commands import commands_document
 from clonometer.views.documents.calibration import calibration_document
 from clonometer.views.documents.census import census_document
+from clonometer.views.documents.check import check_document
+from clonometer.views.documents.comparison import comparison_document
 from clonometer.views.documents.doctor import doctor_document
 from clonometer.views.documents.explain import explain_document
 from clonometer.views.documents.fleet import fleet_document
@@ -193,6 +202,10 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
     "explain": lambda: explain_document(explained_with_counters()),
     "versus": lambda: explain_document(versus()),
+    "compare": lambda: comparison_document(compared(), wide=True),
+    "check": lambda: check_document(checked(again=True), wide=True),
+    "ab": lambda: ab_document(judged(scattered(0.3)), wide=True),
+    "commands": lambda: commands_document(compared_commands(starter(1.4))),
     "work": lambda: work_document(with_ablation()),
     "history": cache(lived),
     "fleet": cache(many),

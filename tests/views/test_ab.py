@@ -9,11 +9,12 @@ from tests.results.ab.test_judgement import judged, scattered
 
 from clonometer.results.ab.types import AbResult, SwitchedSetting
 from clonometer.results.types import LeftOut
-from clonometer.views.terminal.ab import render_ab
+from clonometer.views.documents.ab import ab_document
+from clonometer.views.terminal.document import render_document
 
 
 def text(result: AbResult, **options: object) -> str:
-    return render_ab(result, **{"width": 80, **options})  # type: ignore[arg-type]
+    return render_document(ab_document, result, **{"width": 80, **options})  # type: ignore[arg-type]
 
 
 def test_both_medians_the_change_and_the_count_stand_beside_each_other() -> None:
@@ -82,9 +83,9 @@ def test_what_was_switched_stands_below_its_side() -> None:
     lines = text(replace(judged(scattered(0.3)), settings=(thp, unknown)), width=120).splitlines()
     assert lines[:4] == [
         "A: linkage=static",
-        "  not verified: the command names no file that could be read back",
+        "- not verified: the command names no file that could be read back",
         "B: defaults",
-        "  transparent_hugepage/enabled: madvise -> always; madvise again after undo (9 times)",
+        "- transparent_hugepage/enabled: madvise -> always; madvise again after undo (9 times)",
     ]
 
 

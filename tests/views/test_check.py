@@ -11,7 +11,8 @@ from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.types import CommonShift, ComparedRow, Difference
 from clonometer.results.types import LeftOut
 from clonometer.verdicts import Gate
-from clonometer.views.terminal.check import render_check
+from clonometer.views.documents.check import check_document
+from clonometer.views.terminal.document import render_document
 
 
 def checked(again: bool = False, **fields: Any) -> Checked:
@@ -50,21 +51,21 @@ def checked(again: bool = False, **fields: Any) -> Checked:
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("again", [False, True])
 def test_no_line_is_longer_than_the_terminal(width: int, wide: bool, again: bool) -> None:
-    text = render_check(checked(again), width=width, wide=wide)
+    text = render_document(check_document, checked(again), width=width, wide=wide)
     assert max(map(len, text.splitlines())) <= width
     assert "nan" not in text.lower()
     assert "None" not in text
 
 
 def test_the_short_answer_has_what_is_flagged_and_the_verdict_last() -> None:
-    lines = render_check(checked()).splitlines()
+    lines = render_document(check_document, checked()).splitlines()
     assert [line.split()[-1] for line in lines if line.endswith(("regressed", "suspect"))] == ["regressed", "suspect"]
     assert not any(line.endswith("fine") for line in lines)
     assert lines[-1] == "Regression: 1 row is slower by 5% or more."
 
 
 def test_wide_shows_every_row_and_what_is_detectable() -> None:
-    text = render_check(checked(), width=220, wide=True)
+    text = render_document(check_document, checked(), width=220, wide=True)
     assert sum(line.endswith(("fine", "regressed", "suspect", "cannot tell")) for line in text.splitlines()) == len(
         checked().rows
     )
@@ -73,14 +74,14 @@ def test_wide_shows_every_row_and_what_is_detectable() -> None:
 
 def test_what_the_check_can_see_is_said() -> None:
     total = len(checked().rows)
-    text = " ".join(render_check(checked()).split())
+    text = " ".join(render_document(check_document, checked()).split())
     assert f"{total} rows: 1 regressed, 1 suspect, {total - 3} fine, 1 cannot tell." in text
     assert f"A slow-down of 10% would be found in {total - 2} of them." in text
     assert "kernel: 6.1.0 → 6.18.5" in text
 
 
 def test_a_second_measurement_stands_beside() -> None:
-    text = render_check(checked(again=True), width=140)
+    text = render_document(check_document, checked(again=True), width=140)
     [line] = [line for line in text.splitlines() if line.endswith("regressed")]
     assert "31% slower (24 to 36)  29% slower (24 to 36)" in line
     assert "measured again." in text
@@ -94,13 +95,13 @@ def test_a_second_measurement_stands_beside() -> None:
     ],
 )
 def test_the_other_verdicts(fields: dict[str, Any], last: str) -> None:
-    assert render_check(checked(**fields)).splitlines()[-1] == last
+    assert render_document(check_document, checked(**fields)).splitlines()[-1] == last
 
 
 def test_what_all_rows_changed_by_is_said_and_that_both_are_one_run() -> None:
     shifts = (CommonShift("warm", 1.02, 0.97, 1.1, 7), CommonShift("control", 1.0, 1.0, 1.0, 1))
-    text = " ".join(render_check(checked(shifts=shifts)).split())
+    text = " ".join(render_document(check_document, checked(shifts=shifts)).split())
     assert "Overall: warm rows took 1.02 times as long in the second run (7 conditions, 0.97 to 1.10)" in text
     assert "clocks and empty loops 1.00." in text
-    assert "One condition alone" in " ".join(render_check(checked()).split())
-    assert "Both sides are the same run" in render_check(checked(same_run=True))
+    assert "One condition alone" in " ".join(render_document(check_document, checked()).split())
+    assert "Both sides are the same run" in render_document(check_document, checked(same_run=True))

@@ -13,7 +13,8 @@ from clonometer.results.types import LeftOut
 from clonometer.verdicts import Direction
 from clonometer.views.comparison import change_text, differences_text, row_parts, stage_text, summary
 from clonometer.views.comparison_picture import comparison_picture, comparison_spec
-from clonometer.views.terminal.comparison import render_comparison
+from clonometer.views.documents.comparison import comparison_document
+from clonometer.views.terminal.document import render_document
 
 
 def compared(**fields: Any) -> Compared:
@@ -47,7 +48,9 @@ def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
     pair = ComparedPair("a", "b", [row], [], [])
     [line] = [
         text
-        for text in render_comparison(Compared([pair], 0.02, 0.05, 1, "assumed"), width=160).splitlines()
+        for text in render_document(
+            comparison_document, Compared([pair], 0.02, 0.05, 1, "assumed"), width=160
+        ).splitlines()
         if "slab" in text
     ]
     assert line.split()[-8:][:2] == ["0.879", "2"] or ("0.879" in line and " 2 " in line)
@@ -56,14 +59,14 @@ def test_sizes_of_both_sides_stand_in_one_unit_that_is_said() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 @pytest.mark.parametrize("wide", [False, True])
 def test_no_line_is_longer_than_the_terminal(width: int, wide: bool) -> None:
-    text = render_comparison(compared(), width=width, wide=wide)
+    text = render_document(comparison_document, compared(), width=width, wide=wide)
     assert max(map(len, text.splitlines())) <= width
     assert "nan" not in text.lower()
     assert "None" not in text
 
 
 def test_at_80_columns_both_medians_and_the_change_are_whole() -> None:
-    text = render_comparison(compared(), width=80)
+    text = render_document(comparison_document, compared(), width=80)
     assert any(line.rstrip().endswith("31% slower (24 to 36)") for line in text.splitlines())
     assert any(line.rstrip().endswith("same within 1.3%") for line in text.splitlines())
     head = next(line for line in text.splitlines() if "change" in line)
@@ -71,38 +74,40 @@ def test_at_80_columns_both_medians_and_the_change_are_whole() -> None:
 
 
 def test_long_labels_are_wrapped_before_a_median_goes() -> None:
-    text = render_comparison(compared(), width=60)
+    text = render_document(comparison_document, compared(), width=60)
     head = next(line for line in text.splitlines() if "change" in line)
     assert head.split() == ["until", "before", "after", "change"]
     assert any(line.startswith("  ") and len(line.split()) <= 3 for line in text.splitlines())
 
 
 def test_at_40_columns_a_row_is_its_name_with_both_medians_and_the_change_below() -> None:
-    lines = render_comparison(compared(), width=40).splitlines()
+    lines = render_document(comparison_document, compared(), width=40).splitlines()
     assert lines[lines.index("row") + 1] == "    before → after: change"
     place = lines.index("fork, cold, reaped")
     assert lines[place + 1].split() == ["220", "→", "220:", "31%", "slower", "(24", "to", "36)"]
 
 
 def test_at_120_columns_both_medians_have_their_intervals() -> None:
-    head = next(line for line in render_comparison(compared(), width=120).splitlines() if "change" in line)
+    head = next(
+        line for line in render_document(comparison_document, compared(), width=120).splitlines() if "change" in line
+    )
     assert head.split() == ["until", "before", "95%", "interval", "after", "95%", "interval", "change", "processes"]
 
 
 def test_the_short_answer_has_the_change_and_says_what_it_hides() -> None:
-    text = render_comparison(compared(), width=80)
+    text = render_document(comparison_document, compared(), width=80)
     assert len(text.splitlines()) <= 25
     assert "31% slower" in text
     hidden = len(compared().pairs[0].rows) - 11
     assert f"--wide adds {hidden} rows" in text
-    assert "--wide" not in render_comparison(compared(), width=80, wide=True)
+    assert "--wide" not in render_document(comparison_document, compared(), width=80, wide=True)
 
 
 def test_what_differs_is_said() -> None:
-    text = " ".join(render_comparison(compared(), width=80).split())
+    text = " ".join(render_document(comparison_document, compared(), width=80).split())
     assert "kernel: 6.1.0 → 6.18.5; THP: always → madvise" in text
     assert "only in clonometer-run.parquet (launch.vfork[temperature=warm])" in text
-    ascii_text = render_comparison(compared(), width=80, ascii_only=True)
+    ascii_text = render_document(comparison_document, compared(), width=80, ascii_only=True)
     assert "6.1.0 -> 6.18.5" in ascii_text
     assert ascii_text.isascii()
 
@@ -156,20 +161,25 @@ def test_one_key_with_several_changes_is_said_once() -> None:
     assert differences_text(changes, 5) == "The runs differ in the plan's warmup: 10 → 20, 3 → 10."
 
 
-def test_the_summary_counts_and_says_the_correction() -> None:
+def wide_text(**fields: Any) -> str:
+    return " ".join(render_document(comparison_document, compared(**fields), width=80, wide=True).split())
+
+
+def test_the_summary_counts_and_wide_adds_the_correction() -> None:
     text = summary(compared())
     total = len(compared().pairs[0].rows)
     assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 cannot tell.")
-    assert f"At most 5% of comparisons of {total - 2} rows have a false verdict" in text
+    assert "At most" not in text
+    assert f"At most 5% of comparisons of {total - 2} rows have a false verdict" in wide_text()
     assert "is not known: no row has a verdict" in summary(compared(moments="unknown"))
-    assert "At most" not in summary(compared(), wide=False)
+    assert "At most" not in wide_text(moments="unknown")
     for source, words in (
         ("given", "as --noise says"),
         ("measured", "clonometer noise"),
         ("these runs", "runs of each"),
     ):
-        assert words in summary(compared(moments=source))
-    assert summary(compared(moments="one run")).endswith(f"of {total - 2} rows have a false verdict.")
+        assert words in wide_text(moments=source)
+    assert wide_text(moments="one run").endswith(f"of {total - 2} rows have a false verdict.")
 
 
 def test_the_summary_says_at_which_noise_rows_would_have_changed() -> None:
@@ -195,8 +205,8 @@ def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:
 
 
 def test_colour_only_where_wanted() -> None:
-    assert "\x1b" not in render_comparison(compared())
-    assert "\x1b[31m" in render_comparison(compared(), colour=True)
+    assert "\x1b" not in render_document(comparison_document, compared())
+    assert "\x1b[31m" in render_document(comparison_document, compared(), colour=True)
 
 
 def test_the_picture_has_every_row_that_has_a_ratio() -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import json_text, print_record
+from clonometer.cli.console import json_text, print_document
+from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class CommandsWish:
         return a, b
 
 
-def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
+def compare_commands(wish: CommandsWish, *, pages: Pages, as_json: bool, wide: bool) -> int:
     """Compare two commands, print the answer, and give the exit status.
 
     Raises
@@ -72,7 +73,7 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
     from clonometer.records import to_json
     from clonometer.results.ab.commands import judge_commands
     from clonometer.runner.interrupts import interruption
-    from clonometer.views.terminal.ab_commands import render_commands
+    from clonometer.views.documents.ab_commands import commands_document
 
     commands = wish.commands()
     for words in commands:
@@ -89,7 +90,7 @@ def compare_commands(wish: CommandsWish, *, as_json: bool, wide: bool) -> int:
     result = judge_commands(pairs, commands, wish.seed, ignore_failure=wish.ignore_failure)
     if wish.out is not None:
         write_text(wish.out, json_text(to_json(result)))
-    print_record(result, render_commands, as_json=as_json, wide=wide)
+    print_document(commands_document, result, pages=pages, as_json=as_json, wide=wide)
     for line in _closing_lines(result, wish):
         click.echo(line, err=as_json)
     return _exit_status(result)

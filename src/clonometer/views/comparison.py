@@ -148,8 +148,8 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
     return first_ranked(rows, rank, room)
 
 
-def summary(compared: Compared, wide: bool = True) -> str:
-    """Say all verdicts in one line, and how the noise is known; ``wide``: and how often verdicts are wrong."""
+def summary(compared: Compared) -> str:
+    """Say all verdicts in one line, and how the noise is known."""
     rows = [row for pair in compared.pairs for row in pair.rows]
     if not rows:
         return "No row could be compared."
@@ -158,8 +158,7 @@ def summary(compared: Compared, wide: bool = True) -> str:
     if like:
         words.append(f"{like} of these moved with everything else, so suspect the machine, not the row")
     known = known_noise(compared.moments, compared.stored)
-    rate = assurance(compared.moments, compared.n_tests, compared.error_rate, "comparisons") if wide else ""
-    sentences = [f"{counted(len(rows), 'row')}: {', '.join(words)}.", _if_quiet(compared), known, rate]
+    sentences = [f"{counted(len(rows), 'row')}: {', '.join(words)}.", _if_quiet(compared), known]
     return " ".join(text for text in sentences if text)
 
 
@@ -180,6 +179,13 @@ def counts_of_verdicts(rows: Sequence[ComparedRow] | Sequence[AbRow] | Sequence[
     """Say how many rows have each verdict."""
     counts = Counter((row.verdict, verdict_word(row)) for row in rows)
     return [f"{count} {word}" for (_, word), count in sorted(counts.items(), key=lambda item: _ORDER.index(item[0][0]))]
+
+
+def row_style(row: ComparedRow | AbRow | CommandRow) -> str | None:
+    """How a row with a difference stands out."""
+    if not row.verdict.is_change:
+        return None
+    return "bad" if row.is_time and row.verdict == Direction.MORE else "bold"
 
 
 def verdict_word(row: ComparedRow | AbRow | CommandRow) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from clonometer.errors import InputError
+from clonometer.results.change import Change
 from clonometer.results.compare.types import Compared, ComparedPair
 from clonometer.verdicts import Direction
 from clonometer.views.axes import TIMES_LABEL, number_axis
 from clonometer.views.colours import GREY, HUES
-from clonometer.views.comparison import change_text, row_parts, stage_text, verdict_word
+from clonometer.views.comparison import change_text, pick, row_parts, stage_text, verdict_word
+from clonometer.views.figures.types import Panel
 from clonometer.views.pictures import rendered, titled
 from clonometer.views.specs import LABEL_LIMIT, TIP, choice, dots, frame, names_axis, rule, where
-from clonometer.views.types import Spec
+from clonometer.views.types import Datum, Spec
 
 #: Of a time, then of what is no time.
 _COLOURS = {
@@ -35,58 +38,75 @@ def comparison_spec(compared: Compared, made: Sequence[str] = ()) -> Spec:
 
     ``made`` says of each side where and when it was measured.
     """
-    panels = [panel for pair in compared.pairs if (panel := _panel(pair)) is not None]
+    panels = [panel for number, pair in enumerate(compared.pairs) if (panel := pair_panel(pair, number)) is not None]
     if not panels:
         raise InputError("nothing to draw: no row of the comparison has a ratio")
     reading = "Ratios of medians with their intervals, corrected for the number of rows; 1× is no change."
-    return titled(panels, "What changed?", [reading, *made])
+    drawn = [{**panel.draw(), "title": _title(panel)} for panel in panels]
+    return titled(drawn, "What changed?", [reading, *made])
 
 
-def _points(pair: ComparedPair) -> list[dict[str, Any]]:
-    return [
-        {
-            "row": name,
-            "ratio": row.change.value,
-            "low": row.change.value if row.change.low is None else row.change.low,
-            "high": row.change.value if row.change.high is None else row.change.high,
-            "verdict": verdict_word(row),
-            "rest": row.rest,
-            "tip": f"{name}: {change_text(row)}",
-        }
-        for row in pair.rows
+def _title(panel: Panel) -> Spec:
+    return {"text": panel.title, **({"subtitle": panel.caption} if panel.caption else {})}
+
+
+def pair_panel(pair: ComparedPair, number: int = 0, most: int | None = None) -> Panel | None:
+    """Draw the rows of a comparison that have a ratio, at most so many of them; None where none has one."""
+    points = [
+        ratio_point(name, row.change, verdict_word(row), f"{name}: {change_text(row)}", row.rest)
+        for row in (pair.rows if most is None else pick(pair.rows, most))
         if row.change.value is not None
         for name in [", ".join((*row_parts(row), stage_text(row)))]
     ]
+    caption = "Grey tick: how much all other conditions changed." if any(p["rest"] is not None for p in points) else ""
+    title, axis_title = f"{pair.other} against {pair.base}", "times as long as the base"
+    return ratios_panel(f"ratios-{number}", title, points, axis_title, caption=caption) if points else None
 
 
-def _panel(pair: ComparedPair) -> Spec | None:
-    points = _points(pair)
-    if not points:
-        return None
-    rows = list(dict.fromkeys(point["row"] for point in points))
+def ratio_point(row: str, change: Change[Any], verdict: str, tip: str, rest: float | None = None) -> Datum:
+    """A row's ratio with its interval, as `ratios_panel` draws it; ``rest`` is how much all others changed."""
+    low, high = change.interval or (change.value, change.value)
+    return {"row": row, "ratio": change.value, "low": low, "high": high, "verdict": verdict, "rest": rest, "tip": tip}
+
+
+def ratios_panel(
+    id_: str,
+    title: str,
+    points: Sequence[Datum],
+    axis_title: str,
+    *,
+    caption: str = "",
+    colours: Mapping[str, str] | None = None,
+) -> Panel:
+    """Draw ratios with their intervals on a log axis; ``colours`` by verdict, where these are not directions."""
+    draw = partial(_ratios, points, axis_title, colours or _colours(points))
+    return Panel(id_, title, f"{title}: the table has the numbers.", draw, tall=False, caption=caption)
+
+
+def _colours(points: Sequence[Datum]) -> dict[str, str]:
     used = {point["verdict"] for point in points}
-    colours = {
+    return {
         word: colour
         for verdict, of_both in _COLOURS.items()
         for is_time, colour in zip((True, False), of_both, strict=True)
         if (word := verdict.word(is_time=is_time)) in used or is_time
     }
+
+
+def _ratios(points: Sequence[Datum], axis_title: str, colours: Mapping[str, str]) -> Spec:
+    rows = list(dict.fromkeys(point["row"] for point in points))
     shared: Spec = {
         "y": names_axis("row", rows, grid=True, labelLimit=2 * LABEL_LIMIT),
         "color": choice("verdict", colours, colours.values()),
     }
     ends = [point[name] for point in points for name in ("low", "ratio", "high", "rest") if point[name] is not None]
-    axis = number_axis([1.0, *ends], f"times as long as in {pair.base}", TIMES_LABEL)
+    axis = number_axis([1.0, *ends], axis_title, TIMES_LABEL)
     has_rest = any(point["rest"] is not None for point in points)
     tick = {"type": "tick", "thickness": 3, "size": 12, "color": GREY, "opacity": 0.45}
     rest = where("isValid(datum.rest)", {"mark": tick, "encoding": {"y": shared["y"], "x": axis.encode("rest")}})
-    title: Spec = {"text": f"{pair.other} against {pair.base}"}
-    if has_rest:
-        title["subtitle"] = "Grey tick: how much all other conditions changed."
     described = "Ratios of medians with their intervals; the line is at 1: no change."
     return {
         **frame(points, 420, _ROW_HEIGHT * len(rows), described),
-        "title": title,
         "layer": [
             {
                 "data": {"values": [{"same": 1}]},

@@ -72,7 +72,7 @@ def _parts(block: DocumentBlock) -> Iterator[str]:
                 if each.text
             )
         case TableBlock(table):
-            yield from _table(table)
+            yield from _table(table) if table.columns else ()
         case CommentedTables():
             for table, below in zip(commented(block), block.below, strict=True):
                 yield from (*_table(table), _text(below))

@@ -17,7 +17,7 @@ from clonometer.cli.completing import (
     complete_stages,
     complete_workloads,
 )
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     SHARE,
@@ -29,7 +29,9 @@ from clonometer.cli.options import (
     minimum_effect_option,
     only_option,
     out_option,
+    page_options,
 )
+from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_CANNOT_TELL, EXIT_INTERRUPTED, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ _EXAMPLES = examples(
     help="Compare these stages only; repeatable.",
 )
 @click.option("--pairs", "most_pairs", metavar="N", type=int, default=200, show_default=True, help="The most pairs.")
-@budget_option("How long to measure, at most: 30s or 2m.", default="60s")
+@budget_option("The most time: 30s or 2m.", default="60s")
 @minimum_effect_option
 @click.option(
     "--max-regression",
@@ -102,12 +104,14 @@ _EXAMPLES = examples(
 @out_option(f"Default: {DEFAULT_OUT}, an old one is kept; of two commands: a .json file.")
 @drawn_seed_option("Fixes the order. Default: drawn and kept.")
 @json_option
+@page_options
 @force_option
 @click.option("--wide", is_flag=True, help="Show every row and reason.")
 def command(
     *,
     out: Path | None,
     as_json: bool,
+    pages: Pages,
     force: bool,
     wide: bool,
     ignore_failure: bool,
@@ -115,15 +119,15 @@ def command(
 ) -> int:
     """Compare two sides by starting them in turn.
 
-    Each pair is one process of A and one of B, right after each other; a coin decides which is first. So a machine
-    that drifts slows both. Measuring ends when each row is surely slower, faster or the same, or when the time is
-    over. If nothing differs, the chance that any row is called slower or faster is at most 5%.
+    Each pair is one process of A and one of B, one after the other; a coin decides which is first. So a machine
+    that drifts slows both. Measuring ends when each row is surely slower, faster or the same, or the time is over.
+    If nothing differs, the chance that a row is called slower or faster is at most 5%.
 
-    After -- stand two commands of your own: their wall time, CPU time and peak memory are compared.
+    After -- stand two commands: wall time, CPU time and peak memory are compared.
     """
     from clonometer.app.ab import judge, measure
     from clonometer.cli.progress import make_progress
-    from clonometer.views.terminal.ab import render_ab
+    from clonometer.views.documents.ab import ab_document
 
     request = AbRequest(**asked)  # type: ignore[arg-type] # click has checked them
     if DASHES in request.workloads:
@@ -137,7 +141,7 @@ def command(
             out=out,
             force=force,
         )
-        return compare_commands(as_asked, as_json=as_json, wide=wide)
+        return compare_commands(as_asked, pages=pages, as_json=as_json, wide=wide)
     if ignore_failure:
         raise UsageError("--ignore-failure is of two commands", TWO_COMMANDS)
     request.check()
@@ -149,7 +153,7 @@ def command(
         _say_nothing_was_measured(outcome)
         return outcome.exit_status
     result = judge(outcome.path)
-    print_record(result, render_ab, as_json=as_json, wide=wide)
+    print_document(ab_document, result, pages=pages, as_json=as_json, wide=wide)
     if outcome.trouble is not None:
         _say_trouble(outcome.trouble)
     for line in _closing_lines(outcome, request):

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
-from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, max_regression_option
+from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, max_regression_option, page_options
+from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED
 
 #: Its place in the list of commands.
@@ -49,6 +50,7 @@ _EXAMPLES = examples(
     help="End with 0 (pass) or 1 (fail) where the check cannot tell, instead of 3.",
 )
 @json_option
+@page_options
 @click.option("--wide", is_flag=True, help="Show every row.")
 def command(
     *,
@@ -59,6 +61,7 @@ def command(
     noise: str | None,
     undecided: str | None,
     as_json: bool,
+    pages: Pages,
     wide: bool,
 ) -> int:
     """Check a run for regressions against a baseline.
@@ -75,7 +78,7 @@ def command(
     from clonometer.app.check import check
     from clonometer.cli.progress import make_progress
     from clonometer.verdicts import Gate
-    from clonometer.views.terminal.check import render_check
+    from clonometer.views.documents.check import check_document
 
     progress = make_progress()
     try:
@@ -85,7 +88,7 @@ def command(
     except KeyboardInterrupt:
         click.echo("clonometer: interrupted before the rows in doubt were measured again", err=True)
         return EXIT_INTERRUPTED
-    print_record(checked, render_check, as_json=as_json, wide=wide)
+    print_document(check_document, checked, pages=pages, as_json=as_json, wide=wide)
     verdict = Gate(undecided) if undecided and checked.verdict == Gate.UNKNOWN else checked.verdict
     return verdict.exit_status
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
-from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, minimum_effect_option
-from clonometer.cli.outputs import write_and_say
+from clonometer.cli.options import FILE, NOISE_HELP, examples, json_option, minimum_effect_option, page_options
+from clonometer.cli.outputs import Pages, write_and_say
 from clonometer.errors import UsageError
 
 PLOT_FORMATS = ("png", "svg")
@@ -52,8 +52,9 @@ class _Groups(click.RichCommand):
 @click.option("--noise", "noise", metavar="FILE|FOLDER|SHARE", help=NOISE_HELP)
 @click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
 @json_option
+@page_options
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
-@click.option("--force", is_flag=True, help="Replace an existing picture.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 def command(
     *,
     run_files: tuple[Path, ...],
@@ -62,6 +63,7 @@ def command(
     noise: str | None,
     plot: Path | None,
     as_json: bool,
+    pages: Pages,
     wide: bool,
     force: bool,
 ) -> None:
@@ -74,7 +76,7 @@ def command(
     Differences between the hosts are listed.
     """
     from clonometer.app.compare import compare, compare_within
-    from clonometer.views.terminal.comparison import render_comparison
+    from clonometer.views.documents.comparison import comparison_document
 
     groups = _groups([str(path) for path in run_files])
     if cells is None and sum(map(len, groups)) < 2:
@@ -91,7 +93,7 @@ def command(
         compared = compare_within(run_files[0], cells[0], cells[1], minimum_effect=minimum_effect)
     else:
         compared = compare(*groups, minimum_effect=minimum_effect, noise=noise)
-    print_record(compared, render_comparison, as_json=as_json, wide=wide)
+    print_document(comparison_document, compared, pages=pages, as_json=as_json, wide=wide)
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
 

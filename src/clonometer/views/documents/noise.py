@@ -8,10 +8,10 @@ from clonometer.results.check.types import BLIND_FACTOR, count_detectable
 from clonometer.results.noise.types import AgainstItself, LayoutRow, Layouts, Noise, NoiseRow
 from clonometer.units import format_share, table_unit
 from clonometer.views.document import Document, DocumentBlock, Hint, Paragraph, TableBlock
+from clonometer.views.documents.check import FIRST_LAUNCHES
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text, share_text
 from clonometer.views.table import Column, Table, label_column
-from clonometer.views.terminal.check import FIRST_LAUNCHES
 from clonometer.words import counted, stage_name
 
 #: An interval of 95% lies above a share of 0 by chance so often.

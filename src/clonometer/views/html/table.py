@@ -10,8 +10,8 @@ from clonometer.views.table import BREAK, Column, Table
 
 # Letters of a text that stays on one line.
 _LONGEST_FIGURE = 32
-# Letters of a row, in bold or not, that a telephone has room for.
-_NARROW_LETTERS = 34
+# About how wide a letter is, and what is between columns.
+_LETTER_PX, _GAP_PX = 7.5, 14
 #: Sizes of tables: from how many columns on, and below how many pixels they are folded.
 _SIZES = {"wide": (7, 960), "middle": (4, 680), "narrow": (0, 340)}
 _CLASSES = {"left": "", "right": "number", "point": "number", "range": "interval"}
@@ -55,10 +55,19 @@ def table_size(table: Table) -> str:
     """
     # Texts that are wrapped need more room than figures.
     wrapped = any(css_class(column) in ("long", "notes") for column in table.columns)
-    letters = sum(max(map(len, (column.head, *column.texts))) for column in table.columns)
-    needs_room = len(table.columns) > 1 and (wrapped or letters > _NARROW_LETTERS)
-    needed = max(len(table.columns), _SIZES["middle"][0] if needs_room else 0)
-    return next(size for size, (columns, _) in _SIZES.items() if needed >= columns)
+    least = _SIZES["middle"][0] if wrapped and len(table.columns) > 1 else 0
+    needed_px = sum(_letters(column) * _LETTER_PX + _GAP_PX for column in table.columns)
+    sizes = [
+        next(size for size, (columns, _) in _SIZES.items() if max(len(table.columns), least) >= columns),
+        next((size for size, (_, px) in reversed(_SIZES.items()) if needed_px <= px), "wide"),
+    ]
+    return min(sizes, key=list(_SIZES).index)
+
+
+def _letters(column: Column) -> int:
+    """The letters of its longest line, if sentences and long texts are wrapped."""
+    is_wrapped = css_class(column) in ("long", "notes")
+    return max(len(column.head), *(_LONGEST_FIGURE if is_wrapped else len(text) for text in column.texts), 0)
 
 
 def folding_style(fold: str) -> str:

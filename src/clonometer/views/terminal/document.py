@@ -70,13 +70,8 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
             lines = [line for entry in entries for line in _entry(entry, indent, width)]
         case JudgedStatement():
             lines = list(_judged(block, width, colour))
-        case TableBlock(table, forms, kept):
-            names = block.names_dropped
-            lines = (
-                draw_with(kept, forms, width, colour)
-                if kept
-                else draw_table([*forms, table][0], width, colour, names_dropped=names)
-            )
+        case TableBlock():
+            lines = _table(block, width, colour)
         case CommentedTables():
             lines = list(_commented(block, width, colour))
         case Fold(summary, blocks):
@@ -84,6 +79,15 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
         case FigureBlock():
             pass
     return lines
+
+
+def _table(block: TableBlock, width: int, colour: bool) -> list[str]:
+    forms = block.forms or [block.table]
+    if not forms[0].columns:
+        return []
+    if block.kept:
+        return draw_with(block.kept, forms, width, colour)
+    return draw_table(forms[0], width, colour, names_dropped=block.names_dropped)
 
 
 def _painted(lines: list[str], tone: Tone, colour: bool) -> list[str]:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.console import print_record
+from clonometer.cli.console import print_document
 from clonometer.cli.fleet_folder import by_option, folder_argument, read_folder, where_option
-from clonometer.cli.options import examples, json_option, minimum_effect_option, only_option
+from clonometer.cli.options import examples, json_option, minimum_effect_option, only_option, page_options
+from clonometer.cli.outputs import Pages
 
 #: Its place in the list of commands.
 ORDER = 30
@@ -28,6 +29,7 @@ _EXAMPLES = examples(
 @where_option
 @minimum_effect_option
 @json_option
+@page_options
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
 def command(
     *,
@@ -38,6 +40,7 @@ def command(
     conditions: tuple[str, ...],
     minimum_effect: float,
     as_json: bool,
+    pages: Pages,
     wide: bool,
 ) -> None:
     """Compare groups of hosts: kernels, mitigations, instance types.
@@ -46,8 +49,8 @@ def command(
     both groups, as before and after an update, each host is compared with itself.
     """
     from clonometer.dataset.compare import compare_fleet
-    from clonometer.views.terminal.fleet import render_fleet_comparison
+    from clonometer.views.documents.comparison import fleet_comparison_document
 
     dataset = read_folder(folder, globs, conditions)
     answer = compare_fleet(dataset, by, base=base, minimum_effect=minimum_effect)
-    print_record(answer, render_fleet_comparison, as_json=as_json, wide=wide)
+    print_document(fleet_comparison_document, answer, pages=pages, as_json=as_json, wide=wide)

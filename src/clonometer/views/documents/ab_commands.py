@@ -1,4 +1,4 @@
-"""Two commands on a terminal: what they are, a row a quantity, and what launching is of it. Returned as text."""
+"""Two commands: what they are, a row a quantity, and what launching is of it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from collections.abc import Sequence
 from clonometer.results.ab.command_types import CommandMedian, CommandRow, CommandsResult
 from clonometer.results.ab.wording import change_text
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
-from clonometer.views.comparison import verdict_word
+from clonometer.views.comparison import row_style, verdict_word
+from clonometer.views.document import BulletList, Document, DocumentBlock, Note, Paragraph, TableBlock
+from clonometer.views.documents.ab import change_texts, guarantee_text, p_text, summary_text, why_no_verdict
 from clonometer.views.table import Column, Table
-from clonometer.views.terminal.ab import change_texts, p_text, summary_text, why_no_verdict
-from clonometer.views.terminal.comparison import verdict_style
-from clonometer.views.terminal.table import draw_table
-from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 
 
-@rendered(least_width=40)
-def render_commands(result: CommandsResult, *, width: int, colour: bool, wide: bool = False) -> list[str]:
-    """Write a comparison of two commands; ``wide``: with p, and what is guaranteed."""
-    lines = []
-    for name, words in (("A", result.a), ("B", result.b)):
-        lines += painted(wrap(f"{name}: {shlex.join(words)}", width), "bold", colour)
-    lines += ["", *draw_table(_table(result.rows, wide=wide), width, colour)]
-    lines += wrap_each((f"{row.sentence}." for row in result.rows), width, bullet="- ")
-    lines += wrap_each(why_no_verdict(result.rows), width, bullet="! ")
-    lines += wrap(_launch_text(result), width)
-    return [*lines, *wrap(summary_text(result, wide=wide), width)]
+def commands_document(result: CommandsResult, *, wide: bool = False) -> Document:
+    """Make a document of a comparison of two commands; ``wide``: with p, and what is guaranteed."""
+    first, second = (shlex.join(words) for words in (result.a, result.b))
+    lead = summary_text(result)
+    groups: list[list[DocumentBlock]] = [
+        [Paragraph(f"A: {first}", "bold"), Paragraph(f"B: {second}", "bold")],
+        [
+            TableBlock(_table(result.rows, wide=wide)),
+            BulletList([f"{row.sentence}." for row in result.rows]),
+            *map(Note, why_no_verdict(result.rows)),
+            Paragraph(_launch_text(result)),
+            Paragraph(lead),
+            Paragraph(guarantee_text(result) if wide else ""),
+        ],
+    ]
+    return Document("ab", f"{second} against {first}", lead, groups)
 
 
 def _table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
@@ -40,7 +43,7 @@ def _table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
         *([Column("p", [p_text(row.change.p) for row in rows], "point", drop=1)] if wide else []),
         Column("verdict", [verdict_word(row) for row in rows]),
     ]
-    return Table(columns, row_styles=[verdict_style(row) for row in rows])
+    return Table(columns, row_styles=[row_style(row) for row in rows])
 
 
 def _median(row: CommandRow, side: CommandMedian) -> str:

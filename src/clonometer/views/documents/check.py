@@ -1,4 +1,4 @@
-"""A check on a terminal: the verdict, the rows that matter, what the check can see. Returned as text."""
+"""A check: the verdict, the rows that matter, what the check can see."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from clonometer.results.check.types import (
 from clonometer.results.compare.moments import UNKNOWN
 from clonometer.units import format_share
 from clonometer.verdicts import Gate
+from clonometer.views.colours import GREY, HUES
 from clonometer.views.comparison import (
-    BEFORE,
     assurance,
     change_text,
     differences_text,
     known_noise,
     left_out_reasons,
+    row_parts,
     same_run_text,
     shifts_text,
     sides_tables,
+    stage_text,
 )
+from clonometer.views.comparison_picture import ratio_point, ratios_panel
+from clonometer.views.document import Document, DocumentBlock, Hint, Note, Paragraph, Tone
+from clonometer.views.documents.comparison import MOST_DRAWN, row_blocks
 from clonometer.views.rows import share_text
 from clonometer.views.table import MISSING, Column, Table
-from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
 from clonometer.words import counted
 
 #: What is sentences of rows that may not alarm, here and of a machine's noise.
@@ -39,31 +42,43 @@ SHORT_DIFFERENCES = 5
 _WORDS = {Gate.FAIL: "regressed", Gate.PASS: "fine", Gate.UNKNOWN: "cannot tell"}
 _SUSPECT = "suspect"
 _STYLES = {"regressed": "bad", _SUSPECT: "warn"}
+_TONES: dict[Gate, Tone] = {Gate.FAIL: "bad", Gate.UNKNOWN: "warn"}
+_COLOURS = {"regressed": HUES["red"], _SUSPECT: HUES["orange"], "fine": HUES["blue"], "cannot tell": GREY}
 
 
-@rendered(least_width=40)
-def render_check(checked: Checked, *, width: int, colour: bool, wide: bool = False) -> list[str]:
-    """Write a check, its verdict last; ``wide``: every row, not only those that alarm or are suspected."""
-    drawn = painted(wrap(f"{checked.run} against {checked.baseline}", width), "bold", colour)
-    drawn += wrap(same_run_text(checked.same_run), width)
-    drawn += wrap(differences_text(checked.differences, None if wide else SHORT_DIFFERENCES), width)
-    drawn += wrap(shifts_text(checked.shifts), width)
-    shown = list(checked.rows) if wide else list(checked.flagged)[:SHORT_ROWS]
-    if shown:
-        drawn += ["", *draw_with(BEFORE, _tables(shown), width, colour)]
-    hidden = len(checked.flagged) - len(shown)
-    if not wide and hidden > 0:
-        drawn.append(f"--wide adds {hidden} more such rows")
+def check_document(checked: Checked, *, wide: bool = False) -> Document:
+    """Make a document of a check, whose verdict a terminal has last.
+
+    ``wide``: every row, not only those that alarm or are suspected.
+    """
+    title, verdict = f"{checked.run} against {checked.baseline}", _verdict(checked)
+    flagged = list(checked.flagged)
+    shown = list(checked.rows) if wide else flagged[:SHORT_ROWS]
     reasons = left_out_reasons(checked.left_out)
     kept = reasons if wide else reasons[:SHORT_LEFT_OUT]
-    drawn += wrap_each(kept, width, bullet="! ")
-    if len(kept) < len(reasons):
-        drawn.append(f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out")
-    drawn.append("")
-    drawn += wrap(_counts(checked, wide), width)
-    style = {Gate.FAIL: "bad", Gate.UNKNOWN: "warn"}.get(checked.verdict, "bold")
-    drawn += painted(wrap(_verdict(checked), width), style, colour)
-    return drawn
+    hints = [
+        *([f"--wide adds {len(flagged) - len(shown)} more such rows"] if len(flagged) > len(shown) else []),
+        *([f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out"] if kept != reasons else []),
+    ]
+    points = [
+        ratio_point(name, row.compared.change, _word(row), f"{name}: {change_text(row.compared)}")
+        for row in (*flagged, *(row for row in checked.rows if row not in flagged))[:MOST_DRAWN]
+        if row.compared.change.value is not None
+        for name in [", ".join((*row_parts(row.compared), stage_text(row.compared)))]
+    ]
+    panel = ratios_panel("ratios", title, points, "times as long as the baseline", colours=_COLOURS)
+    table = row_blocks(checked.rows, flagged, shown, _tables, panel if points else None) if checked.rows else []
+    groups: list[list[DocumentBlock]] = [
+        [
+            Paragraph(title, "bold"),
+            Paragraph(same_run_text(checked.same_run)),
+            Paragraph(differences_text(checked.differences, None if wide else SHORT_DIFFERENCES)),
+            Paragraph(shifts_text(checked.shifts)),
+        ],
+        [*table, *map(Note, kept), *map(Hint, hints)],
+        [Paragraph(_counts(checked, wide)), Paragraph(verdict, _TONES.get(checked.verdict, "bold"))],
+    ]
+    return Document("check", title, verdict, groups)
 
 
 def _counts(checked: Checked, wide: bool) -> str:

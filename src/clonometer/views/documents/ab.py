@@ -1,4 +1,4 @@
-"""Two sides on a terminal: what they are, a row a stage, a summary. Returned as text."""
+"""Two sides that were started in turn: what they are, a row a stage, a summary."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import medians_text, percentages, switched_text
 from clonometer.units import format_ratio, format_share, ratio_figures, table_unit
 from clonometer.verdicts import Direction, Gate
-from clonometer.views.comparison import counts_of_verdicts, verdict_word
+from clonometer.views.comparison import counts_of_verdicts, row_style, verdict_word
+from clonometer.views.comparison_picture import ratio_point, ratios_panel
+from clonometer.views.document import BulletList, Document, DocumentBlock, Paragraph
+from clonometer.views.documents.comparison import MOST_DRAWN, limited_reasons, row_blocks
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import DRIFTS, MISSING, Column, Table, label_column
-from clonometer.views.terminal.comparison import reason_lines, verdict_style
-from clonometer.views.terminal.table import draw_with
-from clonometer.views.terminal.text import OF_THIS_RUN, painted, rendered, wrap, wrap_each
+from clonometer.views.terminal.text import OF_THIS_RUN
 from clonometer.words import stage_name
 
 SHORT_ROWS = 16
@@ -27,24 +28,14 @@ _LONGEST_SETTING = 80
 _MANY_TIMES = 2.0
 
 
-@rendered(least_width=40)
-def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False) -> list[str]:
-    """Write a comparison of two sides.
-
-    ``wide``: every row, every sentence and every reason.
-    """
-    lines = []
-    for name, settings in (("A", result.a), ("B", result.b)):
-        asked = ", ".join(map(_setting, settings)) or "defaults"
-        lines += painted(wrap(f"{name}: {asked}", width), "bold", colour)
-        switched = [setting for setting in result.settings if setting.side == name.lower()]
-        lines += wrap_each((switched_text(setting) for setting in switched), width, bullet="  ")
+def ab_document(result: AbResult, *, wide: bool = False) -> Document:
+    """Make a document of two sides that were started in turn; ``wide``: every row, every sentence and every reason."""
+    names = {side: ", ".join(map(_setting, settings)) or "defaults" for side, settings in
+             (("A", result.a), ("B", result.b))}  # fmt: skip
     shown = result.rows if wide else _pick(result.rows)
-    lines += ["", *(_drawn(shown, width, colour) if shown else ["No pair finished on both sides."])]
     sure_rows = [row for row in result.rows if row.verdict != Direction.UNKNOWN] or result.rows
     if not wide:
         sure_rows = sorted(sure_rows, key=lambda row: not row.verdict.is_change)[:SHORT_SENTENCES]
-    lines += wrap_each((f"{row.sentence}." for row in sure_rows), width, bullet="- ")
     reasons = why_no_verdict(result.rows)
     reasons += [
         f"{row.sentence}: {medians_text(row.ratio_of_medians)}"
@@ -52,9 +43,46 @@ def render_ab(result: AbResult, *, width: int, colour: bool, wide: bool = False)
         if row.ratio_of_medians is not None and _medians_differ(row, row.ratio_of_medians)
     ]
     reasons += [f"{entry.cell}: {entry.reason}" for entry in result.left_out]
-    lines += reason_lines(reasons, len(result.rows) - len(shown), width=width, wide=wide)
-    lines += wrap(summary_text(result, wide=wide), width) if result.rows else []
-    return lines
+    lead = summary_text(result)
+    groups: list[list[DocumentBlock]] = [
+        [block for name, text in names.items() for block in _side(name, text, result)],
+        [
+            *(_rows(result.rows, shown) if shown else [Paragraph("No pair finished on both sides.")]),
+            BulletList([f"{row.sentence}." for row in sure_rows]),
+            *limited_reasons(reasons, len(result.rows) - len(shown), wide=wide),
+            *([Paragraph(lead), Paragraph(guarantee_text(result) if wide else "")] if result.rows else []),
+        ],
+    ]
+    return Document("ab", f"{names['B']} against {names['A']}", lead, groups)
+
+
+def _side(name: str, text: str, result: AbResult) -> list[DocumentBlock]:
+    switched = [switched_text(setting) for setting in result.settings if setting.side == name.lower()]
+    return [Paragraph(f"{name}: {text}", "bold"), BulletList(switched)]
+
+
+def _rows(rows: Sequence[AbRow], shown: Sequence[AbRow]) -> list[DocumentBlock]:
+    unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
+    points = [
+        ratio_point(", ".join(row_names(row)), row.change, verdict_word(row), f"{row.sentence}.")
+        for row in rows[:MOST_DRAWN]
+        if row.change.value is not None
+    ]
+    panel = ratios_panel("ratios", "B against A", points, "times as long as in A")
+    changed = [row for row in rows if row.verdict.is_change]
+    return row_blocks(
+        rows,
+        changed,
+        shown,
+        lambda some: (_table(some, unit), _below(some, unit)),
+        panel if points else None,
+        kept=_heading("B", unit),
+    )
+
+
+def row_names(row: AbRow) -> tuple[str, ...]:
+    """What a row is of, in phrases."""
+    return (*label_parts(replace(row.b, cell=row.cell)), stage_name(row.b.stage, row.b.quantity))
 
 
 def why_no_verdict(rows: Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
@@ -93,24 +121,16 @@ def _pick(rows: Sequence[AbRow]) -> Sequence[AbRow]:
     return [row for row in rows if not is_part(row.b.stage) or row.verdict.is_change][:SHORT_ROWS]
 
 
-def _drawn(rows: Sequence[AbRow], width: int, colour: bool) -> list[str]:
-    """Where the columns have no room for both medians, a row's figures stand below its name."""
-    unit = table_unit([estimate.median_ns for row in rows for estimate in (row.a, row.b)])
-    table = _table(rows, unit)
-    return draw_with(_heading("B", unit), (table, _below(rows, unit)), width, colour)
-
-
 def _below(rows: Sequence[AbRow], unit: str) -> Table:
     """Two columns, of which the second stands below the first in narrow terminals."""
     names, figures = [], []
     for row in rows:
-        stage = stage_name(row.b.stage, row.b.quantity)
-        names.append(", ".join([*label_parts(replace(row.b, cell=row.cell)), stage]))
+        names.append(", ".join(row_names(row)))
         (change, ends), (a, b) = change_texts(row), (median_text(side, unit).median for side in (row.a, row.b))
         interval = "" if ends == MISSING else f" ({ends})"
         figures.append(f"{a} → {b}: {change}{interval}, {verdict_word(row)}")
     columns = [Column("row", names), Column(f"A → B, {unit}: change, verdict", figures)]
-    return Table(columns, row_styles=[verdict_style(row) for row in rows])
+    return Table(columns, row_styles=[row_style(row) for row in rows])
 
 
 def _heading(side: str, unit: str) -> str:
@@ -131,7 +151,7 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
             Column("p", [p_text(row.change.p) for row in rows], "point", drop=1, optional=True),
             Column("verdict", [verdict_word(row) for row in rows]),
         ],
-        row_styles=[verdict_style(row) for row in rows],
+        row_styles=[row_style(row) for row in rows],
     )
 
 
@@ -161,18 +181,10 @@ def p_text(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def summary_text(result: AbResult | CommandsResult, *, wide: bool) -> str:
-    """Say how many rows have which verdict, and that of the gate; ``wide``: what is guaranteed."""
+def summary_text(result: AbResult | CommandsResult) -> str:
+    """Say how many rows have which verdict, and that of the gate."""
     counts = ", ".join(counts_of_verdicts(result.rows))
     text = f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}."
-    if wide:
-        text += (
-            f" If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
-            "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile. "
-            "The change is the pseudo-median of the pairs (Hodges and Lehmann). "
-            f"Each order of starting must show a change by itself. {OF_THIS_RUN}"
-        )
-        text += " 'of medians' is B's median over A's." if isinstance(result, AbResult) else ""
     if result.max_regression is None:
         return text
     limit = format_share(result.max_regression)
@@ -182,3 +194,14 @@ def summary_text(result: AbResult | CommandsResult, *, wide: bool) -> str:
         Gate.UNKNOWN: f"Cannot tell whether B is slower than A by more than {limit}: more pairs may tell",
     }[result.verdict or Gate.UNKNOWN]
     return f"{text} {gate}."
+
+
+def guarantee_text(result: AbResult | CommandsResult) -> str:
+    """Say how often a verdict is wrong, and what the figures are."""
+    medians = " 'of medians' is B's median over A's." if isinstance(result, AbResult) else ""
+    return (
+        f"If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
+        "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile. "
+        "The change is the pseudo-median of the pairs (Hodges and Lehmann). "
+        f"Each order of starting must show a change by itself. {OF_THIS_RUN}{medians}"
+    )
