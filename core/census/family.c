@@ -96,6 +96,17 @@ static void renumber(struct family *family, const struct census_event *event) {
     family->members[place].task.tid = event->task;
 }
 
+static void prepare(struct census_did *did, const struct census_event *event) {
+    if (event->kind == CENSUS_DID) {
+        did->times[event->number]++; /* of at most PREPARING_MOST_NOTES */
+        return;
+    }
+    did->known = true;
+    did->closes = event->number;
+    did->handlers = event->result;
+    did->cut = event->flags != 0;
+}
+
 int family_take(struct family *family, const struct census_event *event) {
     family->totals.last_ns = members_since(family, event->time_ns);
     if (event->kind == CENSUS_EXEC && members_can_be(event->task) && event->number != event->task &&
@@ -126,8 +137,14 @@ int family_take(struct family *family, const struct census_event *event) {
         break;
     case CENSUS_EXEC:
         making_lets_go(family, place, event->time_ns);
+        if (member->task.execs++ > 0) {
+            memcpy(member->task.helper, member->task.program, CENSUS_PATH_BYTES);
+        }
         memcpy(member->task.program, event->path, CENSUS_PATH_BYTES);
-        member->task.execs++;
+        break;
+    case CENSUS_DID:
+    case CENSUS_PREPARED:
+        prepare(&member->task.did, event);
         break;
     case CENSUS_EXIT:
         leave(family, place, event->time_ns);

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "census/preparing.h"
+
 enum { CENSUS_PATH_BYTES = 256, CENSUS_MOST_ERRNO = 134 };
 
 enum census_kind {
@@ -25,6 +27,9 @@ enum census_kind {
     CENSUS_EXEC,     /* number: which the task had before; path */
     CENSUS_EXIT,
     CENSUS_SITE, /* result: the place in its program of the call that comes next and makes a task (sites.h) */
+    CENSUS_DID,  /* number: the kind of call that a task has entered before its exec (preparing.h) */
+    CENSUS_PREPARED, /* it begins its program, or leaves; number: descriptors that it has closed; result:
+                        signal handlers that it has set; flags: 1 where it did more than was told */
     /* Of stacks and address spaces (stacks.h), which the family does not take. */
     CENSUS_STACK,  /* more: a stack_copy, of a call that will make a task */
     CENSUS_MAPPED, /* more: what is mapped */
@@ -57,6 +62,15 @@ struct census_event {
     char path[CENSUS_PATH_BYTES]; /* of CENSUS_EXEC; ends with NUL */
 };
 
+/* What a task did between its making and its first exec, or its leaving. */
+struct census_did {
+    uint16_t times[PREPARING_MOST_CALLS]; /* by kind of call */
+    int64_t closes;
+    int64_t handlers;
+    bool known; /* whether it was looked at */
+    bool cut;   /* it did more than was told */
+};
+
 /* A time is CENSUS_UNKNOWN where it was not seen. */
 struct census_task {
     int32_t tid;
@@ -76,6 +90,8 @@ struct census_task {
     int32_t failed_execs;
     int32_t site; /* where it was made; below zero: not known */
     bool alive;
+    struct census_did did;
+    char helper[CENSUS_PATH_BYTES];          /* what it ran before that, of several programs; "" */
     char creator_program[CENSUS_PATH_BYTES]; /* what the creator ran when it made this; "" unknown */
     char program[CENSUS_PATH_BYTES];         /* what it ran last */
 };

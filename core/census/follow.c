@@ -216,6 +216,10 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
             census->without[0] != '\0' ? census->without : "start the program by the census instead");
     }
     census->how = "ptrace";
+    if (census->calls) {
+        snprintf(census->without_calls, sizeof census->without_calls,
+                 "ptrace would have to stop each task at each of its calls");
+    }
     int error = command_start(census, &release);
     if (error != 0) {
         return reason_set(reason, error, "the command cannot be started: %s", strerror(-error));

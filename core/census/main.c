@@ -3,9 +3,10 @@
  *     clonometer-census --fd N [key=value...] -- COMMAND WORD...
  *     clonometer-census --fd N pid=PID [key=value...]
  *
- * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=, stacks=no|yes, debuginfod=no|yes. The
- * answer on descriptor N is JSON, a line a task (docs/census.md). The command keeps its input and output. The
- * exit status is 0 whatever became of it, which the answer tells; 2 for wrong words. */
+ * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=, stacks=no|yes, calls=no|yes,
+ * debuginfod=no|yes. The answer on descriptor N is JSON, a line a task (docs/census.md). The command keeps
+ * its input and output. The exit status is 0 whatever became of it, which the answer tells; 2 for wrong
+ * words. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct asked {
     const char *until;
     int64_t stacks;
     int64_t debuginfod;
+    int64_t calls;
 };
 
 #define FIELD(name) offsetof(struct asked, name)
@@ -54,6 +56,7 @@ static const struct key KEYS[] = {
      .offset = FIELD(until),
      .choices = (const char *const[]){"all", NULL}},
     {.name = "stacks", .kind = KEY_CHOICE, .offset = FIELD(stacks), .choices = NO_YES},
+    {.name = "calls", .kind = KEY_CHOICE, .offset = FIELD(calls), .choices = NO_YES},
     {.name = "debuginfod", .kind = KEY_CHOICE, .offset = FIELD(debuginfod), .choices = NO_YES},
     {.name = "ring_bytes", .kind = KEY_BYTES, .offset = FIELD(ring_bytes), .least = 1, .most = 1 << 30},
     {.name = "pid", .kind = KEY_COUNT, .offset = FIELD(pid), .least = 1, .most = 1 << 22},
@@ -74,7 +77,7 @@ static int read_seconds(const char *text, int64_t *time_ns, struct reason *reaso
 
 /* Reads the words up to the one that ends them. 0, or -EINVAL with the reason. */
 static int read_keys(int count, char **words, struct census *census, enum how *how, struct reason *reason) {
-    struct asked asked = {.how = HOW_AUTO, .ring_bytes = 4 << 20, .stacks = 1};
+    struct asked asked = {.how = HOW_AUTO, .ring_bytes = 4 << 20, .stacks = 1, .calls = 1};
     for (int i = 0; i < count; i++) {
         int error = keys_read(words[i], KEYS, &asked, reason);
         if (error != 0) {
@@ -86,6 +89,7 @@ static int read_keys(int count, char **words, struct census *census, enum how *h
     census->ring_bytes = (size_t)asked.ring_bytes;
     census->pid = (pid_t)asked.pid;
     census->stacks = asked.stacks != 0;
+    census->calls = asked.calls != 0;
     census->debuginfod = asked.debuginfod != 0;
     return asked.seconds != NULL ? read_seconds(asked.seconds, &census->most_ns, reason) : 0;
 }

@@ -132,6 +132,14 @@ int roots_add_below(struct roots *roots, pid_t process) {
     return error;
 }
 
+void roots_each(const struct roots *roots, void (*meet)(void *context, pid_t task), void *context) {
+    for (pid_t task = 1; task <= roots->last; task++) {
+        if (roots_have(roots, task)) {
+            meet(context, task);
+        }
+    }
+}
+
 void roots_below(pid_t process, void (*meet)(void *context, pid_t process), void *context) {
     struct roots *roots = roots_new();
     if (roots == NULL) {
@@ -141,11 +149,7 @@ void roots_below(pid_t process, void (*meet)(void *context, pid_t process), void
     while (add_children(roots, false) > 0) {
     }
     roots_remove(roots, process);
-    for (pid_t below = 1; below <= roots->last; below++) {
-        if (roots_have(roots, below)) {
-            meet(context, below);
-        }
-    }
+    roots_each(roots, meet, context);
     roots_free(roots);
 }
 

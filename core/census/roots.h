@@ -20,6 +20,9 @@ int roots_add_below(struct roots *roots, pid_t process);
 /* Gives each process below one, as /proc tells; no threads. */
 void roots_below(pid_t process, void (*meet)(void *context, pid_t process), void *context);
 
+/* Gives each that was added and not removed. */
+void roots_each(const struct roots *roots, void (*meet)(void *context, pid_t task), void *context);
+
 void roots_remove(struct roots *roots, pid_t task);
 bool roots_have(const struct roots *roots, pid_t task);
 

@@ -52,6 +52,27 @@ static void write_flags(struct json *json, uint64_t flags) {
     json_close(json, ']');
 }
 
+static void write_did(struct json *json, const struct census_did *did) {
+    if (!did->known) {
+        json_text(json, "did", NULL);
+        return;
+    }
+    json_open(json, "did", '{');
+    for (int kind = 0; PREPARING_CALLS[kind].name != NULL; kind++) {
+        if (did->times[kind] > 0) {
+            json_int(json, PREPARING_CALLS[kind].name, did->times[kind]);
+        }
+    }
+    if (did->closes > 0) {
+        json_int(json, "close", did->closes);
+    }
+    if (did->handlers > 0) {
+        json_int(json, "rt_sigaction", did->handlers);
+    }
+    json_close(json, '}');
+    json_bool(json, "did_cut", did->cut);
+}
+
 void tell_task(void *context, const struct census_task *task) {
     const struct census *census = context;
     char buffer[LINE_BYTES];
@@ -77,6 +98,8 @@ void tell_task(void *context, const struct census_task *task) {
     json_int(&json, "execs", task->execs);
     json_int(&json, "failed_execs", task->failed_execs);
     write_known(&json, "site", task->site);
+    write_did(&json, &task->did);
+    json_text(&json, "helper", task->helper[0] != '\0' ? task->helper : NULL);
     json_text(&json, "creator_program", task->creator_program[0] != '\0' ? task->creator_program : NULL);
     json_text(&json, "program", task->program[0] != '\0' ? task->program : NULL);
     json_close(&json, '}');
@@ -240,6 +263,7 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);
     json_int(&json, "unseen", (int64_t)totals->unseen);
     write_stacks(census, &json, totals->siteless);
+    json_text(&json, "without_calls", census->without_calls[0] != '\0' ? census->without_calls : NULL);
     json_open(&json, "failed", '{');
     for (int error = 0; error < CENSUS_MOST_ERRNO; error++) {
         if (totals->failed[error] > 0) {

@@ -10,18 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "census/notes.h"
+
 enum { WAKES_PROGRAMS = 3 };
 
 struct wakes {
     int asking;  /* map: tasks that are making a child for which they will wait */
     int waiting; /* map: those that wait, by the address under which the kernel knows them */
-    int notes;   /* map: a ring of notes */
+    struct notes notes;
     int attached[WAKES_PROGRAMS];
-    uint64_t *read; /* a page: how far we have read */
-    void *ring;     /* a page: how far is written; then the notes, twice in a row */
 };
 
-#define WAKES_CLOSED {.asking = -1, .waiting = -1, .notes = -1, .attached = {-1, -1, -1}}
+#define WAKES_CLOSED {.asking = -1, .waiting = -1, .notes = NOTES_CLOSED, .attached = {-1, -1, -1}}
 
 /* Who is made runnable by whom, as the kernel numbers tasks; on CLOCK_MONOTONIC. */
 struct wake {
@@ -37,9 +37,5 @@ int wakes_open(struct wakes *wakes);
 bool wakes_next(struct wakes *wakes, struct wake *wake);
 
 void wakes_close(struct wakes *wakes);
-
-/* The same of a ring in memory, `bytes` long (a power of two) and there twice in a row: moves `*read` towards
- * `written`. Pure. */
-bool wakes_take(const unsigned char *ring, size_t bytes, uint64_t *read, uint64_t written, struct wake *wake);
 
 #endif

@@ -36,6 +36,7 @@ static struct rings everywhere;
 static struct wakes vforks = WAKES_CLOSED;
 static struct growth growth = {.rings = &everywhere};
 static struct stacks stacks;
+static struct preparing preparing = PREPARING_CLOSED;
 
 struct watching {
     struct pending pending;
@@ -120,6 +121,21 @@ static void take_wakes(struct watching *watching) {
     }
 }
 
+static void take_preparing(struct watching *watching) {
+    struct preparing_note note;
+    while (preparing_next(&preparing, &note)) {
+        struct census_event event = {.time_ns = note.time_ns, .task = note.task, .kind = CENSUS_DID};
+        event.number = note.kind;
+        if (note.kind == PREPARING_DONE) {
+            event.kind = CENSUS_PREPARED;
+            event.number = (int64_t)note.closes;
+            event.result = (int64_t)note.handlers;
+            event.flags = note.cut;
+        }
+        pending_add(&watching->pending, &event);
+    }
+}
+
 static int give(void *context, const struct census_event *event) {
     struct watching *watching = context;
     bool taken = false;
@@ -179,6 +195,7 @@ static void read_all(struct watching *watching) {
     rings_drain(&everywhere, take, watching);
     stacks_read(&stacks, &watching->pending);
     take_wakes(watching);
+    take_preparing(watching);
 }
 
 static void watch(struct census *census, struct watching *watching) {
@@ -225,7 +242,14 @@ static int open_all(struct census *census, struct reason *reason) {
         stacks_open(&stacks, census->sites, census->ring_bytes, &without) != 0) {
         snprintf(census->without_stacks, sizeof census->without_stacks, "%s", without.text);
     }
+    if (error == 0 && census->calls && preparing_open(&preparing, &without) != 0) {
+        snprintf(census->without_calls, sizeof census->without_calls, "%s", without.text);
+    }
     return error;
+}
+
+static void follow(void *context, pid_t task) {
+    preparing_follow(context, task);
 }
 
 static void know(void *context, pid_t process) {
@@ -275,6 +299,7 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
             rings_start(&stacks.rings);
         }
         know_spaces(census);
+        roots_each(watching.roots, follow, &preparing);
         (void)tell_begin(census);
         census->begin_ns = census_now_ns();
         close(release);
@@ -289,6 +314,7 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
 void census_forget(void) {
     growth_end(&growth);
     wakes_close(&vforks);
+    preparing_close(&preparing);
     stacks_close(&stacks);
     rings_close(&everywhere);
 }

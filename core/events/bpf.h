@@ -3,9 +3,17 @@
 #define CLONOMETER_EVENTS_BPF_H
 
 #include <linux/bpf.h>
+#include <stddef.h>
 
 /* Its result, or -errno. */
 long bpf_call(enum bpf_cmd command, union bpf_attr *attributes);
+
+/* Makes a map, whose descriptor is -1 where it cannot be made. 0 or -errno. */
+int bpf_open_map(int *map, enum bpf_map_type type, unsigned key_bytes, unsigned value_bytes,
+                 unsigned entries);
+
+/* Loads a program of so many instructions, which needs no licence of the kernel's. A descriptor or -errno. */
+long bpf_load(enum bpf_prog_type type, const struct bpf_insn *program, size_t length);
 
 /* Attaches a program to a raw tracepoint, until the descriptor is closed. It, or -errno. */
 long bpf_attach_raw(const char *tracepoint, int program);

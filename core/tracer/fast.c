@@ -39,12 +39,7 @@ static long load_program(const struct fast *fast, const struct program_wish *wis
                                                BPF_PROG_TYPE_PERF_EVENT, BPF_PROG_TYPE_KPROBE};
     struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
     size_t length = program_build(program, wish, &fast->layout, fast->map);
-    union bpf_attr attributes = {.prog_type = TYPES[wish->type],
-                                 .insn_cnt = (uint32_t)length,
-                                 .insns = (uint64_t)(uintptr_t)program,
-                                 .license = (uint64_t)(uintptr_t)"Apache-2.0",
-                                 .prog_name = "clonometer"};
-    return bpf_call(BPF_PROG_LOAD, &attributes);
+    return bpf_load(TYPES[wish->type], program, length);
 }
 
 static int attach_raw(struct fast *fast, const struct fast_tap *tap) {

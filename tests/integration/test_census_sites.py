@@ -144,6 +144,72 @@ def test_a_stack_that_is_larger_than_what_is_copied_says_so(seen_by: str, tmp_pa
     assert deep[0]["where"]["line"] == line_of("fork"), "the innermost call is known all the same"
 
 
+#: A child that shows options, one that shows none, and one that executes nothing.
+PREPARES = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void begin(void) { execl("/bin/true", "true", (char *)0); }
+static void plain(void) { if (fork() == 0) begin(); wait(0); }
+static void stays(void) { if (fork() == 0) { umask(0); _exit(0); } wait(0); }
+static void prepared(void) {
+    if (fork() == 0) {
+        if (setsid() < 0 || chdir("/") != 0) _exit(1);
+        umask(022);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(0, 50);
+        dup2(0, 51);
+        for (int fd = 100; fd < 300; fd++) close(fd);
+        for (int n = 0; n < 3; n++) signal(SIGUSR1, SIG_IGN);
+        execl("/bin/sh", "sh", "-c", "exec true", (char *)0);
+    }
+    wait(0);
+}
+int main(void) {
+    for (volatile int i = 0; i < 3; i++) prepared();
+    plain();
+    stays();
+    return 0;
+}
+"""
+
+
+def prepares(folder: Path, how: str) -> dict[str, Any]:
+    (folder / "prepares.c").write_text(PREPARES)
+    subprocess.run(["cc", "-g", "-O0", "-o", "prepares", "prepares.c"], cwd=folder, check=True, timeout=60)
+    return taken(str(folder / "prepares"), how=how)
+
+
+def test_what_a_child_does_before_its_exec_is_counted(tmp_path: Path) -> None:
+    answer = prepares(tmp_path, "auto")
+    if answer["calls_missing"] is not None:
+        pytest.skip(answer["calls_missing"])
+    needs_libdw(answer)
+    places = {site["where"]["function"]: site for site in answer["sites"]}
+    once = {"tasks": 3, "times": 3}
+    assert places["prepared"]["did"] == {
+        "close": {"tasks": 3, "times": 600},
+        "rt_sigaction": {"tasks": 3, "times": 9},
+        "dup2": {"tasks": 3, "times": 6},
+        **dict.fromkeys(("setsid", "chdir", "umask", "prctl(PR_SET_PDEATHSIG)"), once),
+    }
+    assert places["prepared"]["helpers"] == {"/bin/sh": 3}
+    assert places["plain"]["did"] == {}
+    assert places["stays"]["did"] == {"umask": {"tasks": 1, "times": 1}}
+    assert all(site["did_known"] == site["created"] for site in answer["sites"])
+    assert all(site["did_cut"] == 0 for site in answer["sites"])
+
+
+def test_by_ptrace_it_is_said_that_childrens_calls_are_not_seen(tmp_path: Path) -> None:
+    answer = prepares(tmp_path, "ptrace")
+    assert "ptrace" in answer["calls_missing"]
+    assert all(site["did_known"] == 0 for site in answer["sites"])
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="takes root to hide a library")
 def test_without_libdw_frame_pointers_serve_and_its_package_is_named(tmp_path: Path) -> None:
     libraries = subprocess.run(["ldconfig", "-p"], check=True, capture_output=True, text=True, timeout=60).stdout

@@ -111,3 +111,23 @@ def test_ever_new_places_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch)
     sites = census.sites.by_cost()
     assert sum(each.created for each in sites) == 9
     assert len(census.sites._sites) <= 4
+
+
+def test_what_children_did_is_added_up_and_options_are_shown() -> None:
+    did = {"setsid": 1, "close": 200, "dup2": 3}
+    stack = site(0, *LIBRARY, frame(1, "f", 80, line=12))
+    census = taken(
+        task(site=0, did=did, did_cut=False, helper="/bin/sh"),
+        task(site=0, did={"close": 1}, did_cut=True, helper=None),
+        task(site=0, did=None, helper=None),
+        stack,
+        *MODULES,
+        ended(stacks=STACKS),
+    )
+    answer = census_to_json(census, ["x"], None)
+    (only,) = answer["sites"]
+    assert only["did"]["close"] == {"tasks": 2, "times": 201}
+    assert (only["did_known"], only["did_cut"], only["helpers"]) == (2, 1, {"/bin/sh": 1})
+    row = next(line for line in render_census(census, "x", width=140).splitlines() if "a.c:12" in line)
+    assert " setsid " in row
+    assert "close" not in row

@@ -76,7 +76,7 @@ def census(
     ring_bytes
         Room for events on each CPU; by default 4 MiB.
     stacks
-        Say which lines make the tasks, from the stack of each call that makes one.
+        Say which lines make the tasks, from the stack of each call that makes one, and what new tasks do before exec.
     debuginfod
         Ask the servers that the variable ``DEBUGINFOD_URLS`` names for debug information.
     advice

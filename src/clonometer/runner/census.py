@@ -56,7 +56,7 @@ def take_census(
     ring_bytes
         Room for events on each CPU; None: 4 MiB.
     stacks
-        Whether the stack of each call that makes a task is looked at.
+        Whether the stack of each call that makes a task is looked at, and what the task does before its exec.
     debuginfod
         Whether the servers that the variable ``DEBUGINFOD_URLS`` names may be asked for debug information.
     output_to_stderr
@@ -74,7 +74,7 @@ def take_census(
     argv += [f"seconds={seconds:g}"] if seconds is not None else []
     argv += ["until=all"] if until_all_end else []
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
-    argv += [] if stacks else ["stacks=no"]
+    argv += [] if stacks else ["stacks=no", "calls=no"]
     argv += ["debuginfod=yes"] if debuginfod else []
     argv += [f"pid={pid}"] if pid is not None else ["--", *command]
     ended: dict[str, Any] | None = None

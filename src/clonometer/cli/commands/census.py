@@ -48,7 +48,10 @@ _EXAMPLES = examples(
 )
 @click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]")
 @click.option(
-    "--stacks/--no-stacks", default=True, show_default=True, help="Say which lines make the tasks, from their stacks."
+    "--stacks/--no-stacks",
+    default=True,
+    show_default=True,
+    help="Say which lines make the tasks, and what new tasks do before exec.",
 )
 @click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information.")
 @click.option("--wide", is_flag=True, help="Show every creator and call site.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -27,6 +28,9 @@ STACK_ENDS = {
 }
 #: A program that makes tasks in ever new places must not fill the memory.
 _MOST_SITES = 10_000
+_MOST_HELPERS = 100
+#: What C libraries and runtimes do in children whatever they are asked for.
+_USUAL = frozenset(("rt_sigaction", "close", "dup", "dup2", "dup3", "close_range", "getdents64", "prctl(PR_SET_NAME)"))
 #: The C libraries, and their functions where a program contains them: who calls these is the site.
 _LIBRARY = re.compile(r"^(?:libc|libpthread|ld-linux[^/]*|ld-musl[^/]*|ld)[.-][^/]*$")
 _MAKERS = frozenset(
@@ -96,6 +100,14 @@ class CallSite:
     created: int = 0
     execed: int = 0
     cost_ns: int = 0
+    #: Of how many of its tasks it is known what they did before their exec, and of how many not all of that.
+    did_known: int = 0
+    did_cut: int = 0
+    #: By the name of a call: how many of these tasks made it, and how many times together.
+    did_tasks: Counter[str] = field(default_factory=Counter)
+    did_times: Counter[str] = field(default_factory=Counter)
+    #: Programs that tasks executed only to execute another one.
+    helpers: Counter[str] = field(default_factory=Counter)
     making_ns: array[int] = field(default_factory=lambda: array("q"))
     frames: Sequence[StackFrame] = ()
     #: Where the stack ends, other than at the outermost call: a key of `STACK_ENDS`.
@@ -107,6 +119,28 @@ class CallSite:
         self.execed += other.execed
         self.cost_ns += other.cost_ns
         self.making_ns.extend(other.making_ns)
+        self.did_known += other.did_known
+        self.did_cut += other.did_cut
+        self.did_tasks += other.did_tasks
+        self.did_times += other.did_times
+        self.helpers += other.helpers
+
+    def take_did(self, line: Mapping[str, Any]) -> None:
+        """Take what a task did between its creation and its exec."""
+        did = line.get("did")
+        if did is not None:
+            self.did_known += 1
+            self.did_cut += line["did_cut"]
+            self.did_tasks.update(did.keys())
+            self.did_times.update(did)
+        helper = line.get("helper")
+        if helper is not None and (helper in self.helpers or len(self.helpers) < _MOST_HELPERS):
+            self.helpers[helper] += 1
+
+    @property
+    def options(self) -> list[str]:
+        """The calls that show an option of the launch, most frequent first: what every launch may do left out."""
+        return [name for name, _ in self.did_tasks.most_common() if name not in _USUAL]
 
     @property
     def making_median_ns(self) -> float | None:
@@ -150,6 +184,7 @@ class CallSites:
         site.created += 1
         site.execed += line["execs"] > 0
         site.cost_ns += line["cost_ns"] or 0
+        site.take_did(line)
         if line["making_ns"] is not None:
             site.making_ns.append(line["making_ns"])
 
@@ -210,6 +245,12 @@ def sites_to_json(sites: Sequence[CallSite]) -> list[dict[str, Any]]:
             "execed": site.execed,
             "making_median_ns": site.making_median_ns,
             "cost_ns": site.cost_ns if site.making_ns else None,
+            "did": {
+                name: {"tasks": site.did_tasks[name], "times": times} for name, times in site.did_times.most_common()
+            },
+            "did_known": site.did_known,
+            "did_cut": site.did_cut,
+            "helpers": dict(site.helpers.most_common()),
             "where": None if site.where is None else _frame_to_json(site.where),
             "frames": [_frame_to_json(frame) for frame in site.frames],
             "frames_end": STACK_ENDS.get(site.ends or "", site.ends),

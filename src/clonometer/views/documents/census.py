@@ -160,6 +160,9 @@ def _sites(sites: Sequence[CallSite], *, timed: bool) -> Table:
         Column("in", [clean(frame.name or MISSING) for frame in frames], least=8, most=_LABEL_MOST, drop=2),
         Column("by", [clean(site.api or site.mechanism) for site in sites], least=8, most=20),
         Column("how", [site.mechanism for site in sites], drop=3),
+        Column(
+            "child's calls", [", ".join(site.options[:4]) for site in sites], least=10, most=30, drop=4, optional=True
+        ),
         Column("times", [f"{site.created:,}" for site in sites], "point"),
     ]
     if timed:
