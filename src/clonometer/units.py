@@ -204,9 +204,14 @@ class Figures(NamedTuple):
     """A value and the ends of its interval, all to one digit and in one unit; ends are empty where there are none."""
 
     value: str
-    low: str
-    high: str
-    unit: str
+    low: str = ""
+    high: str = ""
+    unit: str = ""
+
+    @property
+    def interval(self) -> str:
+        """The interval as a table shows it; what stands for the low end alone, as a dash, as it is."""
+        return f"{self.low} – {self.high}" if self.high else self.low
 
     @property
     def short(self) -> str:

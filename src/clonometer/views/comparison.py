@@ -86,7 +86,7 @@ def sides_tables(
         for sides in ([row.base for row in rows], [row.other for row in rows])
     )
     medians = [
-        Column(head, [text.median for text in texts], "point", drop=5)
+        Column(head, [text.value for text in texts], "point", drop=5)
         for head, texts in ((BEFORE, before), ("after", after))
     ]
     ends = [
@@ -100,7 +100,7 @@ def sides_tables(
     title = f"Medians in {unit}."
     names = [f"{', '.join(row_parts(row))}, {stage_text(row)}" for row in rows]
     changes = [
-        f"{first.median} → {second.median}: {change_text(row)}"
+        f"{first.value} → {second.value}: {change_text(row)}"
         for row, first, second in zip(rows, before, after, strict=True)
     ]
     below = [Column("row", names), Column(f"{BEFORE} → after: change", changes)]

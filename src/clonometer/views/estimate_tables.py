@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clonometer.units import Figures
 from clonometer.views.labels import family_name
 from clonometer.views.rows import (
     EstimateRow,
-    MedianText,
     launches_unit,
     median_text,
     plain_figure,
@@ -41,12 +41,12 @@ def answer_table(rows: Sequence[EstimateRow]) -> Table:
 def _median_columns(rows: Sequence[EstimateRow], warmth: str | None, otherwise: str | None) -> list[Column]:
     unit = launches_unit(rows)
     texts = [
-        median_text(estimate, row_unit(row, unit)) if estimate else MedianText("")
+        median_text(estimate, row_unit(row, unit)) if estimate else Figures("")
         for row in rows
         for estimate in [row.estimates.get(warmth) or row.estimates.get(otherwise)]
     ]
     return [
-        Column(warmth or "median", [text.median for text in texts], "point"),
+        Column(warmth or "median", [text.value for text in texts], "point"),
         Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
     ]
 
@@ -71,7 +71,7 @@ def wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
             _label_column(f"{family_name(family)}; {unit}" if launches else family_name(family), of_estimates),
             Column("until", [_until(row) for row in of_estimates]),
             Column("", [estimate.temperature or "" for _, estimate in pairs], optional=True),
-            Column("median", [text.median for text in texts], "point"),
+            Column("median", [text.value for text in texts], "point"),
             Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
             *statistic_columns(
                 [vars(estimate) for _, estimate in pairs],

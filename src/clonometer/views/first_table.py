@@ -91,7 +91,7 @@ def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
     columns = [
         Column("", [_label(line, end) for line in lines], least=_LEAST_LABEL),
         Column("", [line.unit for line in lines]),
-        Column(_heading(end), [text.median if text else "" for text in texts], "point"),
+        Column(_heading(end), [text.value if text else "" for text in texts], "point"),
         Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
     ]
     for index in range(_MOST_STAGES):
@@ -121,7 +121,7 @@ def _stages(lines: Sequence[ScreenLine]) -> list[str]:
 
 
 def _figure(line: ScreenLine, estimate: Estimate | None) -> str:
-    return "" if estimate is None else median_text(estimate, line.unit).median
+    return "" if estimate is None else median_text(estimate, line.unit).value
 
 
 def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:

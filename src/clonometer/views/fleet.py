@@ -61,7 +61,7 @@ def fleet_table(rows: Sequence[FleetRow]) -> Table:
         [
             label_column(label_parts(row.label) for row in rows),
             Column("until", until),
-            Column("median", [text.median for text in texts], "point"),
+            Column("median", [text.value for text in texts], "point"),
             Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=3),
             Column("between hosts", [share_text(row.between_hosts) for row in rows], "point"),
             Column("within host", [share_text(row.within_host) for row in rows], "point", drop=2),

@@ -129,7 +129,7 @@ def history_table(rows: Sequence[HistoryRow]) -> Table:
         [
             label_column(label_parts(row.label) for row in rows),
             Column("until", [stage_name(row.label.stage, row.label.quantity) for row in rows]),
-            Column("now", [median_text(estimate, unit).median for estimate in estimates], "point"),
+            Column("now", [median_text(estimate, unit).value for estimate in estimates], "point"),
             Column(
                 "last change",
                 [

@@ -146,7 +146,7 @@ def _points(row: HistoryRow, scale: float, unit: str) -> list[dict[str, Any]]:
         {
             "started": started,
             "value": value / scale,
-            "tip": f"{started[:16].replace('T', ' ')}: {median_text(estimate, unit).median} {unit}",
+            "tip": f"{started[:16].replace('T', ' ')}: {median_text(estimate, unit).value} {unit}",
         }
         for started, value, estimate in zip(row.started, row.values, estimates, strict=True)
     ]

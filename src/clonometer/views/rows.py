@@ -12,6 +12,7 @@ from clonometer.grouping import group_by
 from clonometer.results.ended import CellStatus
 from clonometer.results.types import Estimate, Results
 from clonometer.units import (
+    Figures,
     approximate_bytes,
     bytes_unit,
     format_figure,
@@ -62,23 +63,6 @@ class EstimateRow:
     def any_estimate(self) -> Estimate:
         """One of the estimates, for what they share."""
         return next(iter(self.estimates.values()))
-
-
-@dataclass(frozen=True)
-class MedianText:
-    """A duration as text in a table's unit: its median and the ends of its interval, or a stand-in.
-
-    An interval that does not exist has a dash for its low end, or why it does not, and nothing for its high one.
-    """
-
-    median: str
-    low: str = ""
-    high: str = ""
-
-    @property
-    def interval(self) -> str:
-        """The interval as a table shows it."""
-        return f"{self.low} – {self.high}" if self.high else self.low
 
 
 def make_rows(cells: Iterable[Estimate]) -> list[EstimateRow]:
@@ -197,21 +181,22 @@ def quantity_label(row: EstimateRow) -> str:
     return f"{row.stage}, {unit}" if unit else row.stage
 
 
-def median_text(estimate: Estimate | None, unit: str) -> MedianText:
-    """Write an estimate's median and interval in ``unit``, with the digits that the interval supports.
+def median_text(estimate: Estimate | None, unit: str) -> Figures:
+    """Write an estimate's median and interval in ``unit``; for an interval that it lacks a dash, or why it does.
 
     What lies below the resolution is written as ``< x``; what was not measured as a dash. Sizes are written in
     ``unit`` where that is one of bytes, else in what suits them; what is neither time nor size in its own unit,
     whatever ``unit`` is.
     """
-    is_size = estimate is not None and estimate.unit == "bytes" and unit in _BYTE_UNITS
-    is_shown = estimate is not None and (estimate.value is None or is_size)
-    written = None if estimate is None else estimate.figures(unit if is_shown else None)
-    if estimate is None or written is None:
-        return MedianText(MISSING)
+    if estimate is None:
+        return Figures(MISSING)
+    is_size = estimate.unit == "bytes" and unit in _BYTE_UNITS
+    written = estimate.figures(unit if estimate.value is None or is_size else None)
+    if written is None:
+        return Figures(MISSING)
     if written.low or written.value.startswith("<"):
-        return MedianText(written.value, written.low, written.high)
-    return MedianText(written.value, MISSING if estimate.drift is None else DRIFTS)
+        return written
+    return written._replace(low=MISSING if estimate.drift is None else DRIFTS)
 
 
 def plain_figure(time_ns: float | None, unit: str) -> str:

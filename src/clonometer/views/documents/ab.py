@@ -126,7 +126,7 @@ def _below(rows: Sequence[AbRow], unit: str) -> Table:
     names, figures = [], []
     for row in rows:
         names.append(", ".join(row_names(row)))
-        (change, ends), (a, b) = change_texts(row), (median_text(side, unit).median for side in (row.a, row.b))
+        (change, ends), (a, b) = change_texts(row), (median_text(side, unit).value for side in (row.a, row.b))
         interval = "" if ends == MISSING else f" ({ends})"
         figures.append(f"{a} → {b}: {change}{interval}, {verdict_word(row)}")
     columns = [Column("row", names), Column(f"A → B, {unit}: change, verdict", figures)]
@@ -142,8 +142,8 @@ def _table(rows: Sequence[AbRow], unit: str) -> Table:
         [
             label_column(label_parts(replace(row.b, cell=row.cell)) for row in rows),
             Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
-            Column(_heading("A", unit), [median_text(row.a, unit).median for row in rows], "point", drop=5),
-            Column(_heading("B", unit), [median_text(row.b, unit).median for row in rows], "point", drop=4),
+            Column(_heading("A", unit), [median_text(row.a, unit).value for row in rows], "point", drop=5),
+            Column(_heading("B", unit), [median_text(row.b, unit).value for row in rows], "point", drop=4),
             Column("B slower", [f"{row.b_slower} of {row.pairs}" for row in rows], "right", drop=2),
             Column("change", [change_texts(row)[0] for row in rows], "right"),
             Column("interval", [change_texts(row)[1] for row in rows], "range", drop=3),

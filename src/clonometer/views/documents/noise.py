@@ -95,7 +95,7 @@ def _table(rows: Sequence[NoiseRow]) -> Table:
         [
             label_column(map(label_parts, estimates)),
             Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
-            Column(f"median, {unit}", [median_text(estimate, unit).median for estimate in estimates], "point", drop=1),
+            Column(f"median, {unit}", [median_text(estimate, unit).value for estimate in estimates], "point", drop=1),
             Column("processes", [str(estimate.n_processes) for estimate in estimates], "point"),
             Column("spread", [format_share(row.spread) for row in rows], "point"),
             Column("between rounds", [share_text(row.between) for row in rows], "point", drop=2),

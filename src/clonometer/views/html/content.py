@@ -159,7 +159,7 @@ def _cell_table(estimates: Sequence[Estimate]) -> Table:
         Column("temperature", [estimate.temperature or "" for estimate in estimates]),
         Column("placement", [placement_name(estimate) for estimate in estimates]),
         Column("until", [_until(estimate) for estimate in estimates]),
-        Column("median", [text.median for text in texts], "right", numbers=medians),
+        Column("median", [text.value for text in texts], "right", numbers=medians),
         Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
         *(
             replace(column, align="right")
