@@ -150,6 +150,24 @@ def test_a_picture_is_written_and_an_existing_one_spared(
     capsys.readouterr()
 
 
+@pytest.mark.parametrize("command", ["compare", "check", "show"])
+def test_a_page_and_markdown_are_written_and_what_is_read_is_never_replaced(
+    folder: Path, tmp_path: Path, command: str, capsys: Captured
+) -> None:
+    first, second = (str(shutil.copy(folder / name, tmp_path)) for name in ("a.parquet", "b.parquet"))
+    files = {"compare": [first, second], "check": [first, "--baseline", second], "show": [first]}[command]
+    page, markdown = tmp_path / "page.html", tmp_path / "page.md"
+    assert run_to_the_end([command, *files, "--html", str(page), "--markdown", str(markdown)]) in (0, 3)
+    capsys.readouterr()
+    assert "fork" in page.read_text().partition("<script")[0]
+    assert "fork" in markdown.read_text()
+    for path in (first, files[-1]):
+        content = Path(path).read_bytes()
+        assert run_to_the_end([command, *files, "--html", path, "--force"]) != 0
+        assert "is read for this" in capsys.readouterr().err
+        assert Path(path).read_bytes() == content
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

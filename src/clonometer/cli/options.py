@@ -120,7 +120,8 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_pages(*, html: Path | None, markdown: Path | None, force: bool, **others: Any) -> Any:
         pages = Pages(html, markdown)
-        pages.check(force=force)
+        values = [each for value in others.values() for each in (value if isinstance(value, tuple) else (value,))]
+        pages.check(force=force, inputs=[value for value in values if isinstance(value, Path) and value.is_file()])
         return command(pages=pages, **others, **({"force": force} if has_force else {}))
 
     options = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,8 @@ class Pages:
     html: Path | None = None
     markdown: Path | None = None
 
-    def check(self, *, force: bool) -> None:
-        """Refuse now what could not be written later."""
+    def check(self, *, force: bool, inputs: Iterable[Path] = ()) -> None:
+        """Refuse now what could not be written later, and to replace one of ``inputs``, whatever ``force`` says."""
         named = [path for path in (self.html, self.markdown) if path is not None]
         if len({path.absolute() for path in named}) != len(named):
             raise UsageError("two outputs name the same file")
@@ -31,7 +32,7 @@ class Pages:
             from clonometer.runfile import check_output
 
             for path in named:
-                check_output(path, force)
+                check_output(path, force, inputs)
 
     def write(self, document: Document) -> None:
         """Write what was asked for, and say so."""
