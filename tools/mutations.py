@@ -18,8 +18,8 @@ MUTATIONS = (
     ("runner/measure.py", "if ending.exit_status != 0:", "if (ending.exit_status or 0) > 0:", "runner/test_measure.py"),
     (
         "results/findings/comparing.py",
-        "Direction.of(ratio.value - 1)",
-        "Direction.of(1 - ratio.value)",
+        "Direction.of(interval.value - scale.unchanged)",
+        "Direction.of(scale.unchanged - interval.value)",
         "results/test_findings.py",
     ),
     ("stats/quantiles.py", 'side="right")', 'side="right") + 1', "stats/test_quantiles.py"),
@@ -46,7 +46,7 @@ MUTATIONS = (
     ),
     ("results/rows/groups.py", "(column > reaped)", "(column > reaped + 10**12)", "results/test_warnings.py"),
     ("results/findings/contests.py", "row is not None and row.estimate.rankable]", "row is not None]", "results"),
-    ("units.py", '"M": 20', '"M": 10', "test_units.py"),
+    ("units.py", '("MiB", 1 << 20)', '("MiB", 1 << 10)', "test_units.py"),
     (
         "runner/interrupts.py",
         "        restore_handlers(former)\n        os.close(read_fd)",
