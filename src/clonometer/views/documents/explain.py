@@ -169,7 +169,7 @@ def _measured(names: Sequence[str], sides: Sequence[Explanation]) -> list[Docume
     for name, side in zip(names, sides, strict=True):
         traced, untraced = map(format_duration, (side.traced_median_ns, side.untraced_median_ns))
         texts.append(
-            f"{f'{capitalized(name)} is ' if name else ''}{side.cell}: {about_launches(side)}. Unexplained "
+            f"{f'{capitalized(name)} is' if name else 'Cell'} {side.cell}: {about_launches(side)}. Unexplained "
             f"{format_share(side.unexplained)}; overhead of tracing {percent(side.overhead)}, as the median traced "
             f"launch took {traced}, the median untraced one {untraced}."
         )
