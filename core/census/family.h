@@ -78,6 +78,7 @@ struct census_task {
     int64_t call_number; /* of the system call that made it */
     uint64_t flags;
     struct census_asked asked;
+    int64_t previous_ns; /* when the creator entered the call before that which makes tasks */
     int64_t start_ns;    /* when that call was entered; times since the beginning */
     int64_t call_ns;     /* until it returned to the creator */
     int64_t making_ns;   /* until the creator could go on: it returned, or was ready to */

@@ -47,6 +47,10 @@ void making_enter(struct family *family, struct member *member, const struct cen
     making_end(family, member, event->time_ns);
     member->site = census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK ? site : CENSUS_UNKNOWN;
     members_busy(family, member, true, event->time_ns);
+    if (census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK) {
+        member->previous_ns = member->last_ns;
+        member->last_ns = members_since(family, event->time_ns);
+    }
     member->call_at_ns = event->time_ns;
     member->call_number = event->number;
     member->asked = event->asked;
@@ -151,6 +155,11 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     made->task.call_number = in_call ? maker->call_number : event->result;
     made->task.asked = in_call ? maker->asked : event->asked;
     made->task.flags = event->flags;
+    if (!in_call) {
+        maker->previous_ns = maker->last_ns;
+        maker->last_ns = members_since(family, event->time_ns);
+    }
+    made->task.previous_ns = maker->previous_ns;
     made->task.start_ns = members_since(family, in_call ? maker->call_at_ns : event->time_ns);
     made->task.site = maker->site;
     family->totals.siteless += maker->site == CENSUS_UNKNOWN;

@@ -10,6 +10,8 @@ struct member {
     struct census_task task;
     uint64_t made_ns;    /* 0: it was there from the beginning */
     uint64_t call_at_ns; /* of the call that it is in; 0: in none that matters */
+    int64_t last_ns;     /* when it entered the last call that makes tasks, since the beginning */
+    int64_t previous_ns; /* and the one before */
     int64_t call_number; /* of that call */
     struct census_asked asked;
     uint64_t ready_ns;      /* when its creator could go on; 0: that was not seen, or not yet */

@@ -86,6 +86,7 @@ void tell_task(void *context, const struct census_task *task) {
     write_flags(&json, task->flags);
     write_known(&json, "exit_signal", task->asked.exit_signal);
     write_known(&json, "own_stack", task->asked.own_stack);
+    write_known(&json, "previous_ns", task->previous_ns);
     json_int(&json, "start_ns", task->start_ns);
     write_known(&json, "call_ns", task->call_ns);
     write_known(&json, "making_ns", task->making_ns);
@@ -227,6 +228,8 @@ int tell_begin(const struct census *census) {
     json_text(&json, "how", census->how);
     json_text(&json, "without", census->without[0] != '\0' ? census->without : NULL);
     json_int(&json, "pid", census->pid);
+    /* On CLOCK_MONOTONIC: what times are counted from. */
+    json_int(&json, "begin_ns", (int64_t)census->begin_ns);
     json_close(&json, '}');
     return send(census, &json);
 }

@@ -131,3 +131,24 @@ def test_what_children_did_is_added_up_and_options_are_shown() -> None:
     row = next(line for line in render_census(census, "x", width=140).splitlines() if "a.c:12" in line)
     assert " setsid " in row
     assert "close" not in row
+
+
+def test_what_a_runtime_said_is_the_place() -> None:
+    frames = ["Lsubprocess\x1frun\x1f/lib/subprocess.py\x1f548", "P__main__\x1fgo\x1f/srv/a.py\x1f9"]
+    hook = "\t".join(["python", "{}", "2", "process", "os.fork", *frames])
+    lines = [
+        {"line": "call", "text": hook.format(1000)},
+        task(site=0, creator=2, start_ns=500, previous_ns=None, creator_program="/usr/bin/python3"),
+        task(site=0, creator=2, start_ns=900, previous_ns=500, creator_program="/usr/bin/python3"),
+        site(0, *LIBRARY, frame(1, "do_fork_exec", 80)),
+    ]
+    spoken = taken(*lines, *MODULES, ended(stacks=STACKS), begin_ns=600)
+    known, unknown = sorted(spoken.sites.by_cost(), key=lambda each: each.language is None)
+    assert known.where is not None
+    assert (known.where.place, known.where.name, known.api) == ("/srv/a.py:9", "go", "subprocess.run")
+    assert unknown.where is not None
+    assert unknown.where.name == "do_fork_exec", "the line of one task is lent to no other"
+    assert (known.created, unknown.created) == (1, 1)
+    answer = census_to_json(spoken, ["x"], None)
+    jsonschema.validate(answer, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text()))
+    assert "not known of python3: only of Python, where" in " ".join(render_census(spoken, "x").split())

@@ -67,9 +67,9 @@ def ended(**changes: Any) -> dict[str, Any]:
     return line | changes
 
 
-def taken(*lines: dict[str, Any], how: str = "tracepoints", without: str | None = None) -> Census:
+def taken(*lines: dict[str, Any], how: str = "tracepoints", without: str | None = None, begin_ns: int = 0) -> Census:
     census = Census()
-    census.take({"line": "begin", "how": how, "without": without})
+    census.take({"line": "begin", "how": how, "without": without, "begin_ns": begin_ns})
     for line in lines:
         census.take(line)
     return census

@@ -53,6 +53,7 @@ def census(
     ring_bytes: int | None = None,
     stacks: bool = True,
     debuginfod: bool = False,
+    hooks: bool = True,
     advice: bool = True,
     output_to_stderr: bool = False,
     progress: Progress = SILENT,
@@ -79,6 +80,8 @@ def census(
         Say which lines make the tasks, from the stack of each call that makes one, and what new tasks do before exec.
     debuginfod
         Ask the servers that the variable ``DEBUGINFOD_URLS`` names for debug information.
+    hooks
+        Let runtimes that the command starts tell which of their lines make tasks, by hooks in its environment.
     advice
         Say what other ways to create its tasks would save. Once after each boot that takes 2 s of measuring.
     output_to_stderr
@@ -118,6 +121,7 @@ def census(
         ring_bytes=ring_bytes,
         stacks=stacks,
         debuginfod=debuginfod,
+        hooks=hooks,
         output_to_stderr=output_to_stderr,
     )
     if tally.ended["not_started"]:

@@ -16,6 +16,7 @@ from typing import Any
 from clonometer.errors import DriverError, UnavailableError
 from clonometer.runner.drivers import built_program
 from clonometer.runner.endings import MemoryKills, ended_with
+from clonometer.runner.hooks import hooks_set
 from clonometer.runner.interrupts import replace_handlers, restore_handlers
 
 NAME = "clonometer-census"
@@ -32,6 +33,7 @@ def take_census(
     ring_bytes: int | None = None,
     stacks: bool = True,
     debuginfod: bool = False,
+    hooks: bool = True,
     output_to_stderr: bool = False,
 ) -> None:
     """Count the tasks of a command, or of a process that runs, until it ends.
@@ -59,6 +61,8 @@ def take_census(
         Whether the stack of each call that makes a task is looked at, and what the task does before its exec.
     debuginfod
         Whether the servers that the variable ``DEBUGINFOD_URLS`` names may be asked for debug information.
+    hooks
+        Whether runtimes that the command starts tell their lines (`clonometer.runner.hooks`); as lines ``call``.
     output_to_stderr
         Whether what the command writes to its output goes to standard error instead.
 
@@ -79,11 +83,17 @@ def take_census(
     argv += [f"pid={pid}"] if pid is not None else ["--", *command]
     ended: dict[str, Any] | None = None
     kills = MemoryKills()
-    with os.fdopen(reading, "rb") as lines, _signals_wait() as signals:
+    with (
+        os.fdopen(reading, "rb") as lines,
+        _signals_wait() as signals,
+        hooks_set(wanted=hooks and stacks and bool(command)) as hooked,
+    ):
         try:
-            # The environment that the user gave: ours has more.
             child = subprocess.Popen(
-                argv, pass_fds=(writing,), stdout=sys.stderr if output_to_stderr else None, env=os.environ
+                argv,
+                pass_fds=(writing,),
+                stdout=sys.stderr if output_to_stderr else None,
+                env=hooked.environment(os.environ),
             )
         except OSError as error:
             raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
@@ -92,6 +102,9 @@ def take_census(
         signals.watch(child)
         try:
             for line in _decoded(lines):
+                if line["line"] == "task":
+                    for text in hooked.read():
+                        receive({"line": "call", "text": text})
                 receive(line)
                 ended = line if line["line"] == "end" else ended
         finally:

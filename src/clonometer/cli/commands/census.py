@@ -53,7 +53,8 @@ _EXAMPLES = examples(
     show_default=True,
     help="Say which lines make the tasks, and what new tasks do before exec.",
 )
-@click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information.")
+@click.option("--hooks/--no-hooks", default=True, show_default=True, help="Let Python tell its lines, by a hook.")
+@click.option("--debuginfod", is_flag=True, help="Get debug data from DEBUGINFOD_URLS.")
 @click.option("--wide", is_flag=True, help="Show every creator and call site.")
 @click.option(
     "--advice/--no-advice",

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from clonometer.tracing.census.language import LanguageCall
+
 #: Why a task has no call site, by the name under which `census` counts it.
 MISSING_STACKS = {
     "lost": "for want of room",
@@ -110,6 +112,8 @@ class CallSite:
     helpers: Counter[str] = field(default_factory=Counter)
     making_ns: array[int] = field(default_factory=lambda: array("q"))
     frames: Sequence[StackFrame] = ()
+    #: What the program's runtime said of the call, which then says where it is.
+    language: LanguageCall | None = None
     #: Where the stack ends, other than at the outermost call: a key of `STACK_ENDS`.
     ends: str | None = None
 
@@ -149,12 +153,17 @@ class CallSite:
 
     @property
     def where(self) -> StackFrame | None:
-        """The innermost call that is not in the C library; None where no stack is known."""
+        """The innermost call that is not in a library of the language, or the C library; None where none is known."""
+        spoken = self.language.where if self.language is not None else None
+        if spoken is not None:
+            return StackFrame(None, None, 0, spoken.function, None, spoken.file, spoken.line)
         return next((frame for frame in self.frames if not frame.is_maker), None)
 
     @property
     def api(self) -> str | None:
         """The function that was called there, as far as its name is known."""
+        if self.language is not None:
+            return self.language.api
         names = []
         for frame in self.frames:
             if not frame.is_maker:
@@ -164,7 +173,7 @@ class CallSite:
         return _PUBLIC.get(name, name) or None
 
 
-_SiteKey = tuple[str | None, str, int | None]
+_SiteKey = tuple[str | None, str, int | None, LanguageCall | None]
 
 
 @dataclass
@@ -175,12 +184,12 @@ class CallSites:
     _stacks: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     _modules: dict[int, Mapping[str, Any]] = field(default_factory=dict)
 
-    def take(self, line: Mapping[str, Any], mechanism: str) -> None:
-        """Take a task."""
-        key: _SiteKey = (line["creator_program"], mechanism, line.get("site"))
+    def take(self, line: Mapping[str, Any], mechanism: str, language: LanguageCall | None = None) -> None:
+        """Take a task, and what its creator's runtime said."""
+        key: _SiteKey = (line["creator_program"], mechanism, line.get("site"), language)
         if key not in self._sites and len(self._sites) >= _MOST_SITES:
-            key = (None, mechanism, None)
-        site = self._sites.setdefault(key, CallSite(*key))
+            key = (None, mechanism, None, None)
+        site = self._sites.setdefault(key, CallSite(*key[:3], language=language))
         site.created += 1
         site.execed += line["execs"] > 0
         site.cost_ns += line["cost_ns"] or 0
@@ -206,8 +215,9 @@ class CallSites:
             stack = self._stacks.get(site.site) if site.site is not None else None
             frames = [self._frame(frame) for frame in stack["frames"] if frame] if stack is not None else []
             ends = stack["ends"] if stack is not None and stack["ends"] != "complete" else None
-            whole = CallSite(site.program, site.mechanism, frames=frames, ends=ends)
-            callers = tuple((frame.module, frame.module_offset) for frame in frames if not frame.is_maker)
+            whole = CallSite(site.program, site.mechanism, frames=frames, ends=ends, language=site.language)
+            callers: Any = tuple((frame.module, frame.module_offset) for frame in frames if not frame.is_maker)
+            callers = callers if site.language is None else site.language
             merged.setdefault((site.program, site.mechanism, whole.api, callers, ends), whole).add(site)
         return sorted(merged.values(), key=lambda site: (-site.cost_ns, -site.created))
 
@@ -229,7 +239,7 @@ def one_place(sites: Sequence[CallSite]) -> list[CallSite]:
     places: dict[tuple[Any, ...], CallSite] = {}
     for site in sites:
         where = site.where.place if site.where is not None else None
-        whole = CallSite(site.program, site.mechanism, frames=site.frames, ends=site.ends)
+        whole = CallSite(site.program, site.mechanism, frames=site.frames, ends=site.ends, language=site.language)
         places.setdefault((site.program, site.mechanism, site.api, where), whole).add(site)
     return sorted(places.values(), key=lambda site: (-site.cost_ns, -site.created))
 
@@ -252,11 +262,28 @@ def sites_to_json(sites: Sequence[CallSite]) -> list[dict[str, Any]]:
             "did_cut": site.did_cut,
             "helpers": dict(site.helpers.most_common()),
             "where": None if site.where is None else _frame_to_json(site.where),
+            "language": None if site.language is None else _language_to_json(site.language),
             "frames": [_frame_to_json(frame) for frame in site.frames],
             "frames_end": STACK_ENDS.get(site.ends or "", site.ends),
         }
         for site in sites
     ]
+
+
+def _language_to_json(call: LanguageCall) -> dict[str, Any]:
+    return {
+        "runtime": call.runtime,
+        "event": call.event,
+        "frames": [
+            {
+                "function": f"{each.module}.{each.function}",
+                "file": each.file,
+                "line": each.line,
+                "library": each.library,
+            }
+            for each in call.frames
+        ],
+    }
 
 
 def _frame_to_json(frame: StackFrame) -> dict[str, Any]:

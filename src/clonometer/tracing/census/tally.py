@@ -14,12 +14,14 @@ from typing import Any
 
 from clonometer.tracing.census.call_sites import CallSites
 from clonometer.tracing.census.executed import ExecutedTree
+from clonometer.tracing.census.language import LanguageCall, LanguageRecords
 
 NANOSECONDS = 1_000_000_000
 
 #: What a task shares with its creator, and what else its creator asks for, tells which library call made it
 #: (clone(2)).
 _THREAD = "CLONE_THREAD"
+_AS_THREAD = "thread"
 _MEMORY = "CLONE_VM"
 _VFORK = "CLONE_VFORK"
 _CLEAR = "CLONE_CLEAR_SIGHAND"
@@ -64,7 +66,7 @@ def mechanism(
     """
     flags = set(flag_names)
     if _THREAD in flags:
-        return "thread"
+        return _AS_THREAD
     if any(name.startswith("CLONE_NEW") for name in flags):
         return "container"
     if _MEMORY in flags and _VFORK in flags:
@@ -174,22 +176,35 @@ class Census:
     groups: dict[_GroupKey, Group] = field(default_factory=dict)
     executed: ExecutedTree = field(default_factory=ExecutedTree)
     sites: CallSites = field(default_factory=CallSites)
+    written: LanguageRecords = field(default_factory=LanguageRecords)
+    #: From when times are counted, ns of CLOCK_MONOTONIC.
+    begin_ns: int = 0
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Take the next line of the answer."""
         if line["line"] == "begin":
             self.how, self.without = line["how"], line["without"]
+            self.begin_ns = line.get("begin_ns", 0)
+        elif line["line"] == "call":
+            self.written.take(line["text"])
         elif line["line"] == "end":
             self.ended = line
         elif line["line"] == "task":
             group = self._group(line)
             group.take(line)
             self.executed.take(line)
-            self.sites.take(line, group.mechanism)
+            self.sites.take(line, group.mechanism, self._language(line, thread=group.mechanism == _AS_THREAD))
         elif line["line"] == "site":
             self.sites.take_stack(line)
         elif line["line"] == "module":
             self.sites.take_module(line)
+
+    def _language(self, line: Mapping[str, Any], *, thread: bool) -> LanguageCall | None:
+        """What the creator's own runtime said of the call; None where it said nothing."""
+        previous_ns = line.get("previous_ns")
+        after_ns = 0 if previous_ns is None else self.begin_ns + previous_ns
+        until_ns = self.begin_ns + line.get("start_ns", 0)
+        return self.written.find(line["creator"], after_ns, until_ns, makes_thread=thread)
 
     def _group(self, line: Mapping[str, Any]) -> Group:
         flags = tuple(line["flag_names"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from clonometer.tracing.census.call_sites import MISSING_STACKS, STACK_ENDS, CallSite, one_place
 from clonometer.tracing.census.savings import Saving
@@ -20,6 +22,8 @@ _LABEL_MOST = 40
 _ROWS = 15
 _PROGRAMS = 10
 _SITES = 10
+#: What runs programs whose lines are in no file of code.
+_INTERPRETER = re.compile(r"^(?:python|pypy|node|ruby|perl|php|java)[\d.]*$")
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
@@ -287,6 +291,18 @@ def _stackless(census: Census) -> list[str]:
     missing = [f"{stacks[name]:,} {why}" for name, why in MISSING_STACKS.items() if stacks.get(name)]
     if missing:
         sentences.append(f"Of some tasks the call site is not known: {', '.join(missing)}.")
+    silent = {
+        PurePath(clean(site.program or "")).name
+        for site in census.sites.by_cost()
+        if site.language is None
+        and site.mechanism != "thread"
+        and _INTERPRETER.match(PurePath(site.program or "").name)
+    }
+    if silent:
+        sentences.append(
+            f"Lines of scripts are not known of {', '.join(sorted(silent))}: only of Python, where the census has "
+            "started it and --no-hooks is not given."
+        )
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
     sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
     return sentences

@@ -1,0 +1,71 @@
+"""Hooks of runtimes, by which a program that a census starts tells which of its lines makes a task.
+
+They are set by variables of the environment that the runtimes read, keep what these have, and are inherited by all that
+the program starts. A hook writes a line to a file of bounded size just before the task is made; which task that is, is
+told by the thread and the time (`clonometer.tracing.census.language`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+#: Where hooks write to: a program that has it is watched.
+VARIABLE = "CLONOMETER_CALLS"
+#: Every user may add to the file, whom the program may become, and nobody else may read it or list its folder.
+_FOLDER_MODE, _FILE_MODE = 0o711, 0o622
+
+
+class Hooks:
+    """The hooks of one census: what its command has in its environment, and what they have written so far."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._file = None if path is None else path.open("rb", buffering=0)
+        self._rest = b""
+
+    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        """The environment with the hooks in it."""
+        if self._path is None:
+            return dict(given)
+        folders = [str(_FOLDER / "python"), *filter(None, [given.get("PYTHONPATH")])]
+        return {**given, VARIABLE: str(self._path), "PYTHONPATH": os.pathsep.join(folders)}
+
+    def read(self) -> Iterator[str]:
+        """Give the lines that were written since the last time."""
+        if self._file is None:
+            return
+        *lines, self._rest = (self._rest + self._file.read()).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._file is not None:
+            self._file.close()
+
+
+@contextmanager
+def hooks_set(*, wanted: bool) -> Iterator[Hooks]:
+    """Have a file that hooks write to, until the census is over; those that come later find none, and do nothing."""
+    if not wanted:
+        yield Hooks(None)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="clonometer-calls-"))
+    try:
+        folder.chmod(_FOLDER_MODE)
+        path = folder / "calls"
+        path.touch()
+        path.chmod(_FILE_MODE)
+        hooks = Hooks(path)
+        try:
+            yield hooks
+        finally:
+            hooks.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

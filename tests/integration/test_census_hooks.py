@@ -1,0 +1,148 @@
+"""Hooks of runtimes: the line of a program in Python is named, and nothing of the program changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.census import can_trace, run, taken
+
+pytestmark = pytest.mark.real
+
+PLANTED = """\
+import multiprocessing
+import os
+import subprocess
+import threading
+
+
+def plain():
+    subprocess.run(["true"])  # plain
+
+
+def prepared():
+    subprocess.check_call(["true"], preexec_fn=lambda: None)  # prepared
+
+
+def forks():
+    if os.fork() == 0:  # forks
+        os._exit(0)
+    os.wait()
+
+
+def spawns():
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)  # spawns
+
+
+def shell():
+    os.system("exit 0")  # shell
+
+
+def thread():
+    made = threading.Thread(target=lambda: None)
+    made.start()  # thread
+    made.join()
+
+
+def process():
+    made = multiprocessing.get_context("fork").Process(target=len, args=("",))
+    made.start()  # process
+    made.join()
+
+
+for _ in range(2):
+    for call in (plain, prepared, forks, spawns, shell, thread, process):
+        call()
+"""
+EXPECTED = {
+    "plain": ("subprocess.run", False),
+    "prepared": ("subprocess.check_call", False),
+    "forks": ("os.fork", False),
+    "spawns": ("os.posix_spawn", False),
+    "shell": ("os.system", False),
+    "thread": ("threading.Thread.start", True),
+    "process": ("multiprocessing.process.BaseProcess.start", False),
+}
+
+
+def line_of(function: str) -> int:
+    return next(n for n, line in enumerate(PLANTED.splitlines(), 1) if line.endswith(f"# {function}"))
+
+
+def test_each_line_of_a_python_program_is_named(seen_by: str, tmp_path: Path) -> None:
+    script = tmp_path / "planted.py"
+    script.write_text(PLANTED)
+    answer = taken(sys.executable, str(script), how=seen_by)
+    spoken = {site["where"]["function"]: site for site in answer["sites"] if site["language"] is not None}
+    assert set(spoken) == set(EXPECTED)
+    for function, (api, is_thread) in EXPECTED.items():
+        site = spoken[function]
+        assert (site["where"]["file"], site["where"]["line"]) == (str(script), line_of(function))
+        assert site["created"] == 2
+        assert (site["api"].removeprefix("multiprocessing.process."), site["mechanism"] == "thread") == (
+            api.removeprefix("multiprocessing.process."),
+            is_thread,
+        )
+        assert site["language"]["runtime"] == "python"
+
+
+def test_each_thread_has_its_own_line(tmp_path: Path) -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    script = tmp_path / "threads.py"
+    script.write_text(
+        "import subprocess, threading\n"
+        "def left():\n    for _ in range(20): subprocess.run(['true'])\n"
+        "def right():\n    for _ in range(20): subprocess.run(['true'])\n"
+        "made = [threading.Thread(target=each) for each in (left, right)]\n"
+        "[each.start() for each in made]\n[each.join() for each in made]\n"
+    )
+    answer = taken(sys.executable, str(script))
+    counts = {site["where"]["function"]: site["created"] for site in answer["sites"] if site["execed"]}
+    assert counts == {"left": 20, "right": 20}
+
+
+def test_the_program_and_its_children_keep_what_they_had(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "sitecustomize.py").write_text("import sys\nsys.theirs = 'was imported'\n")
+    (tmp_path / "theirs" / "their_module.py").write_text("value = 7\n")
+    source = (
+        "import sys, sitecustomize, their_module, os, subprocess\n"
+        "print(sys.theirs, their_module.value, sitecustomize.__file__)\n"
+        "print([entry for entry in sys.path if 'hooks' in entry])\n"
+        "print(subprocess.check_output([sys.executable, '-c', 'import sys; print(sys.theirs)'], text=True))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "theirs")}
+    bare = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=environment, check=True)
+    seen = run("--json", "--", sys.executable, "-c", source, env=environment)
+    assert seen.stderr == bare.stdout
+    assert "was imported" in bare.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["-I"], ["-S"], ["-E"]], ids=lambda options: " ".join(options) or "plain")
+def test_a_hook_never_changes_what_a_program_writes(options: list[str], tmp_path: Path) -> None:
+    """Also where all descriptors are closed, and where the file has gone: in a daemon that outlives the census."""
+    source = (
+        "import os, sys, subprocess\n"
+        "os.closerange(3, 64)\n"
+        f"mine = os.open({str(tmp_path / 'mine')!r}, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)\n"
+        "os.write(mine, b'mine')\n"
+        "subprocess.run(['true'], check=True)\n"
+        "os.environ['CLONOMETER_CALLS'] = '/no/such/file'\n"
+        "print(subprocess.check_output([sys.executable, '-c', 'import os; os.system(\"echo below\")'], text=True))\n"
+    )
+    ended = run("--json", "--", sys.executable, *options, "-c", source)
+    assert ended.returncode == 0
+    assert ended.stderr == "below\n\n"
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_without_hooks_nothing_is_put_into_the_environment() -> None:
+    source = "import os; print(os.environ.get('CLONOMETER_CALLS'), 'hooks' in os.environ.get('PYTHONPATH', ''))"
+    words: list[Any] = ["--json", "--", sys.executable, "-c", source]
+    assert run("--no-hooks", *words).stderr == "None False\n"
+    assert run(*words).stderr.endswith(" True\n")

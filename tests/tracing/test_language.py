@@ -1,0 +1,75 @@
+"""Lines that hooks write: which task each belongs to, and what is no line at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from clonometer.tracing.census import language
+from clonometer.tracing.census.language import LanguageRecords
+
+LIBRARY = "Lsubprocess\x1fPopen.__init__\x1f/usr/lib/python3/subprocess.py\x1f1024"
+RUN = "Lsubprocess\x1frun\x1f/usr/lib/python3/subprocess.py\x1f548"
+USER = "P__main__\x1fstart_it\x1f/srv/app.py\x1f12"
+
+
+def line(time_ns: int, *frames: str, thread: int = 41, makes: str = "process", event: str = "os.fork") -> str:
+    return "\t".join(["python", str(time_ns), str(thread), makes, event, *frames])
+
+
+def taken(*lines: str) -> LanguageRecords:
+    records = LanguageRecords()
+    for each in lines:
+        records.take(each)
+    return records
+
+
+def test_the_place_is_outside_of_the_library_and_the_api_is_what_was_called_there() -> None:
+    call = taken(line(100, LIBRARY, RUN, USER)).find(41, 0, 150, makes_thread=False)
+    assert call is not None
+    assert call.where is not None
+    assert (call.where.file, call.where.line, call.api) == ("/srv/app.py", 12, "subprocess.run")
+    direct = taken(line(100, USER)).find(41, 0, 150, makes_thread=False)
+    assert direct is not None
+    assert direct.api == "os.fork"
+    assert taken(line(100, LIBRARY)).find(41, 0, 150, makes_thread=False).where is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("thread", "after_ns", "until_ns", "makes_thread", "expected"),
+    [
+        (41, 0, 150, False, True),
+        (41, 0, 100, False, True),
+        (41, 0, 99, False, False),
+        # It was written for the creation before.
+        (41, 100, 150, False, False),
+        (41, 120, 150, False, False),
+        (42, 0, 150, False, False),
+        (41, 0, 150, True, False),
+    ],
+)
+def test_a_line_is_lent_to_no_other_task(
+    thread: int, after_ns: int, until_ns: int, makes_thread: bool, expected: bool
+) -> None:
+    records = taken(line(100, USER))
+    assert (records.find(thread, after_ns, until_ns, makes_thread=makes_thread) is not None) is expected
+
+
+def test_the_last_line_before_a_task_counts_whatever_the_order_of_writing() -> None:
+    first, second = line(100, USER, event="a"), line(200, USER, event="b")
+    for order in ((first, second), (second, first)):
+        records = taken(*order)
+        assert records.find(41, 0, 150, makes_thread=False).event == "a"  # type: ignore[union-attr]
+        assert records.find(41, 150, 250, makes_thread=False).event == "b"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["", "python", "python\tx\t1\tprocess\te", line(1, "Ponly"), line(2**70, USER)])
+def test_what_makes_no_sense_is_counted(text: str) -> None:
+    records = taken(text)
+    assert records.left_out == 1
+    assert records.find(41, 0, 2**62, makes_thread=False) is None
+
+
+def test_it_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_MOST_CALLS", 2)
+    records = taken(*(line(n, USER, event=f"e{n}") for n in range(5)))
+    assert records.left_out == 3
