@@ -27,7 +27,8 @@ standard error. `NO_COLOR` is honoured; where the output is no terminal it has 8
 | exit status | meaning |
 |---|---|
 | 0 | complete; what this machine lacks was skipped |
-| 1 | `check`: a regression is confirmed; `doctor --self-test`: the instrument does not tell the truth here |
+| 1 | `check`: a regression is confirmed; `doctor --self-test`: the instrument does not tell the truth here; \
+`paths --check`: the book is wrong here |
 | 2 | wrong usage or bad input; nothing was measured |
 | 3 | cannot tell: `check` and `doctor --self-test` |
 | 4 | something is missing: some cells failed or had no turn within the budget; nothing that was named can be \

@@ -57,6 +57,17 @@ def test_a_line_that_is_wrong_is_seen_to_be() -> None:
         assert line.reason is not None
 
 
+def test_a_function_that_is_not_on_the_stack_is_seen_to_be_wrong() -> None:
+    perl = BOOK.runtime("perl")
+    system = next(path for path in perl.paths if path.name == "system")
+    broken = replace(system, frames=("Perl_pp_backtick",))
+    [line] = check_paths(book=PathBook((replace(perl, paths=(broken,)),))).runtimes[0].lines
+    if line.verdict is Status.HOLDS:
+        pytest.skip("stacks have no names here")
+    assert line.verdict is Status.FAILS
+    assert "the stack has" in (line.reason or "")
+
+
 def test_a_snippet_that_fails_is_no_verdict_on_the_book() -> None:
     bash = BOOK.runtime("bash")
     failing = replace(bash.paths[0], snippet="/bin/true\necho 'no luck today' >&2\nexit 3")

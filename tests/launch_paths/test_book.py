@@ -97,6 +97,18 @@ def test_threads_count_where_a_runtime_has_none_of_its_own() -> None:
     assert difference(node, worker, [], 7) is None
 
 
+def test_a_stack_whose_names_are_all_known_must_have_a_function_of_the_line() -> None:
+    glibc = BOOK.runtime("glibc")
+    path = next(path for path in glibc.paths if path.name == "popen")
+    saw = [SeenTask("posix_spawn", ("sh",))]
+    right, unknown, wrong = ["popen@@GLIBC_2.2.5", "main"], ["posix_spawn", None], ["system", "main"]
+    assert difference(glibc, path, saw, 0) is None
+    assert difference(glibc, path, saw, 0, stacks=[right]) is None
+    assert difference(glibc, path, saw, 0, stacks=[unknown]) is None
+    assert difference(glibc, path, saw, 0, stacks=[wrong]) == "the book has popen, the stack has system, main"
+    assert difference(glibc, path, saw, 0, stacks=[wrong, right]) is None
+
+
 def test_a_task_that_is_only_tried_may_be_missing() -> None:
     go = BOOK.runtime("go")
     path = next(path for path in go.paths if path.name == "command")

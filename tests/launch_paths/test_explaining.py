@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from clonometer.launch_paths.explaining import PathFit, explain, seen_task
@@ -88,6 +91,27 @@ def test_who_is_root_decides_between_lines() -> None:
     assert names(fits("ruby", "3.1.2", "vfork > git", "umask", is_root=True)) == []
 
 
+def with_stack(runtime: str, version: str, task: str, *functions: str | None) -> list[str]:
+    return names(explain(BOOK.runtime(runtime), version, SeenTask.read(task), None, functions=functions))
+
+
+def test_the_stack_of_the_creator_names_the_api() -> None:
+    assert set(with_stack("python", "3.11.7", "fork > git", "_Fork", "os_fork", "main")) == {"os.spawn", "os.fork-exec"}
+    assert with_stack("perl", "5.36.0", "fork > git", "_Fork", "Perl_pp_backtick", None) == ["backticks"]
+    assert with_stack("glibc", "2.36", "posix_spawn > sh", "__clone3", "popen@@GLIBC_2.2.5", "main") == ["popen"]
+    spawned = "_ZN4node17SyncProcessRunner5SpawnERKN2v820FunctionCallbackInfoE"
+    assert with_stack("node", "20.20.2", "fork > git", "uv_spawn", spawned) == ["spawnSync"]
+
+
+def test_a_stack_without_names_decides_nothing() -> None:
+    assert with_stack("perl", "5.36.0", "fork > git", "_Fork", None) == with_stack("perl", "5.36.0", "fork > git")
+
+
+def test_a_creation_by_code_that_no_line_names_fits_no_line() -> None:
+    """As of a C extension that forks by itself."""
+    assert with_stack("python", "3.11.7", "fork > git", "_Fork", "my_extension_fork", "main") == []
+
+
 def test_what_no_line_knows_is_named() -> None:
     [fit] = fits("python", "3.11.7", "vfork > git", "close_range", "setsid", "unshare", "write")
     assert fit.path.name == "start_new_session"
@@ -121,3 +145,26 @@ def test_each_line_of_the_book_fits_itself() -> None:
 
 def _is_outdone(child: tuple[str, ...], fitting: tuple[PathFit, ...], task: SeenTask) -> bool:
     return bool(fitting) and all(set(child) <= set(fit.path.child) for fit in fitting)
+
+
+def test_what_was_seen_of_real_launches_is_explained_by_their_line() -> None:
+    """Seen by strace and a census: each line of the book that could be run, the last of its tasks (tests/data)."""
+    file = Path(__file__).parents[1] / "data/launches_seen.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    missed, sure = [], 0
+    for each in lines:
+        fitting = names(
+            explain(
+                BOOK.runtime(each["runtime"]),
+                each["version"],
+                SeenTask.read(each["task"]),
+                each["calls"],
+                functions=each["functions"],
+                is_root=each["root"],
+            )
+        )
+        sure += fitting == [each["line"]]
+        missed += [] if each["line"] in fitting else [(each["runtime"], each["line"], fitting)]
+    assert missed == []
+    assert len(lines) > 240
+    assert sure >= 120

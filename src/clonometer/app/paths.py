@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import UsageError
 from clonometer.launch_paths.checks import CheckedBook, CheckedLine, CheckedVersion
-from clonometer.launch_paths.judging import UNSEEN, difference, differing_tasks, named
+from clonometer.launch_paths.judging import UNSEEN, Stack, difference, differing_tasks, named
 from clonometer.launch_paths.types import SeenTask
 from clonometer.verdicts import Status
 
 if TYPE_CHECKING:
     from clonometer.launch_paths.types import LaunchPath, PathBook, RuntimeBook, SeenBook
-    from clonometer.runner.launches import Located
+    from clonometer.runner.launches import Located, Ran
 
 _THREAD = "thread"
+#: Where the stacks of threads begin.
+_STARTS = {"_start", "main", "start_thread", "__clone3"}
 
 
 def _nothing(line: str) -> None:
@@ -131,7 +133,7 @@ def _line(runtime: RuntimeBook, path: LaunchPath, located: Located, ways: set[st
         return CheckedLine(path.name, Status.UNKNOWN, reason=ran.failure)
     ways.add(ran.how)
     saw, threads = _seen(ran.tasks, Path(located.program).name)
-    wrong = difference(runtime, path, saw, threads, architecture=os.uname().machine)
+    wrong = difference(runtime, path, saw, threads, stacks=_stacks(ran), architecture=os.uname().machine)
     if wrong is None and path.setting:
         wrong = _unmended(runtime, path, located)
     return CheckedLine(path.name, Status.FAILS if wrong else Status.HOLDS, tuple(map(str, saw)), threads, wrong)
@@ -148,6 +150,18 @@ def _unmended(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str |
     saw, _ = _seen(ran.tasks, Path(located.program).name)
     wrong = differing_tasks(tuple(map(SeenTask.read, path.mended)), saw, os.uname().machine)
     return None if wrong is None else f"with {path.setting} {wrong}"
+
+
+def _stacks(ran: Ran) -> list[Stack]:
+    """The stack of each task but threads that has one; None at the end of one that does not reach where it begins."""
+    stacks: list[Stack] = []
+    for task in ran.tasks:
+        site = ran.sites.get(task.get("site", -1))
+        if site is not None and "CLONE_THREAD" not in task["flag_names"]:
+            names = [frame.get("function") for frame in site["frames"]]
+            # Of code without tables for unwinding, as musl's, a stack may end early and seem complete.
+            stacks.append(names if _STARTS & {*names} else [*names, None])
+    return stacks
 
 
 def _seen(tasks: Sequence[Mapping[str, Any]], program: str) -> tuple[list[SeenTask], int]:

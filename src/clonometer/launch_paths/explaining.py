@@ -68,6 +68,7 @@ def explain(
     task: SeenTask,
     calls: Collection[str] | None,
     *,
+    functions: Sequence[str | None] = (),
     is_root: bool | None = None,
 ) -> tuple[PathFit, ...]:
     """Name the lines of the book that fit a task.
@@ -81,6 +82,9 @@ def explain(
     calls
         What it did before the first of them: names of `CALLS`, or of system calls. None where that was not seen: then
         options that only these tell apart all fit.
+    functions
+        The functions in the native stack of the creator, None for each whose name is not known; empty: no stack was
+        seen.
     is_root
         Whether the creator is root; None where that is not known.
 
@@ -95,7 +99,11 @@ def explain(
         for path in (runtime.paths if version is None else runtime.of_version(version))
         if any(_fits(each, task) for each in path.tasks) and _may_be(path, did, is_root)
     ]
-    claims = {path.name: _claims(path, task, did) for path in fitting}
+    on_stack = {path.name: path.frames_in(functions) for path in fitting}
+    # Of a stack that names the functions of some lines, or all of its own, the lines are not that have others.
+    if any(on_stack.values()) or (functions and None not in functions):
+        fitting = [path for path in fitting if on_stack[path.name] or not path.frames]
+    claims = {path.name: _claims(path, task, did) | on_stack[path.name] for path in fitting}
     best = [path for path in fitting if not any(claims[path.name] < other for other in claims.values())]
     known = {call for path in best for call in (*path.child, *_USUAL)}
     unexplained = tuple(sorted((did or frozenset()) - known))
@@ -115,10 +123,14 @@ def _fits(line: SeenTask, task: SeenTask) -> bool:
 def _claims(path: LaunchPath, task: SeenTask, did: frozenset[str] | None) -> frozenset[str]:
     """What a line says that was seen of a task: what it did, if anybody saw that, and the helpers that it executed."""
     helpers = {program for each in path.tasks if _fits(each, task) for program in each.programs if program != _ANY}
-    return frozenset(helpers if did is None else {*helpers, *path.child})
+    return frozenset(helpers if did is None else {*helpers, *(did & {*path.child})})
 
 
 def _may_be(path: LaunchPath, did: frozenset[str] | None, is_root: bool | None) -> bool:
     if is_root is not None and ("not root" if is_root else "root") in path.needs:
         return False
-    return did is None or (did >= set(path.child) and not did & set(path.without))
+    if did is None:
+        return True
+    # Of a launch with several tasks, each does a part of what the line says.
+    does_all = did >= {*path.child} or len(path.tasks) > 1
+    return does_all and not did & {*path.without}

@@ -14,10 +14,22 @@ UNSEEN = "..."
 _WITHOUT_VFORK = ("aarch64", "riscv64", "loongarch64")
 
 
+#: The functions in the native stack of a task's creator, innermost first, None for each without a name.
+Stack = Sequence[str | None]
+
+
 def difference(
-    runtime: RuntimeBook, path: LaunchPath, saw: Sequence[SeenTask], threads: int, *, architecture: str = "x86_64"
+    runtime: RuntimeBook,
+    path: LaunchPath,
+    saw: Sequence[SeenTask],
+    threads: int,
+    *,
+    stacks: Sequence[Stack] = (),
+    architecture: str = "x86_64",
 ) -> str | None:
     """Say where a line differs from what was seen of its snippet; None where it does not.
+
+    ``stacks`` has the stack of each task whose stack was seen. They are compared only where all their names are known.
 
     Examples
     --------
@@ -33,6 +45,8 @@ def difference(
         return wrong
     if runtime.counts_threads and threads != path.threads:
         return f"the book has {counted(path.threads, 'thread')}, the kernel saw {threads}"
+    if path.frames and stacks and not any(None in stack or path.frames_in(stack) for stack in stacks):
+        return f"the book has {' or '.join(path.frames)}, the stack has {', '.join(map(str, stacks[-1][:8]))}"
     return None
 
 

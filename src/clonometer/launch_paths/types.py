@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Annotated
 
 from clonometer.errors import unknown
@@ -105,10 +106,17 @@ class LaunchPath:
     when: Annotated[str, Mark.OPTIONAL, "What else must hold."] = ""
     needs: Annotated[tuple[Annotated[str, OneOf(NEEDS)], ...], Mark.OPTIONAL, "What a machine needs to run it."] = ()
     child: Annotated[
-        tuple[Annotated[str, OneOf(CALLS)], ...], Mark.OPTIONAL, "What the child does before its program."
+        tuple[Annotated[str, OneOf(CALLS)], ...],
+        Mark.OPTIONAL,
+        "What the child does before its program, as its sources say: a check does not see it.",
     ] = ()
     without: Annotated[
         tuple[Annotated[str, OneOf(CALLS)], ...], Mark.OPTIONAL, "What the child does not do, unlike others."
+    ] = ()
+    frames: Annotated[
+        tuple[str, ...],
+        Mark.OPTIONAL,
+        "Functions of which one is in the native stack of the creator, unless symbols are missing; * is any text.",
     ] = ()
     threads: Annotated[Count, Mark.OPTIONAL, "Threads that it makes beside."] = 0
     instead: Annotated[str, Mark.OPTIONAL, "What to write instead; empty: nothing better is known."] = ""
@@ -138,6 +146,11 @@ class LaunchPath:
         if self.since is not None and self.until is not None:
             return self.since if self.since == self.until else f"{self.since} to {self.until}"
         return f"from {self.since}" if self.since is not None else f"to {self.until}" if self.until is not None else ""
+
+    def frames_in(self, functions: Iterable[str | None]) -> frozenset[str]:
+        """Those of its frames that are among functions, whose names may end in @ and a version of their symbol."""
+        names = [name.partition("@")[0] for name in functions if name is not None]
+        return frozenset(frame for frame in self.frames if any(fnmatchcase(name, frame) for name in names))
 
     def is_of(self, version: str) -> bool:
         """Whether a version of the runtime has it."""

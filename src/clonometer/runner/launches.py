@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess  # noqa: TID251 (builds and identifies what is watched, as runner does)
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,9 +33,13 @@ class Located:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a census saw of a snippet: lines of its tasks in the order in which they began; why it failed, or None."""
+    """What a census saw of a snippet: lines of its tasks in the order in which they began; why it failed, or None.
+
+    ``sites`` has the line of each stack, by its number.
+    """
 
     tasks: tuple[Mapping[str, Any], ...] = ()
+    sites: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     failure: str | None = None
     how: str = ""
     lost: int = 0
@@ -131,21 +135,24 @@ def _watched(words: Sequence[str], folder: Path) -> Ran:
     tasks: list[Mapping[str, Any]] = []
     ended: dict[str, Any] = {}
     begun: dict[str, Any] = {}
+    sites: dict[int, Mapping[str, Any]] = {}
 
     def receive(line: dict[str, Any]) -> None:
         if line["line"] == "task":
             tasks.append(line)
+        if line["line"] == "site":
+            sites[line["site"]] = line
         {"begin": begun, "end": ended}.get(line["line"], {}).update(line)
 
     errors = folder / "errors"
     errors.touch()
     command = ["sh", "-c", _QUIETLY, "sh", str(folder), *words]
     # Until all have ended: of a daemon the first process ends before the last has been made.
-    take_census(receive, command=command, seconds=_RUN_S, until_all_end=True, stacks=False)
+    take_census(receive, command=command, seconds=_RUN_S, until_all_end=True)
     if ended["interrupted"]:
         raise KeyboardInterrupt
     tasks.sort(key=lambda line: (line["start_ns"], line["tid"]))
-    return Ran(tuple(tasks), _failure(ended, errors), str(begun["how"]), int(ended["lost"]))
+    return Ran(tuple(tasks), sites, _failure(ended, errors), str(begun["how"]), int(ended["lost"]))
 
 
 def _failure(ended: Mapping[str, Any], errors: Path) -> str | None:
