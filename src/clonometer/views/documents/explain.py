@@ -53,7 +53,7 @@ from clonometer.views.explain_texts import (
 from clonometer.views.table import Column, Table
 from clonometer.views.thinning import MOST_DRAWN, ends
 
-_BAR = 15
+_BAR = 12
 # Events that a terminal shows; a page has more room.
 _TERMINAL_ROWS = 60
 _POINT = "Point at a bar or a mark to see what it means. All charts have one time axis."
@@ -123,14 +123,16 @@ def _details(side: Explanation, of: str, *, timeline: bool, calls: bool) -> list
         Heading(f"What a launch{of} does"), BulletList([*made_sentences(side), *steps]),
         Paragraph(predicted_sentence(side) or ""),
     ]  # fmt: skip
+    folds: list[DocumentBlock] = []
     if of:
-        does.append(Fold("Each part with its interval", [TableBlock(budget_table(side))]))
+        folds.append(Fold("Each part with its interval", [TableBlock(budget_table(side))]))
     if side.calls:
         inflated = ", times inflated by ptrace" if side.calls_inflated else ""
-        does.append(Fold(f"Its system calls{inflated}", [TableBlock(calls_table(side))], calls))
+        folds.append(Fold(f"Its system calls{inflated}", [TableBlock(calls_table(side))], calls))
     if side.listing:
         heading = "Its calls with their arguments, by ptrace, which says nothing of their times"
-        does.append(Fold(heading, [_ends_table(*[listing_table(side.listing)] * 2)], True))
+        listing = listing_table(side.listing)
+        folds.append(Fold(heading, [TableBlock(_shortened(listing, *ends(len(side.listing))), (listing,))], True))
     counters = side.counters
     if counters is not None and counters.rows:
         about = (
@@ -138,8 +140,9 @@ def _details(side: Explanation, of: str, *, timeline: bool, calls: bool) -> list
             "alone; every row includes what noting its events took."
         )
         blocks: list[DocumentBlock] = [Paragraph(about), TableBlock(counter_table(counters), names_dropped=True)]
-        does.append(Fold("What the processor counted", blocks, True))
-    return [does, [_events(each, timeline) for each in side.timelines]]
+        folds.append(Fold("What the processor counted", blocks, True))
+    folds += [_events(each, timeline) for each in side.timelines]
+    return [does, *([fold] for fold in folds)]
 
 
 def _events(timeline: Timeline, wished: bool) -> Fold:
