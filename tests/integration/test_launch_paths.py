@@ -90,7 +90,7 @@ def test_a_snippet_that_cannot_be_built_says_why() -> None:
 def test_daemons_are_seen_whole() -> None:
     perl = BOOK.runtime("perl")
     twice = "if (fork() == 0) { if (fork() == 0) { select(undef, undef, undef, 0.3); fork() or exit 0; } exit 0; }"
-    path = replace(perl.paths[0], snippet=twice, sees=("fork", "fork", "fork"))
+    path = replace(perl.paths[0], snippet=twice, sees=("fork", "fork", "fork"), frames=())
     [line] = check_paths(book=PathBook((replace(perl, paths=(path,)),))).runtimes[0].lines
     assert line.verdict is Status.HOLDS, line
 
