@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clonometer.host.source import FactUnavailable, Source
-from clonometer.host.target.runtime import Runtime, read_runtime
+from clonometer.host.target.runtime import Runtime, read_program, read_runtime
 
 PID = 41
 LIBC = "/lib/libc.so.6"
@@ -105,6 +105,45 @@ def test_a_fifo_with_the_name_of_a_runtime_is_not_waited_for(tmp_path: Path) -> 
     place.unlink()
     os.mkfifo(place)
     assert read_runtime(source, PID) == Runtime("bash", None, "/bin/bash")
+
+
+def planted(root: Path, files: dict[str, bytes]) -> Source:
+    for name, content in files.items():
+        place = root / name.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return Source(root)
+
+
+PROGRAMS = {
+    "a link": ({"/usr/bin/python3.12": b"\x7fELF\x003.12.4\0"}, ("python", "3.12.4")),
+    "a script": (
+        {"/usr/bin/python3": b"#!/usr/bin/perl -w\nuse strict;", "/usr/bin/perl": b"\0v5.36.0\0"},
+        ("perl", "5.36.0"),
+    ),
+    "musl": ({"/usr/bin/python3": b"\x7fELF/lib/ld-musl-x86_64.so.1\0"}, ("musl", None)),
+    "a program in C": ({"/usr/bin/python3": b"\x7fELF\0libc.so.6\0"}, ("glibc", None)),
+    "go": ({"/usr/bin/python3": go_header("go1.22.1")}, ("go", "1.22.1")),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_runtime_of_a_program_that_has_ended_is_read_from_its_file(tmp_path: Path, name: str) -> None:
+    files, expected = PROGRAMS[name]
+    renamed = {"/srv/app" if file == "/usr/bin/python3" else file: content for file, content in files.items()}
+    source = planted(tmp_path, renamed)
+    if name == "a link":
+        (tmp_path / "srv").mkdir()
+        (tmp_path / "srv/app").symlink_to(tmp_path / "usr/bin/python3.12")
+    runtime = read_program(source, "/srv/app")
+    assert (runtime.name, runtime.version) == expected
+
+
+@pytest.mark.parametrize("content", [None, b"\x7fELF static", b"#!/usr/bin/env python3\n", b"#!/gone\n", b""])
+def test_a_program_of_which_nothing_is_known_has_a_reason(tmp_path: Path, content: bytes | None) -> None:
+    source = planted(tmp_path, {} if content is None else {"/srv/app": content})
+    with pytest.raises(FactUnavailable):
+        read_program(source, "/srv/app")
 
 
 def test_what_is_not_known_or_not_readable_has_a_reason(tmp_path: Path) -> None:

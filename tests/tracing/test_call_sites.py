@@ -118,15 +118,14 @@ def test_what_children_did_is_added_up_and_options_are_shown() -> None:
     stack = site(0, *LIBRARY, frame(1, "f", 80, line=12))
     census = taken(
         task(site=0, did=did, did_cut=False, helper="/bin/sh"),
-        task(site=0, did={"close": 1}, did_cut=True, helper=None),
-        task(site=0, did=None, helper=None),
+        task(site=0, did={"setsid": 1, "close": 40, "dup2": 1}, did_cut=True, helper=None),
         stack,
         *MODULES,
         ended(stacks=STACKS),
     )
     answer = census_to_json(census, ["x"], None)
     (only,) = answer["sites"]
-    assert only["did"]["close"] == {"tasks": 2, "times": 201}
+    assert only["did"]["close"] == {"tasks": 2, "times": 240}
     assert (only["did_known"], only["did_cut"], only["helpers"]) == (2, 1, {"/bin/sh": 1})
     row = next(line for line in render_census(census, "x", width=140).splitlines() if "a.c:12" in line)
     assert " setsid " in row
@@ -152,3 +151,17 @@ def test_what_a_runtime_said_is_the_place() -> None:
     answer = census_to_json(spoken, ["x"], None)
     jsonschema.validate(answer, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text()))
     assert "not known of python3: only of Python, where" in " ".join(render_census(spoken, "x").split())
+
+
+def test_launches_of_one_line_with_other_options_are_other_sites() -> None:
+    stack = site(0, *LIBRARY, frame(1, "f", 80, line=12))
+    options: list[dict[str, int] | None] = [{"setsid": 1}, {"chdir": 1}, {"setsid": 1, "dup2": 1}, None, {"setsid": 1}]
+    lines = [task(site=0, did=did, did_cut=False, helper=None) for did in options]
+    census = taken(*lines, stack, *MODULES, ended(stacks=STACKS))
+    counts = {each.calls: each.created for each in census.sites.by_cost()}
+    assert counts == {
+        frozenset({"setsid"}): 2,
+        frozenset({"chdir"}): 1,
+        frozenset({"setsid", "dup2"}): 1,
+        None: 1,
+    }

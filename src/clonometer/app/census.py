@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,18 @@ from clonometer.app.census_costs import making_costs_ns
 from clonometer.app.commands import check_command, not_started
 from clonometer.app.predicting import LivePredictions
 from clonometer.errors import UsageError
+from clonometer.host.source import FactUnavailable, Source
+from clonometer.host.target.runtime import read_program, read_runtime
+from clonometer.launch_paths.reading import load_book
 from clonometer.runner.census import take_census
 from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.tracing.census.launches import LaunchSite, RuntimeVersion, launch_to_json, launches, worth_changing
 from clonometer.tracing.census.savings import Saving, savings
 from clonometer.tracing.census.tally import Census
 from clonometer.tracing.census.to_json import census_to_json
 
+#: A program whose files cannot be read is not asked at each of its tasks.
+_MOST_TRIES, _MOST_PROGRAMS = 3, 200
 # What the census keeps of each prediction.
 _PREDICTED = ("schema", "pid", "process", "rss_bytes", "fork", "waits")
 
@@ -25,8 +34,9 @@ _PREDICTED = ("schema", "pid", "process", "rss_bytes", "fork", "waits")
 class CensusAnswer:
     """The tasks of a program: of a ``command``, or of the process ``pid`` and its descendants.
 
-    ``savings`` says what other ways to make the tasks would save; ``predictions`` what a fork would cost the largest
-    process that made some, where this machine was calibrated.
+    ``launches`` has each call site with the option that chose its path, and what to write instead. ``savings`` says
+    what other ways to make the tasks of a program would save, where its launches do not. ``predictions`` says what a
+    fork would cost the largest process that made some, where this machine was calibrated.
     """
 
     tally: Census
@@ -34,10 +44,12 @@ class CensusAnswer:
     pid: int | None
     savings: Sequence[Saving]
     predictions: Sequence[Mapping[str, Any]]
+    launches: Sequence[LaunchSite] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of docs/schemas/census.schema.json; times in ns."""
         written = census_to_json(self.tally, self.command, self.pid, self.savings)
+        written["launches"] = [launch_to_json(launch) for launch in self.launches]
         if self.predictions:
             written["predictions"] = [{key: each[key] for key in _PREDICTED} for each in self.predictions]
         return written
@@ -102,12 +114,13 @@ def census(
     """
     words = tuple(command)
     _check(words, pid)
-    tally, foreseen = Census(), LivePredictions()
+    tally, foreseen, runtimes = Census(), LivePredictions(), _Runtimes()
 
     def receive(line: Mapping[str, Any]) -> None:
         tally.take(line)
         if line["line"] == "task":
             foreseen.glance(line["creator"])
+            runtimes.glance(line["creator"], line["creator_program"])
         if line["line"] == "outlived":
             progress.say(_outlived(line["alive"], "The command" if words else f"Process {pid}"))
 
@@ -126,8 +139,53 @@ def census(
     )
     if tally.ended["not_started"]:
         raise not_started(words[0], int(tally.ended["not_started"]))
-    worth = _savings(tally, progress) if advice else []
-    return CensusAnswer(tally, words, pid, worth, foreseen.documents(pid))
+    costs_ns = _costs_ns(tally, progress) if advice else {}
+    is_root = os.geteuid() == 0 if words else None
+    if words:
+        # Of another process, what stands here under that name may be another file.
+        runtimes.complete(group.creator for group in tally.groups.values())
+    listed = launches(tally, runtimes.versions, load_book(), costs_ns, is_root=is_root)
+    changed = {launch.site.program for launch in worth_changing(listed)}
+    worth = [saving for saving in savings(tally, costs_ns) if saving.group.creator not in changed]
+    return CensusAnswer(tally, words, pid, worth, foreseen.documents(pid), listed)
+
+
+class _Runtimes:
+    """What the programs of a census run, each read while a process of it is there: by the path of the program."""
+
+    def __init__(self) -> None:
+        self.versions: dict[str, RuntimeVersion] = {}
+        self._tries = Counter[str]()
+
+    def glance(self, pid: int, program: str | None) -> None:
+        """Look at a process that made a task, unless its program is known."""
+        if program is None or program in self.versions or self._tries[program] >= _MOST_TRIES:
+            return
+        if len(self._tries) >= _MOST_PROGRAMS and program not in self._tries:
+            return
+        self._tries[program] += 1
+        source = Source(Path("/"))
+        with suppress(FactUnavailable):
+            runtime = read_runtime(source, pid)
+            if _still_runs(pid, program):
+                self.versions[program] = RuntimeVersion(runtime.name, runtime.version)
+
+    def complete(self, programs: Iterable[str | None]) -> None:
+        """Read the files of programs whose processes had ended too soon."""
+        for program in {program for program in programs if program is not None} - self.versions.keys():
+            with suppress(FactUnavailable):
+                runtime = read_program(Source(Path("/")), program)
+                self.versions[program] = RuntimeVersion(runtime.name, runtime.version)
+
+
+def _still_runs(pid: int, program: str) -> bool:
+    """Whether a process runs a program, or a script of this name: it may have executed another one meanwhile."""
+    try:
+        file = Path(f"/proc/{pid}/root{program}")
+        with file.open("rb") as content:
+            return content.read(2) == b"#!" or file.samefile(f"/proc/{pid}/exe")
+    except OSError:
+        return False
 
 
 def _check(words: tuple[str, ...], pid: int | None) -> None:
@@ -151,9 +209,7 @@ def _outlived(alive: int, name: str) -> str:
     return f"{name} has ended; {tasks} on, and the census with them. Ctrl-C ends the census."
 
 
-def _savings(tally: Census, progress: Progress) -> list[Saving]:
-    """What other ways would save; nothing is measured for a census without times, or that was interrupted."""
+def _costs_ns(tally: Census, progress: Progress) -> Mapping[str, tuple[float, float]]:
+    """What other ways cost here; nothing is measured for a census without times, or that was interrupted."""
     timed = any(group.times["making_ns"] for group in tally.groups.values())
-    if not timed or tally.ended["interrupted"]:
-        return []
-    return savings(tally, making_costs_ns(progress))
+    return making_costs_ns(progress) if timed and not tally.ended["interrupted"] else {}

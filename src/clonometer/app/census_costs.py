@@ -24,10 +24,10 @@ _BUDGET_S = 2.0
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, float]:
-    """Give what a making costs at most, in ns, for each way of `census_ways`; what cannot be measured is left out.
+def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, tuple[float, float]]:
+    """Give what a making costs, in ns, for each way of `census_ways`; what cannot be measured is left out.
 
-    It is the high end of the median's interval.
+    It is the median's 95% interval.
 
     Raises
     ------
@@ -37,11 +37,11 @@ def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, float]:
     try:
         drivers, catalogue = find_catalogue(progress)
         text = kept_text(
-            f"most-making-costs-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue, progress))
+            f"making-cost-ends-{_key(catalogue)}.json", lambda: json.dumps(_measure(drivers, catalogue, progress))
         )
     except ClonometerError:
         return {}
-    return {way: float(cost_ns) for way, cost_ns in json.loads(text).items()}
+    return {way: (float(low_ns), float(high_ns)) for way, (low_ns, high_ns) in json.loads(text).items()}
 
 
 def _key(catalogue: Catalogue) -> str:
@@ -53,7 +53,7 @@ def _key(catalogue: Catalogue) -> str:
     return hashlib.sha256(f"{boot} {json.dumps(catalogue.raw, sort_keys=True)}".encode()).hexdigest()[:16]
 
 
-def _measure(drivers: Drivers, catalogue: Catalogue, progress: Progress) -> dict[str, float]:
+def _measure(drivers: Drivers, catalogue: Catalogue, progress: Progress) -> dict[str, tuple[float, float]]:
     from clonometer.plan.adhoc import plan_from_arguments
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.observed import observe
@@ -65,9 +65,12 @@ def _measure(drivers: Drivers, catalogue: Catalogue, progress: Progress) -> dict
     with briefly_measured(plan, catalogue, drivers, seed=1, progress=progress) as (run, _):
         rows = [row.estimate for row in estimate_cells(observe(run), run.document)]
     return {
-        ways[row.workload]: row.median_high_ns
+        ways[row.workload]: (row.median_low_ns, row.median_high_ns)
         for row in rows
-        if row.temperature == "warm" and row.stage == STAGE_ORDER[0] and row.median_high_ns is not None
+        if row.temperature == "warm"
+        and row.stage == STAGE_ORDER[0]
+        and row.median_low_ns is not None
+        and row.median_high_ns is not None
     }
 
 

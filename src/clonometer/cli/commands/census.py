@@ -110,7 +110,8 @@ def _print(answer: CensusAnswer, out: Path | None, *, pages: Pages, as_json: boo
     if out is not None:
         write_text(out, json_text(written))
     name = Path(answer.command[0]).name if answer.command else f"Process {answer.pid}"
-    shown = (answer.tally, name, answer.savings, [beside(document) for document in answer.predictions])
+    predicted = [beside(document) for document in answer.predictions]
+    shown = (answer.tally, name, answer.savings, predicted, answer.launches)
     print_document(census_document, *shown, json=written, pages=pages, as_json=as_json, wide=wide)
     if out is not None and not as_json:
         click.echo(f"\nWrote {out}.")

@@ -21,6 +21,7 @@ from clonometer.host.source import FactUnavailable, Source
 
 #: Node's program has some 100 MB, a JVM's library 20.
 _MOST_BYTES = 512 << 20
+_GLIBC, _MUSL, _MOST_SHEBANG = b"\0libc.so.6\0", b"/ld-musl-", 256
 _GO = b"\xff Go buildinf:"
 _GO_INLINE, _GO_STRING = 2, 32
 
@@ -32,6 +33,35 @@ class Runtime:
     name: Annotated[str, "python, node, java, go, rust, ruby, perl, php, dotnet, bash, dash, make, musl or glibc."]
     version: Annotated[str | None, "As far as its files tell, such as 3.11.2 or 3.11; null where they do not."]
     file: Annotated[str, "The file that told it, as the process sees it."]
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Files as a process sees them: below a root, with the link to its program where that was deleted."""
+
+    source: Source
+    root: str
+    program: str | None = None
+
+    def contents(self, file: str) -> Iterator[mmap.mmap]:
+        """The file's bytes, once; nothing where it cannot be read."""
+        place = f"{self.root}{file}"
+        if file.endswith(" (deleted)"):
+            if self.program is None:
+                return
+            place = self.program
+        try:
+            # A fifo or a device of that name would block, or act.
+            descriptor = os.open(self.source.path(place), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and 0 < status.st_size <= _MOST_BYTES:
+                with mmap.mmap(descriptor, status.st_size, prot=mmap.PROT_READ) as content:
+                    yield content
+        finally:
+            os.close(descriptor)
 
 
 @dataclass(frozen=True)
@@ -50,8 +80,8 @@ def _mark(runtime: str, file: str, version: str | None = None) -> _Mark:
 
 # The first that fits counts: a JVM is looked for before the C library that it uses.
 _MARKS = (
-    _mark("java", r"libjvm\.so"),
-    _mark("dotnet", r"(?:Microsoft\.NETCore\.App/(\d[\w.-]*)/)?libcoreclr\.so"),
+    _mark("java", r"libjvm\.so|java"),
+    _mark("dotnet", r"(?:Microsoft\.NETCore\.App/(\d[\w.-]*)/)?libcoreclr\.so|dotnet"),
     _mark("node", r"libnode\.so\.\d+|node|nodejs", r"node\.js/v(\d+\.\d+\.\d+)"),
     _mark("python", r"(?:libpython|python)(\d\.\d+)[\w.]*", r"\0({}\.\d+[\w+]*)\0"),
     _mark("ruby", r"(?:libruby-?|ruby)(\d\.\d+)?[\w.]*", r"ruby (\d+\.\d+\.\d+)"),
@@ -75,27 +105,62 @@ def read_runtime(source: Source, pid: int) -> Runtime:
 
     Raises
     ------
-    Lack
+    FactUnavailable
         If the process's files may not be read, or none is known.
     """
-    files = _mapped_files(source, pid)
-    program = _program(source, pid, files)
-    runtime = (
-        _marked(source, pid, files, _MARKS)
-        or (program is not None and _compiled(source, pid, program))
-        or _marked(source, pid, files, _C_LIBRARIES)
-    )
-    if runtime:
-        return runtime
-    raise FactUnavailable(f"/proc/{pid}/maps names no runtime that is known")
+    mapped = _mapped_files(source, pid)
+    files = _Files(source, f"/proc/{pid}/root", f"/proc/{pid}/exe")
+    runtime = _marked(files, mapped, _MARKS) or _compiled(files, _program(source, pid, mapped))
+    runtime = runtime or _marked(files, mapped, _C_LIBRARIES)
+    if runtime is None:
+        raise FactUnavailable(f"/proc/{pid}/maps names no runtime that is known")
+    return runtime
 
 
-def _marked(source: Source, pid: int, files: list[str], marks: Sequence[_Mark]) -> Runtime | None:
+def read_program(source: Source, program: str) -> Runtime:
+    """Say which runtime a program runs, from its file: what is known of a process that has ended.
+
+    Of a script it is that of its interpreter. The C library is taken to be the one of the running system.
+
+    Raises
+    ------
+    FactUnavailable
+        If it cannot be read, or no runtime is known by it.
+    """
+    files = _Files(source, "")
+    file = _resolved(source, program)
+    for content in files.contents(file):
+        if content[:2] == b"#!":
+            words = bytes(content[2:_MOST_SHEBANG]).partition(b"\n")[0].decode("utf-8", "replace").split()
+            # env finds the interpreter along PATH, which is not this process's business.
+            if words and not words[0].endswith("/env"):
+                file = _resolved(source, words[0])
+    runtime = _marked(files, [file], _MARKS) or _compiled(files, file)
+    for content in files.contents(file) if runtime is None else ():
+        if content.find(_MUSL) >= 0:
+            runtime = Runtime("musl", None, file)
+        elif content.find(_GLIBC) >= 0:
+            runtime = Runtime("glibc", (source.libc().removeprefix("glibc ") or None) if source.live else None, file)
+    if runtime is None:
+        raise FactUnavailable(f"{program} is of no runtime that is known")
+    return runtime
+
+
+def _resolved(source: Source, program: str) -> str:
+    """The file that links lead to, below the source's root."""
+    try:
+        file = source.path(program).resolve(strict=True)
+        return f"/{file.relative_to(source.root.resolve())}"
+    except (OSError, ValueError):
+        raise FactUnavailable(f"{program} cannot be read") from None
+
+
+def _marked(files: _Files, names: list[str], marks: Sequence[_Mark]) -> Runtime | None:
     """The first mark that a file bears; of several files of one runtime, that which tells most of the version."""
     for mark in marks:
         candidates = [
-            Runtime(mark.runtime, _version(source, pid, mark, file, match), file)
-            for file in files
+            Runtime(mark.runtime, _version(files, mark, file, match), file)
+            for file in names
             if (match := mark.file.fullmatch(file))
         ]
         if candidates:
@@ -120,38 +185,38 @@ def _program(source: Source, pid: int, files: list[str]) -> str | None:
         return files[0] if files else None
 
 
-def _version(source: Source, pid: int, mark: _Mark, file: str, match: re.Match[str]) -> str | None:
+def _version(files: _Files, mark: _Mark, file: str, match: re.Match[str]) -> str | None:
     named = match.group(1) if match.re.groups else None
     if mark.runtime == "java":
-        return _java_version(source, pid, file)
+        return _java_version(files, file)
     if mark.version is None:
         return named
     pattern = re.compile(mark.version.replace("{}", re.escape(named or "")).encode("latin-1"))
-    for content in _contents(source, pid, file):
+    for content in files.contents(file):
         if written := pattern.search(content):
             return written.group(1).decode("ascii", "replace")
     return named
 
 
-def _java_version(source: Source, pid: int, file: str) -> str | None:
+def _java_version(files: _Files, file: str) -> str | None:
     # JAVA_HOME/lib/server/libjvm.so, and jre/lib/ARCHITECTURE/server before 9.
     folder = os.path.dirname(file)  # noqa: PTH120 (a path of another root)
     for _ in range(5):
         folder = os.path.dirname(folder)  # noqa: PTH120
-        release = source.text_or(f"/proc/{pid}/root{folder}/release", "")
+        release = files.source.text_or(f"{files.root}{folder}/release", "")
         if written := re.search(r'^JAVA_VERSION="([\w.+-]{1,40})"', release, re.MULTILINE):
             return written.group(1)
     return None
 
 
-def _compiled(source: Source, pid: int, program: str) -> Runtime | None:
+def _compiled(files: _Files, program: str | None) -> Runtime | None:
     """A program of Go or Rust, whose runtime is part of it."""
-    for content in _contents(source, pid, program):
+    for content in files.contents(program) if program is not None else ():
         at = content.find(_GO)
         if at >= 0:
-            return Runtime("go", _go_version(content[at : at + 128]), program)
+            return Runtime("go", _go_version(content[at : at + 128]), program or "")
         if written := re.search(rb"rustc version (\d+\.\d+\.\d+)", content):
-            return Runtime("rust", written.group(1).decode(), program)
+            return Runtime("rust", written.group(1).decode(), program or "")
     return None
 
 
@@ -162,23 +227,3 @@ def _go_version(header: bytes) -> str | None:
     length = header[_GO_STRING]
     text = header[_GO_STRING + 1 : _GO_STRING + 1 + length].decode("ascii", "replace")
     return written.group(1) if (written := re.match(r"go(\d[\w.]*)", text)) else None
-
-
-def _contents(source: Source, pid: int, file: str) -> Iterator[mmap.mmap]:
-    """The file's bytes, once, as the process sees it; nothing where it cannot be read."""
-    places = [f"/proc/{pid}/root{file}"]
-    if file.endswith(" (deleted)"):
-        places = [f"/proc/{pid}/exe"]
-    for place in places:
-        try:
-            # A fifo or a device of that name would block, or act.
-            descriptor = os.open(source.path(place), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            status = os.fstat(descriptor)
-            if stat.S_ISREG(status.st_mode) and 0 < status.st_size <= _MOST_BYTES:
-                with mmap.mmap(descriptor, status.st_size, prot=mmap.PROT_READ) as content:
-                    yield content
-        finally:
-            os.close(descriptor)

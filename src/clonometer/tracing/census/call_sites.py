@@ -6,10 +6,11 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
+from clonometer.launch_paths.explaining import option_calls
 from clonometer.tracing.census.language import LanguageCall
 
 #: Why a task has no call site, by the name under which `census` counts it.
@@ -91,14 +92,20 @@ class StackFrame:
 
 @dataclass
 class CallSite:
-    """What one place makes in one way: the key is the program, the mechanism, and the stack.
+    """What one place makes in one way: the key is the program, the mechanism, the stack, and the options.
 
-    ``making_ns`` has the time of each task that was timed; ``cost_ns`` their making and exec in sum.
+    ``making_ns`` has the time of each task that was timed, and ``costs_ns`` that of its making and exec together;
+    ``cost_ns`` is their sum. ``calls`` has what its tasks do before exec, as the book of launch paths names it
+    (`clonometer.launch_paths.explaining.option_calls`); None where that is not known. ``language`` has what the
+    program's runtime said of the call, which then says where it is.
     """
 
     program: str | None
     mechanism: str
     site: int | None = None
+    calls: frozenset[str] | None = None
+    flag_names: tuple[str, ...] = ()
+    language: LanguageCall | None = None
     created: int = 0
     execed: int = 0
     cost_ns: int = 0
@@ -110,10 +117,11 @@ class CallSite:
     did_times: Counter[str] = field(default_factory=Counter)
     #: Programs that tasks executed only to execute another one.
     helpers: Counter[str] = field(default_factory=Counter)
+    #: Programs that they executed last.
+    programs: Counter[str] = field(default_factory=Counter)
     making_ns: array[int] = field(default_factory=lambda: array("q"))
+    costs_ns: array[int] = field(default_factory=lambda: array("q"))
     frames: Sequence[StackFrame] = ()
-    #: What the program's runtime said of the call, which then says where it is.
-    language: LanguageCall | None = None
     #: Where the stack ends, other than at the outermost call: a key of `STACK_ENDS`.
     ends: str | None = None
 
@@ -123,11 +131,13 @@ class CallSite:
         self.execed += other.execed
         self.cost_ns += other.cost_ns
         self.making_ns.extend(other.making_ns)
+        self.costs_ns.extend(other.costs_ns)
         self.did_known += other.did_known
         self.did_cut += other.did_cut
         self.did_tasks += other.did_tasks
         self.did_times += other.did_times
         self.helpers += other.helpers
+        self.programs += other.programs
 
     def take_did(self, line: Mapping[str, Any]) -> None:
         """Take what a task did between its creation and its exec."""
@@ -138,8 +148,10 @@ class CallSite:
             self.did_tasks.update(did.keys())
             self.did_times.update(did)
         helper = line.get("helper")
-        if helper is not None and (helper in self.helpers or len(self.helpers) < _MOST_HELPERS):
-            self.helpers[helper] += 1
+        program = line["program"] if line["execs"] else None
+        for name, counts in ((helper, self.helpers), (program, self.programs)):
+            if name is not None and (name in counts or len(counts) < _MOST_HELPERS):
+                counts[name] += 1
 
     @property
     def options(self) -> list[str]:
@@ -173,7 +185,12 @@ class CallSite:
         return _PUBLIC.get(name, name) or None
 
 
-_SiteKey = tuple[str | None, str, int | None, LanguageCall | None]
+_SiteKey = tuple[str | None, str, int | None, frozenset[str] | None, tuple[str, ...], LanguageCall | None]
+
+
+def _identity(site: CallSite) -> _SiteKey:
+    """What two sites must have in common to be one, whatever their stacks are."""
+    return site.program, site.mechanism, None, site.calls, site.flag_names, site.language
 
 
 @dataclass
@@ -186,16 +203,26 @@ class CallSites:
 
     def take(self, line: Mapping[str, Any], mechanism: str, language: LanguageCall | None = None) -> None:
         """Take a task, and what its creator's runtime said."""
-        key: _SiteKey = (line["creator_program"], mechanism, line.get("site"), language)
+        did = line.get("did")
+        calls = None if did is None else option_calls(did)
+        key: _SiteKey = (
+            line["creator_program"],
+            mechanism,
+            line.get("site"),
+            calls,
+            tuple(line["flag_names"]),
+            language,
+        )
         if key not in self._sites and len(self._sites) >= _MOST_SITES:
-            key = (None, mechanism, None, None)
-        site = self._sites.setdefault(key, CallSite(*key[:3], language=language))
+            key = (None, mechanism, None, None, (), None)
+        site = self._sites.setdefault(key, CallSite(*key))
         site.created += 1
         site.execed += line["execs"] > 0
         site.cost_ns += line["cost_ns"] or 0
         site.take_did(line)
         if line["making_ns"] is not None:
             site.making_ns.append(line["making_ns"])
+            site.costs_ns.append(line["cost_ns"] or line["making_ns"])
 
     def take_stack(self, line: Mapping[str, Any]) -> None:
         """Take what a site's calls are."""
@@ -215,10 +242,10 @@ class CallSites:
             stack = self._stacks.get(site.site) if site.site is not None else None
             frames = [self._frame(frame) for frame in stack["frames"] if frame] if stack is not None else []
             ends = stack["ends"] if stack is not None and stack["ends"] != "complete" else None
-            whole = CallSite(site.program, site.mechanism, frames=frames, ends=ends, language=site.language)
+            whole = replace(CallSite(*_identity(site)), frames=frames, ends=ends)
             callers: Any = tuple((frame.module, frame.module_offset) for frame in frames if not frame.is_maker)
-            callers = callers if site.language is None else site.language
-            merged.setdefault((site.program, site.mechanism, whole.api, callers, ends), whole).add(site)
+            callers = callers if site.language is None else ()
+            merged.setdefault((*_identity(site), whole.api, callers, ends), whole).add(site)
         return sorted(merged.values(), key=lambda site: (-site.cost_ns, -site.created))
 
     def _frame(self, frame: Mapping[str, Any]) -> StackFrame:
@@ -239,8 +266,8 @@ def one_place(sites: Sequence[CallSite]) -> list[CallSite]:
     places: dict[tuple[Any, ...], CallSite] = {}
     for site in sites:
         where = site.where.place if site.where is not None else None
-        whole = CallSite(site.program, site.mechanism, frames=site.frames, ends=site.ends, language=site.language)
-        places.setdefault((site.program, site.mechanism, site.api, where), whole).add(site)
+        whole = replace(CallSite(*_identity(site)), frames=site.frames, ends=site.ends)
+        places.setdefault((*_identity(site), site.api, where), whole).add(site)
     return sorted(places.values(), key=lambda site: (-site.cost_ns, -site.created))
 
 
@@ -261,9 +288,9 @@ def sites_to_json(sites: Sequence[CallSite]) -> list[dict[str, Any]]:
             "did_known": site.did_known,
             "did_cut": site.did_cut,
             "helpers": dict(site.helpers.most_common()),
-            "where": None if site.where is None else _frame_to_json(site.where),
+            "where": None if site.where is None else frame_to_json(site.where),
             "language": None if site.language is None else _language_to_json(site.language),
-            "frames": [_frame_to_json(frame) for frame in site.frames],
+            "frames": [frame_to_json(frame) for frame in site.frames],
             "frames_end": STACK_ENDS.get(site.ends or "", site.ends),
         }
         for site in sites
@@ -286,7 +313,8 @@ def _language_to_json(call: LanguageCall) -> dict[str, Any]:
     }
 
 
-def _frame_to_json(frame: StackFrame) -> dict[str, Any]:
+def frame_to_json(frame: StackFrame) -> dict[str, Any]:
+    """Turn a call of a stack into plain JSON values."""
     return {
         "function": frame.function,
         "plus": frame.plus,

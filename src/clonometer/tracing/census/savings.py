@@ -21,10 +21,12 @@ FORK = "fork"
 _EXECUTES, _STAYS = ("posix_spawn", "vfork"), ("thread",)
 #: Nobody who writes for a shell chooses how it makes its tasks.
 _SHELLS = frozenset(("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "zsh"))
-_LEAST_SHARE = 0.1
+LEAST_SHARE = 0.1
 _MOST_GROUPS = 2
 #: Fewer have no interval of 95% of their median.
-_LEAST_CALLS = 6
+LEAST_CALLS = 6
+#: The ends of an interval.
+IntervalEnds = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,11 @@ class Saving:
     instead: tuple[Instead, ...]
 
 
-def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
+def savings(census: Census, costs_ns: Mapping[str, IntervalEnds]) -> list[Saving]:
     """Say of the dearest groups of forks what other ways of making their tasks would save, at least.
 
-    ``costs_ns`` has what a making costs on this machine at most, for each way that could be measured
-    (`clonometer.families.census_ways`): the high end of its interval, exec included where it executes a program.
+    ``costs_ns`` has what a making costs on this machine, for each way that could be measured
+    (`clonometer.families.census_ways`): the ends of its interval, exec included where it executes a program.
 
     At most two, the dearest first. A way is named where it costs a tenth less than the low end of the calls' median.
     Left out are groups of fewer than 6 timed calls, which have no interval, those with less than a tenth of what all
@@ -61,28 +63,29 @@ def savings(census: Census, costs_ns: Mapping[str, float]) -> list[Saving]:
     """
     worth = []
     groups = census.by_cost()
-    least_ns = _LEAST_SHARE * sum(group.cost_ns for group in groups)
+    least_ns = LEAST_SHARE * sum(group.cost_ns for group in groups)
     for group in groups:
         calls_ns = group.times["call_ns"]
-        if group.mechanism != FORK or len(calls_ns) < _LEAST_CALLS or group.cost_ns < least_ns:
+        if group.mechanism != FORK or len(calls_ns) < LEAST_CALLS or group.cost_ns < least_ns:
             continue
         if (group.creator or "").rpartition("/")[2] in _SHELLS:
             continue
         execute = 2 * group.execed >= group.created
         created = group.execed if execute else group.created - group.execed
-        making_ns = _low_end(calls_ns)
+        making_ns, _ = median_ends(calls_ns)
         ways = [way for way in (_EXECUTES if execute else _STAYS) if way in costs_ns]
-        cheaper = [way for way in ways if costs_ns[way] <= (1 - _LEAST_SHARE) * making_ns]
+        cheaper = [way for way in ways if costs_ns[way][1] <= (1 - LEAST_SHARE) * making_ns]
         if cheaper:
-            instead = (Instead(way, costs_ns[way], created * (making_ns - costs_ns[way])) for way in cheaper)
+            instead = (Instead(way, costs_ns[way][1], created * (making_ns - costs_ns[way][1])) for way in cheaper)
             worth.append(Saving(group, created, making_ns, tuple(instead)))
     return worth[:_MOST_GROUPS]
 
 
-def _low_end(times_ns: Sequence[int]) -> float:
-    """The low end of the 95% interval of a median, by order statistics: the normal rank, one further out.
+def median_ends(times_ns: Sequence[int]) -> IntervalEnds:
+    """The 95% interval of a median, by order statistics: the normal rank, one further out; of fewer than 6 the range.
 
     A census does without numpy, which takes longer to load than most of what it watches.
     """
     rank = int(len(times_ns) / 2 - 0.98 * math.sqrt(len(times_ns))) - 1
-    return float(sorted(times_ns)[max(rank, 0)])
+    ordered = sorted(times_ns)
+    return float(ordered[max(rank, 0)]), float(ordered[-1 - max(rank, 0)])

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from clonometer.tracing.census.call_sites import MISSING_STACKS, STACK_ENDS, CallSite, one_place
+from clonometer.tracing.census.call_sites import MISSING_STACKS, STACK_ENDS, one_place
+from clonometer.tracing.census.launches import LaunchSite, worth_changing
 from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
-from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.documents.launches import launch_advice, sites_table, time_in
+from clonometer.views.table import Column, Table
 from clonometer.views.terminal.text import clean, wide_adds
 from clonometer.words import counted
 
@@ -29,12 +31,18 @@ _MILLISECOND = 1_000_000
 
 
 def census_document(
-    census: Census, name: str, worth: Sequence[Saving] = (), predicted: Sequence[str] = (), *, wide: bool = False
+    census: Census,
+    name: str,
+    worth: Sequence[Saving] = (),
+    predicted: Sequence[str] = (),
+    launches: Sequence[LaunchSite] = (),
+    *,
+    wide: bool = False,
 ) -> Document:
     """Make a document of a census of what the user named.
 
-    ``worth``: what would be worth a change; ``predicted``: what a fork would cost processes that were seen. ``wide``:
-    every creator, not only the 15 that cost most.
+    ``worth``: what would be worth a change; ``predicted``: what a fork would cost processes that were seen;
+    ``launches``: each call site with its option. ``wide``: every creator, not only the 15 that cost most.
     """
     lead = _headline(census, clean(name))
     first: list[DocumentBlock] = [Paragraph(lead, "bold"), Note(_seen_by_ptrace(census), "warn")]
@@ -43,7 +51,8 @@ def census_document(
     shown = groups if wide else groups[:_ROWS]
     executed = _executed(groups, by_creator=wide)
     listed = executed if wide else executed[:_PROGRAMS]
-    sites = one_place([site for site in census.sites.by_cost() if site.frames])
+    listed_launches = launches or [LaunchSite(site) for site in one_place(census.sites.by_cost())]
+    sites = [launch for launch in listed_launches if launch.site.frames]
     shown_sites = sites if wide else sites[:_SITES]
     hints = wide_adds(
         (len(sites) - len(shown_sites), "call site"),
@@ -57,8 +66,9 @@ def census_document(
     parts: list[list[DocumentBlock]] = [first]
     if shown:
         parts.append([TableBlock(_table(shown, timed=census.how == "tracepoints"))])
+    parts += launch_advice(worth_changing(launches))
     if sites:
-        parts.append([TableBlock(_sites(shown_sites, timed=census.how == "tracepoints"))])
+        parts.append([TableBlock(sites_table(shown_sites, timed=census.how == "tracepoints"))])
     if listed:
         parts.append([TableBlock(_programs(listed, by_creator=wide))])
     parts[-1] += map(Hint, hints)
@@ -144,37 +154,20 @@ def _table(groups: Sequence[Group], *, timed: bool) -> Table:
     ]
     if timed:
         columns += [
-            Column("making, µs", [_time(group.median_ns("making_ns"), _MICROSECOND) for group in groups], "point"),
-            Column("CPU wait, µs", [_time(group.median_ns("cpu_wait_ns"), _MICROSECOND) for group in groups], "point"),
-            Column("runs, µs", [_time(group.median_ns("runs_ns"), _MICROSECOND) for group in groups], "point", drop=1),
-            Column("exec, µs", [_time(group.median_ns("exec_ns"), _MICROSECOND) for group in groups], "point", drop=3),
+            _times(groups, name, drop) for name, drop in (("making", 0), ("cpu_wait", 0), ("runs", 1), ("exec", 3))
         ]
-    lives = [_time(group.median_ns("life_ns"), _MILLISECOND) for group in groups]
+    lives = [time_in(group.median_ns("life_ns"), _MILLISECOND) for group in groups]
     columns.append(Column("lives, ms", lives, "point", drop=4))
     if timed:
-        columns.append(Column("all, ms", [_time(group.cost_ns, _MILLISECOND) for group in groups], "point"))
+        columns.append(Column("all, ms", [time_in(group.cost_ns, _MILLISECOND) for group in groups], "point"))
     return Table(columns)
 
 
-def _sites(sites: Sequence[CallSite], *, timed: bool) -> Table:
-    """Where tasks are made: the call outside of the C library, and what it called."""
-    frames = [site.where or site.frames[0] for site in sites]
-    columns = [
-        Column("made at", [clean(frame.place) for frame in frames], least=16, most=_LABEL_MOST, cut_start=True),
-        Column("in", [clean(frame.name or MISSING) for frame in frames], least=8, most=_LABEL_MOST, drop=2),
-        Column("by", [clean(site.api or site.mechanism) for site in sites], least=8, most=20),
-        Column("how", [site.mechanism for site in sites], drop=3),
-        Column(
-            "child's calls", [", ".join(site.options[:4]) for site in sites], least=10, most=30, drop=4, optional=True
-        ),
-        Column("times", [f"{site.created:,}" for site in sites], "point"),
-    ]
-    if timed:
-        columns += [
-            Column("each, µs", [_time(site.making_median_ns, _MICROSECOND) for site in sites], "point", drop=1),
-            Column("all, ms", [_time(site.cost_ns, _MILLISECOND) for site in sites], "point"),
-        ]
-    return Table(columns)
+def _times(groups: Sequence[Group], name: str, drop: int) -> Column:
+    """Medians of a time of each group, in us."""
+    times = [time_in(group.median_ns(f"{name}_ns"), _MICROSECOND) for group in groups]
+    title = {"cpu_wait": "CPU wait"}.get(name, name)
+    return Column(f"{title}, µs", times, "point", drop=drop)
 
 
 @dataclass
@@ -204,24 +197,17 @@ def _executed(groups: Sequence[Group], *, by_creator: bool) -> list[_Executed]:
 
 def _programs(executed: Sequence[_Executed], *, by_creator: bool) -> Table:
     names = [clean(each.program) for each in executed]
-    lives = [_time(each.life_ns / each.times or None, _MILLISECOND) for each in executed]
+    lives = [time_in(each.life_ns / each.times or None, _MILLISECOND) for each in executed]
     columns = [
         Column("executed program", names, least=_LABEL_LEAST, most=_LABEL_MOST, cut_start=True),
         Column("times", [f"{each.times:,}" for each in executed], "point"),
         Column("each lives, ms", lives, "point"),
-        Column("all of them, ms", [_time(each.life_ns or None, _MILLISECOND) for each in executed], "point", drop=1),
+        Column("all of them, ms", [time_in(each.life_ns or None, _MILLISECOND) for each in executed], "point", drop=1),
     ]
     if by_creator:
         creators = [each.creator for each in executed]
         columns.insert(0, Column("by", creators, least=_LABEL_LEAST, most=_LABEL_MOST, cut_start=True, once=True))
     return Table(columns)
-
-
-def _time(time_ns: float | None, unit_ns: int) -> str:
-    if time_ns is None:
-        return MISSING
-    value = time_ns / unit_ns
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:

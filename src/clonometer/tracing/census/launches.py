@@ -1,0 +1,197 @@
+"""Call sites as their programmers know them: the API and option that chose the path, why, and what to write instead.
+
+What a task did before its exec, how it was made and which runtime its creator runs fit some lines of the book of launch
+paths (`clonometer.launch_paths`). The saving is that of this program: what its launches cost here, less what launches
+cost that do not copy the memory map. Those of the same program stand for these where there are enough, else those of a
+small program on this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from statistics import median
+from typing import Any
+
+from clonometer.launch_paths.explaining import PathFit, explain, seen_task
+from clonometer.launch_paths.judging import UNSEEN, named
+from clonometer.launch_paths.types import LaunchPath, PathBook
+from clonometer.tracing.census.call_sites import CallSite, StackFrame, frame_to_json, one_place
+from clonometer.tracing.census.savings import LEAST_CALLS, LEAST_SHARE, IntervalEnds, median_ends
+from clonometer.tracing.census.tally import Census
+
+#: What a launch costs that shares the memory until its exec, where the program has none of its own to compare with.
+_SHARING = "posix_spawn"
+_MOST_ADVICE = 5
+#: Libraries that launch for a program: the beginning of the name of a file of code -> its name in the book.
+_LIBRARIES = {"libglib-2.0.": "glib", "libgio-2.0.": "glib", "libQt5Core.": "qt5", "libQt6Core.": "qt6"}
+
+
+@dataclass(frozen=True)
+class RuntimeVersion:
+    """The language's runtime of a program: its name in the book, and its version as far as that is known."""
+
+    name: str
+    version: str | None
+
+
+@dataclass(frozen=True)
+class SavedTime:
+    """What other launches would save of this census, ns.
+
+    ``low_ns`` and ``high_ns`` rest on the 95% intervals of both medians, or, of fewer than 6 launches, on their range.
+    """
+
+    value_ns: float
+    low_ns: float
+    high_ns: float
+    compared_with: str
+
+
+@dataclass(frozen=True)
+class LaunchSite:
+    """A call site with the lines of the book that fit; the one that stands is known only where there is one."""
+
+    site: CallSite
+    runtime: RuntimeVersion | None = None
+    fits: tuple[PathFit, ...] = field(default=())
+    saved: SavedTime | None = None
+
+    @property
+    def path(self) -> LaunchPath | None:
+        """The line of the book; None where none fits, or several do."""
+        return self.fits[0].path if len(self.fits) == 1 else None
+
+    @property
+    def title(self) -> str | None:
+        """API and option, those that several lines have in common; None where no line fits."""
+        if self.path is not None:
+            return self.path.title
+        titles = {fit.path.api for fit in self.fits}
+        return next(iter(titles)) if len(titles) == 1 else None
+
+
+def launches(
+    census: Census,
+    runtimes: Mapping[str, RuntimeVersion],
+    book: PathBook,
+    costs_ns: Mapping[str, IntervalEnds],
+    *,
+    is_root: bool | None = None,
+) -> list[LaunchSite]:
+    """Name the option and price of each call site, the most expensive first.
+
+    Parameters
+    ----------
+    runtimes
+        By the path of a program: what it runs.
+    costs_ns
+        What a launch of a small program costs on this machine, by mechanism: ends of the median's 95% interval, ns.
+    is_root
+        Whether the programs run as root; None where that is not known.
+    """
+    sites = one_place(census.sites.by_cost())
+    sharing = _sharing_costs(sites)
+    listed = []
+    for site in sites:
+        runtime = _library(site) or runtimes.get(site.program or "")
+        fits = _fits(site, runtime, book, is_root) if runtime is not None else ()
+        others = sharing.get(site.program or "")
+        other = (others, "its own launches that share memory") if others else None
+        if other is None and _SHARING in costs_ns:
+            other = (costs_ns[_SHARING], "posix_spawn by a small program")
+        can = fits and all(fit.path.copies and fit.path.instead for fit in fits)
+        saved = _saved(site, *other) if can and other is not None else None
+        listed.append(LaunchSite(site, runtime, fits, saved))
+    return listed
+
+
+def worth_changing(listed: Sequence[LaunchSite]) -> list[LaunchSite]:
+    """Those at which another launch would save time, most first: at most five."""
+    worth = [launch for launch in listed if launch.saved is not None]
+    return sorted(worth, key=lambda launch: -launch.saved.low_ns if launch.saved else 0.0)[:_MOST_ADVICE]
+
+
+def _library(site: CallSite) -> RuntimeVersion | None:
+    """The library whose code is in the stack: it launches, whatever else the program runs."""
+    name = next(filter(None, map(_library_of, site.frames)), None)
+    return None if name is None else RuntimeVersion(name, None)
+
+
+def _library_of(frame: StackFrame) -> str | None:
+    file = PurePosixPath(frame.module or "").name
+    return next((name for start, name in _LIBRARIES.items() if file.startswith(start)), None)
+
+
+def _fits(site: CallSite, runtime: RuntimeVersion, book: PathBook, is_root: bool | None) -> tuple[PathFit, ...]:
+    if runtime.name not in [each.name for each in book.runtimes]:
+        return ()
+    program = PurePosixPath(site.program or "").name
+    executed = [
+        *site.helpers,
+        *([next(iter(site.programs)) if len(site.programs) == 1 else UNSEEN] * bool(site.execed)),
+    ]
+    task = seen_task(site.mechanism, site.flag_names, named([PurePosixPath(name).name for name in executed], program))
+    functions = [frame.name or None for frame in site.frames]
+    fits = explain(book.runtime(runtime.name), runtime.version, task, site.calls, functions=functions, is_root=is_root)
+    # What a hook in the runtime said was called tells APIs apart that look alike to the kernel.
+    called = site.language.api.rpartition(".")[2] if site.language is not None else ""
+    return tuple(fit for fit in fits if called in _functions(fit.path.api)) or fits
+
+
+def _functions(api: str) -> list[str]:
+    """The names of the functions of an API, without their modules."""
+    return [word.rpartition(".")[2] for word in api.replace(",", " ").split()]
+
+
+def _sharing_costs(sites: Sequence[CallSite]) -> dict[str, IntervalEnds]:
+    """By program: what its launches cost that execute a program without a copy of the memory map."""
+    costs: dict[str, list[int]] = {}
+    for site in sites:
+        if site.mechanism in ("vfork", "posix_spawn", "clone(VM|VFORK)") and site.execed:
+            costs.setdefault(site.program or "", []).extend(site.costs_ns)
+    return {program: median_ends(times) for program, times in costs.items() if len(times) >= LEAST_CALLS}
+
+
+def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime | None:
+    """What the site would save, where it is a tenth of its cost at least by the near ends; else None."""
+    if not site.costs_ns or not site.execed:
+        return None
+    low_ns, high_ns = median_ends(site.costs_ns)
+    value_ns = float(median(site.costs_ns))
+    if other[1] > (1 - LEAST_SHARE) * low_ns:
+        return None
+    count = site.created
+    return SavedTime(
+        count * (value_ns - sum(other) / 2), count * (low_ns - other[1]), count * (high_ns - other[0]), compared_with
+    )
+
+
+def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
+    """Turn what is known of a call site's option into plain JSON values."""
+    runtime, saved, path, site = launch.runtime, launch.saved, launch.path, launch.site
+    return {
+        "program": site.program,
+        "where": None if site.where is None else frame_to_json(site.where),
+        "mechanism": site.mechanism,
+        "created": site.created,
+        "execed": site.execed,
+        "cost_ns": site.cost_ns if site.making_ns else None,
+        "runtime": None if runtime is None else {"name": runtime.name, "version": runtime.version},
+        "candidates": [fit.path.name for fit in launch.fits],
+        "title": launch.title,
+        "option": path.option if path is not None else None,
+        "why": path.why if path is not None else None,
+        "instead": path.instead or None if path is not None else None,
+        "lose": path.lose or None if path is not None else None,
+        "setting": path.setting or None if path is not None else None,
+        "saved": None
+        if saved is None
+        else {
+            "value_ns": saved.value_ns,
+            "low_ns": saved.low_ns,
+            "high_ns": saved.high_ns,
+            "compared_with": saved.compared_with,
+        },
+    }

@@ -1,0 +1,83 @@
+"""The lines that launch programs: what each calls with which option, what that costs, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clonometer.tracing.census.launches import LaunchSite
+from clonometer.units import format_duration
+from clonometer.views.document import DocumentBlock, Heading, NamedText, NamedTexts, Paragraph
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.terminal.text import clean
+
+_INDENT = 11
+_PLACE_MOST = 40
+_MICROSECOND, _MILLISECOND = 1000, 1_000_000
+
+
+def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
+    """What to write instead at each line where that saves time: a part each, under one heading."""
+    parts: list[list[DocumentBlock]] = []
+    for launch in worth:
+        saved = launch.saved
+        if saved is None:
+            continue
+        path = launch.path
+        count = launch.site.created
+        costs = (
+            f"{clean(_called(launch))}: {count:,} {'launch' if count == 1 else 'launches'} took "
+            f"{format_duration(launch.site.cost_ns)}, since {launch.site.mechanism} copies the memory map."
+        )
+        entries = [
+            NamedText("  Why", clean(path.why) if path is not None else _alternatives(launch)),
+            NamedText("  Instead", "; or ".join(dict.fromkeys(fit.path.instead for fit in launch.fits))),
+            NamedText("  You lose", "; or ".join(dict.fromkeys(fit.path.lose for fit in launch.fits))),
+            NamedText(
+                "  Saves",
+                f"{format_duration(saved.value_ns)} ({format_duration(saved.low_ns)} to "
+                f"{format_duration(saved.high_ns)}), compared with {saved.compared_with}.",
+            ),
+        ]
+        place = launch.site.where.place if launch.site.where is not None else launch.site.program or "?"
+        parts.append([Heading(f"What to change: {clean(place)}"), Paragraph(costs), NamedTexts(entries, _INDENT)])
+    return parts
+
+
+def _called(launch: LaunchSite) -> str:
+    return launch.title or launch.site.api or launch.site.mechanism
+
+
+def _alternatives(launch: LaunchSite) -> str:
+    """Where several options take this path, and what was seen does not say which."""
+    options = [fit.path.option or "no option" for fit in launch.fits]
+    return f"one of these options, which look alike to the kernel: {'; '.join(clean(option) for option in options)}"
+
+
+def sites_table(launches: Sequence[LaunchSite], *, timed: bool) -> Table:
+    """Where tasks are created: the call outside of the C library, and what it called with which option."""
+    sites = [launch.site for launch in launches]
+    frames = [site.where or site.frames[0] for site in sites]
+    columns = [
+        Column("created at", [clean(frame.place) for frame in frames], least=16, most=_PLACE_MOST, cut_start=True),
+        Column("in", [clean(frame.name or MISSING) for frame in frames], least=8, most=_PLACE_MOST, drop=2),
+        Column("by", [clean(_called(launch)) for launch in launches], least=12, most=34),
+        Column("how", [site.mechanism for site in sites], drop=3),
+        Column(
+            "child's calls", [", ".join(site.options[:4]) for site in sites], least=10, most=30, drop=4, optional=True
+        ),
+        Column("times", [f"{site.created:,}" for site in sites], "point"),
+    ]
+    if timed:
+        columns += [
+            Column("each, µs", [time_in(site.making_median_ns, _MICROSECOND) for site in sites], "point", drop=1),
+            Column("all, ms", [time_in(site.cost_ns, _MILLISECOND) for site in sites], "point"),
+        ]
+    return Table(columns)
+
+
+def time_in(time_ns: float | None, unit_ns: int) -> str:
+    """A time in a unit, as a table of a census has it."""
+    if time_ns is None:
+        return MISSING
+    value = time_ns / unit_ns
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -1,0 +1,177 @@
+"""Call sites with the option that chose their path, and what another launch would save."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tests.tracing.test_call_sites import LIBRARY, MODULES, STACKS, frame, module, site
+from tests.tracing.test_census import FORK, ended, taken, task
+
+from clonometer.launch_paths.reading import load_book
+from clonometer.tracing.census.language import LanguageCall, LanguageFrame
+from clonometer.tracing.census.launches import (
+    LaunchSite,
+    RuntimeVersion,
+    launch_to_json,
+    launches,
+    worth_changing,
+)
+from clonometer.tracing.census.savings import median_ends
+from clonometer.tracing.census.tally import Census
+from clonometer.views.documents.census import census_document
+from clonometer.views.terminal.document import render_document
+
+render_census = partial(render_document, census_document)
+COSTS = {"posix_spawn": (70_000.0, 80_000.0)}
+PYTHON = {"/bin/python": RuntimeVersion("python", "3.11")}
+MS = 1_000_000
+
+
+def launched(number: int, did: dict[str, int] | None, **changes: Any) -> dict[str, Any]:
+    line = {"creator_program": "/bin/python", "site": number, "did": did, "did_cut": False, "helper": None}
+    return task(**(line | changes))
+
+
+def forked(number: int, did: dict[str, int] | None, cost_ns: int = 30 * MS, **changes: Any) -> dict[str, Any]:
+    times = {"cost_ns": cost_ns, "making_ns": cost_ns, "call_ns": cost_ns}
+    return launched(number, did, **({"call": "clone", "flag_names": FORK} | times | changes))
+
+
+def seen(*lines: dict[str, Any], runtimes: dict[str, RuntimeVersion] = PYTHON, **changes: Any) -> list[LaunchSite]:
+    stacks = [site(number, frame(0, "__fork"), frame(1, None, 80 + number, line=12 + number)) for number in (0, 1)]
+    census = taken(*lines, *stacks, *MODULES, ended(stacks=STACKS))
+    return launches(census, runtimes, load_book(), COSTS, **changes)
+
+
+CLOSES = {"close_range": 1}
+
+
+@pytest.mark.parametrize(
+    ("did", "option"),
+    [
+        (CLOSES | {"setsid": 1}, "preexec_fn=os.setsid"),
+        (CLOSES | {"setgroups": 1}, "extra_groups="),
+        (CLOSES | {"setresuid": 1}, "user="),
+        (CLOSES | {"prlimit64": 1}, "preexec_fn= that calls resource.setrlimit"),
+    ],
+)
+def test_what_a_child_did_names_the_option(did: dict[str, int], option: str) -> None:
+    (launch,) = seen(*[forked(0, did)] * 8, is_root=True)
+    assert launch.path is not None
+    assert launch.path.option == option
+    assert launch.title == f"subprocess.run, Popen, {option}"
+
+
+def test_an_option_that_the_kernel_cannot_see_is_not_named() -> None:
+    (launch,) = seen(*[forked(0, CLOSES)] * 8)
+    assert launch.path is None
+    assert {fit.path.name for fit in launch.fits} >= {"preexec_fn", "use_vfork"}
+    assert launch.title == "subprocess.run, Popen"
+
+
+@pytest.mark.parametrize(
+    ("function", "module_name", "apis"),
+    [("run", "subprocess", {"subprocess.run, Popen"}), ("spawnv", "os", {"os.spawnv, os.spawnl and so on"})],
+)
+def test_what_a_hook_said_was_called_tells_apis_apart(function: str, module_name: str, apis: set[str]) -> None:
+    call = LanguageCall(
+        "python",
+        "os.fork",
+        (
+            LanguageFrame(True, module_name, function, "/lib/python3/x.py", 9),
+            LanguageFrame(False, "__main__", "dear", "/src/slow.py", 12),
+        ),
+    )
+    (launch,) = seen(*[forked(0, CLOSES if function == "run" else {})] * 8)
+    site_said = replace(launch.site, language=call)
+    census = Census()
+    census.sites.by_cost = lambda: [site_said]  # type: ignore[method-assign]
+    (spoken,) = launches(census, PYTHON, load_book(), COSTS)
+    assert {fit.path.api for fit in spoken.fits} == apis
+    assert spoken.site.where is not None
+    assert spoken.site.where.place == "/src/slow.py:12"
+
+
+def test_a_launch_without_a_copy_is_not_advised_against() -> None:
+    vfork = [launched(0, CLOSES)] * 8
+    (launch,) = seen(*vfork)
+    assert launch.fits
+    assert launch.saved is None
+    assert worth_changing([launch]) == []
+
+
+def test_a_program_of_an_unknown_runtime_has_no_option() -> None:
+    (launch,) = seen(*[forked(0, CLOSES | {"setsid": 1})] * 8, runtimes={})
+    assert (launch.fits, launch.title, launch.saved) == ((), None, None)
+
+
+def test_the_saving_is_that_of_the_programs_own_launches_where_it_has_enough() -> None:
+    forks = [forked(0, CLOSES | {"setsid": 1}, cost_ns=30 * MS + step) for step in range(9)]
+    alone = seen(*forks)[0].saved
+    assert alone is not None
+    assert alone.compared_with == "posix_spawn by a small program"
+    low_ns, high_ns = median_ends([30 * MS + step for step in range(9)])
+    assert (alone.low_ns, alone.high_ns) == (9 * (low_ns - 80_000), 9 * (high_ns - 70_000))
+    assert alone.value_ns == 9 * (30 * MS + 4 - 75_000)
+    few = seen(*forks, *[launched(1, CLOSES, cost_ns=MS)] * 5)[0].saved
+    assert few == alone
+    beside = seen(*forks, *[launched(1, CLOSES, cost_ns=MS)] * 6)[0].saved
+    assert beside is not None
+    assert beside.compared_with == "its own launches that share memory"
+    assert beside.value_ns == 9 * (30 * MS + 4 - MS)
+
+
+def test_nothing_is_saved_where_the_near_ends_do_not_differ_by_a_tenth() -> None:
+    forks = [forked(0, CLOSES | {"setsid": 1}, cost_ns=85_000)] * 9
+    assert seen(*forks)[0].saved is None
+    assert seen(*[forked(0, CLOSES | {"setsid": 1}, cost_ns=90_000)] * 9)[0].saved is not None
+
+
+def test_few_launches_have_their_range() -> None:
+    assert median_ends([5, 1, 3]) == (1.0, 5.0)
+    assert median_ends(list(range(100))) == (39.0, 60.0)
+
+
+def test_a_library_in_the_stack_is_what_launches() -> None:
+    stack = site(
+        0, frame(0, "__fork"), frame(2, "fork_exec", 8), frame(2, "g_spawn_sync", 9), frame(1, "main", 80, line=7)
+    )
+    did = {"close_range": 1, "dup2": 3, "rt_sigaction": 2}
+    glib = module(2, "/lib/libglib-2.0.so.0.7400.6")
+    census = taken(*[forked(0, did)] * 8, stack, *MODULES, glib, ended(stacks=STACKS))
+    (launch,) = launches(census, {"/bin/python": RuntimeVersion("glibc", "2.36")}, load_book(), COSTS)
+    assert launch.runtime == RuntimeVersion("glib", None)
+    assert "g_spawn_sync" in {fit.path.api for fit in launch.fits}
+
+
+def test_the_answer_says_what_to_write_instead_and_its_json_is_valid() -> None:
+    census = taken(
+        *[forked(0, CLOSES | {"setsid": 1})] * 8,
+        site(0, *LIBRARY, frame(1, None, 80, line=12)),
+        *MODULES,
+        ended(stacks=STACKS),
+    )
+    listed = launches(census, PYTHON, load_book(), COSTS)
+    for width in (80, 120):
+        text = render_census(census, "x", [], [], listed, width=width)
+        assert max(map(len, text.splitlines())) <= width
+        flat = " ".join(text.split())
+        assert "What to change: /src/a.c:12" in flat
+        assert "subprocess.run, Popen, preexec_fn=os.setsid: 8 launches took 240 ms" in flat
+        assert "Instead start_new_session=True" in flat
+        assert "Saves 239 ms" in flat
+    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
+    jsonschema.validate(
+        [launch_to_json(each) for each in listed],
+        {"type": "array", "items": {"$ref": "#/$defs/launch"}, **_defs(schema)},
+    )
+
+
+def _defs(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"$defs": schema["$defs"]}
