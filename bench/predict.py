@@ -171,7 +171,7 @@ def run() -> Iterator[Line]:
     """Judge held-out shapes, and every program that is installed."""
     machine = calibrated_machine()
     if machine is None:
-        raise SystemExit("this machine was not calibrated: clonometer calibrate")
+        raise SystemExit("this machine has not been calibrated: clonometer calibrate")
     # What was reserved for a program is given back then too.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     asked = tuple(filter(None, os.environ.get("BENCH_PROGRAMS", "").split(",")))

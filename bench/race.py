@@ -133,7 +133,7 @@ def own_lines(workload: str, trials: Sequence[Trial]) -> Iterator[Line]:
     reached = sum(a.on_target for a in answers)
     note = (
         f"to half a width of {np.median(widths):.1%}; {reached} of {len(answers)} reached the target of 2%, the others "
-        f"ended with the budget of {BUDGET_S:g} s"
+        f"ended when the budget was spent of {BUDGET_S:g} s"
     )
     yield seconds_line(name, answers, note)
     missed = sum(not trial.holds() for trial in trials) / len(trials)

@@ -97,7 +97,7 @@ def test_a_claimed_file_is_neither_taken_nor_read_until_it_is_closed(tmp_path: P
     ):
         with pytest.raises(OutputError, match="another run"):
             refused()
-    with pytest.raises(InputError, match="still measures"), reading_unclaimed(path):
+    with pytest.raises(InputError, match="still measuring"), reading_unclaimed(path):
         pass
     os.close(descriptor)
     refuse_if_claimed(path)

@@ -12,7 +12,7 @@ from clonometer.words import PLACEMENT_NAMES
 GLOSSARY = Path(__file__).parents[1] / "docs" / "glossary.md"
 #: What the terminal and the page say besides columns: temperatures, placements, verdicts, what warnings are about.
 SAID = {
-    *("cold", "warm", "pinned", "free", "slower", "faster", "cannot tell", "could not tell"),
+    *("cold", "warm", "pinned", "free", "slower", "faster", "cannot tell"),
     *("finding", "warning", "interval", "median", "regression", "baseline", "drift", "outlier", "noise", "seed"),
     *("tier", "census", "creator", "claim", "verdict", "ablation", "prediction", "calibration", "fleet", "data set"),
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 MOST_WORDS = 25
 #: What a reader stumbles over, and what to write instead.
 AVOID = {
-    r"told apart": "could (not) tell a difference between",
+    r"told apart": "cannot tell a difference between",
     r"told from": "different from",
     r"\boftener": "more often",
     r"kinds? of process\b": "condition",

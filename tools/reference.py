@@ -22,19 +22,19 @@ _HEAD = """\
 Written by `python -m tools.reference docs/cli.md` from the commands themselves; do not edit it here.
 
 The answer goes to standard output (with `--json` one JSON object and nothing else), progress and warnings to
-standard error. `NO_COLOR` is honoured; where the output is no terminal it has 80 columns and no colour.
+standard error. `NO_COLOR` is honoured; where the output is not a terminal it has 80 columns and no colour.
 
 | exit status | meaning |
 |---|---|
 | 0 | complete; what this machine lacks was skipped |
-| 1 | `check`: a regression is confirmed; `doctor --self-test`: the instrument does not tell the truth here; \
+| 1 | `check`: a regression is confirmed; `doctor --self-test`: the instrument measures wrongly here; \
 `paths --check`: the book is wrong here |
 | 2 | wrong usage or bad input; nothing was measured |
 | 3 | cannot tell: `check` and `doctor --self-test` |
-| 4 | something is missing: some cells failed or had no turn within the budget; nothing that was named can be \
+| 4 | something is missing: some cells failed or were not reached within the budget; nothing that was named can be \
 measured here; a driver cannot be used; or disk or memory is full. What was measured is kept, and the message says \
-how to go on |
-| 70 | a defect of Clonometer's own, with its traceback; nothing is known of what was asked |
+how to continue |
+| 70 | a defect of Clonometer, with its traceback; it says nothing about what was asked |
 | 130 | interrupted, by SIGINT, SIGTERM, SIGHUP or SIGQUIT; what was measured is in the run file |
 | 141 | the reader of the answer has gone (SIGPIPE) |
 

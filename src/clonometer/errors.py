@@ -163,7 +163,7 @@ def _where_listed(kind: str) -> str:
     first, _, whose = kind.partition(" of ")
     if first == "axis" and whose:
         return f"'clonometer list {whose}' names them"
-    return "'clonometer list' names them" if first.split(maxsplit=1)[0] in _LISTED else "too many to name here"
+    return "'clonometer list' names them" if first.split(maxsplit=1)[0] in _LISTED else "too many to list here"
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:

@@ -207,7 +207,9 @@ def reading_unclaimed(path: Path) -> Iterator[None]:
         raise InputError(*cannot_read(path, error)) from error
     try:
         if not _lock(descriptor, fcntl.LOCK_SH):
-            raise InputError(f"{path} is being written: its run still measures", "wait until that run has ended")
+            raise InputError(
+                f"{path} is being written by a run that is still measuring", "wait until that run has finished"
+            )
         yield
     finally:
         os.close(descriptor)
@@ -228,7 +230,7 @@ def is_no_room(error: OSError) -> bool:
 
 def already_there(path: Path) -> OutputError:
     """Build the error for an output whose name is taken: nothing that destroys a file is advised."""
-    return OutputError(f"{path} exists", "name another file, or move this one away")
+    return OutputError(f"{path} exists", "name another file, or move this one")
 
 
 def cannot_read(path: Path, error: OSError | ValueError) -> tuple[str, str | None]:

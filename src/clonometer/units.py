@@ -383,7 +383,7 @@ def parse_share(text: str) -> float:
         raise UsageError(f"{text!r} is not a share", "shares look like 5% or 0.05")
     share = float(match[1]) / (100 if match[2] else 1)
     if not 0 < share < math.inf:
-        raise UsageError(f"a share of {text!r} is not above 0", "shares look like 5% or 0.05")
+        raise UsageError(f"a share of {text!r} is not greater than 0", "shares look like 5% or 0.05")
     if share >= 1 and not match[2]:
-        raise UsageError(f"a share of {text} would be {text}00%", f"write {text}% if that is meant")
+        raise UsageError(f"a share of {text} would be {text}00%", f"write {text}% if you mean that")
     return share

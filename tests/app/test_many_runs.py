@@ -28,12 +28,12 @@ def test_a_condition_keeps_the_hosts_that_have_it(tmp_path: Path) -> None:
     names = {run.host for run in clonometer.load_folder(folder).runs}
     first_host = sorted(names)[0]
     assert {run.host for run in clonometer.load_folder(folder, where=[f"host={first_host}"]).runs} == {first_host}
-    with pytest.raises(UsageError, match="is no condition"):
+    with pytest.raises(UsageError, match="is not a condition"):
         clonometer.load_folder(folder, where=["host"])
 
 
 def test_a_date_without_a_zone_is_of_utc() -> None:
     assert moment_of("2026-11-01") == datetime(2026, 11, 1, tzinfo=UTC)
     assert moment_of("2026-11-01T02:00+02:00") == datetime(2026, 11, 1, tzinfo=UTC)
-    with pytest.raises(UsageError, match="no date"):
+    with pytest.raises(UsageError, match="not a date"):
         moment_of("yesterday")

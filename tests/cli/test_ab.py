@@ -116,7 +116,7 @@ def fake_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "status", "complaint"),
     [
-        (["launch.fork"], 2, "nothing says in what the sides differ"),
+        (["launch.fork"], 2, "the two sides do not differ"),
         (["launch.fork", "--b", "linkage=static"], 2, "the two sides do not differ"),
         (["launch.fork", "--b", "env:X=1", "--pairs", "5"], 2, "fewer than 12 pairs"),
         (["launch.fork", "--b", "env:X=1", "--pairs", "1001"], 2, "the most is 1000"),

@@ -277,7 +277,7 @@ def test_hostile_files_in_a_process_with_little_memory(corpus: dict[str, Path], 
     ("name", "words"),
     [
         ("cut at 4/8", "is truncated: its end is missing"),
-        ("foreign", "is a Parquet file, but not a run of Clonometer's"),
+        ("foreign", "is a Parquet file but not a Clonometer run"),
         ("newer", "schema 2, this Clonometer reads up to 1"),
         ("raw", "is the raw file of an unfinished run"),
         ("bomb", "has 17,000,000 rows, more than 16,777,216"),

@@ -128,7 +128,7 @@ def test_a_machine_whose_noise_nobody_has_measured_cannot_tell_and_is_what_the_u
         (["same.parquet"], "missing option '--baseline'"),
         (["same.parquet", "--baseline", "absent.parquet"], "cannot read absent.parquet"),
         (["base.log", "--baseline", "base.parquet"], "base.log is not a Parquet file"),
-        (["same.parquet", "--baseline", "base.parquet", "--max-regression", "0"], "not above 0"),
+        (["same.parquet", "--baseline", "base.parquet", "--max-regression", "0"], "not greater than 0"),
     ],
 )
 def test_what_cannot_be_is_refused(

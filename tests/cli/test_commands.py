@@ -276,7 +276,7 @@ def test_the_self_test_passes_with_an_instrument_that_answers_right(
     monkeypatch.setattr(self_test, "WORKLOADS", ("launch.pthread",))
     assert run_to_the_end(["doctor", "--self-test", "--rounds", "2"]) == 0
     text = capsys.readouterr().out
-    assert "The instrument tells the truth here." in text
+    assert "The instrument measures correctly here." in text
     assert "WRONG" not in text
     assert max(map(len, text.splitlines())) <= 80
 

@@ -164,7 +164,7 @@ def test_a_page_and_markdown_are_written_and_what_is_read_is_never_replaced(
     for path in (first, files[-1]):
         content = Path(path).read_bytes()
         assert run_to_the_end([command, *files, "--html", path, "--force"]) != 0
-        assert "is read for this" in capsys.readouterr().err
+        assert "is an input of this command" in capsys.readouterr().err
         assert Path(path).read_bytes() == content
 
 
@@ -182,8 +182,11 @@ def test_a_page_and_markdown_are_written_and_what_is_read_is_never_replaced(
         (["a.parquet", "b.parquet", "--noise", "much"], "--noise much is not a share, and there is no such file"),
         (["a.parquet", "b.parquet", "--noise", "a.parquet"], "a.parquet is not valid JSON"),
         (["a.parquet", "b.parquet", "--noise", "few.json"], "few.json does not say how far rounds are apart"),
-        (["a.parquet", "b.parquet", "--noise", "old.json"], "old.json is no answer of clonometer noise: schema is 1"),
-        (["a.parquet", "--", "b.parquet", "--", "c.parquet"], "-- parts two groups of runs"),
+        (
+            ["a.parquet", "b.parquet", "--noise", "old.json"],
+            "old.json is not the output of clonometer noise: schema is 1",
+        ),
+        (["a.parquet", "--", "b.parquet", "--", "c.parquet"], "-- separates two groups of runs"),
         (["a.parquet", "--", "b.parquet", "a.parquet"], "are the same run"),
     ],
 )

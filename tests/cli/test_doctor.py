@@ -82,4 +82,4 @@ def test_a_driver_that_fails_leaves_the_audit(clonometer: CommandLine, capsys: p
     clonometer.environ["FAKE_DRIVER_MODE"] = "rubbish"
     with hasty(clonometer):
         assert run_to_the_end(["doctor"]) == 0
-    assert "not measured well" in capsys.readouterr().out
+    assert "not measured reliably" in capsys.readouterr().out

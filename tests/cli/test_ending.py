@@ -152,13 +152,13 @@ def test_a_hostile_message_cannot_steer_the_terminal(capsys: Captured) -> None:
 
 # What is put in the place of the command's heart; the status and the words that must come of it.
 FAILURES = {
-    "1 / 0": (70, "this is a defect of Clonometer's"),
-    "raise BaseException('a panic of a library in Rust')": (70, "this is a defect of Clonometer's"),
-    "recurse(recurse)": (70, "this is a defect of Clonometer's"),
+    "1 / 0": (70, "this is a defect of Clonometer"),
+    "raise BaseException('a panic of a library in Rust')": (70, "this is a defect of Clonometer"),
+    "recurse(recurse)": (70, "this is a defect of Clonometer"),
     "raise MemoryError": (4, "there is not enough memory"),
     "raise ImportError('x.so: failed to map segment from shared object')": (4, "there is not enough memory"),
     "raise OSError(28, 'No space left on device')": (4, "no space left on device"),
-    "raise SystemExit('no')": (70, "this is a defect of Clonometer's"),
+    "raise SystemExit('no')": (70, "this is a defect of Clonometer"),
     "raise click.FileError('x')": (2, "x"),
     "raise KeyboardInterrupt": (130, "interrupted"),
     "with contextlib.suppress(KeyboardInterrupt): exec('raise KeyboardInterrupt')": (0, ""),

@@ -101,7 +101,7 @@ def test_where_the_machine_was_calibrated_a_fork_is_also_predicted(
         words = ["--set", "parent_bytes=16MiB", "--set", f"pages={pages}", "--processes", "2", "--tier", "stamps"]
         status, out, _ = run(capsys, "launch.fork", *words, "--out", str(file))
         assert status == 0
-        assert "In a process that forks now and then, the launching call would take" in " ".join(out.split())
+        assert "In a process that forks occasionally, the launching call would take" in " ".join(out.split())
         answers[pages] = json.loads(file.read_text())["predicted_call"]
     memory_ns = 8 * EACH_NS["page tables"] + 1000 * 30 + 3096 * 40
     # What the probe itself has costs something too, a few areas and pages.

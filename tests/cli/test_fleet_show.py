@@ -31,7 +31,7 @@ def test_a_folder_is_shown_and_compared(clonometer: Any, folder: Path) -> None:
     assert answer["paired"] == ["6.12.4"]
     assert answer["compared"]["moments"] == "these hosts"
     words = clonometer("fleet", "compare", str(folder)).stdout
-    assert "each is compared with itself" in words
+    assert "each host is compared with itself" in words
     assert "kernel: 6.12.3 → 6.12.4" in words
 
 

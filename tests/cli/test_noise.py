@@ -55,7 +55,7 @@ def test_noise_json_is_one_valid_object(tiny: CommandLine) -> None:
     ended = tiny("noise", "--plan", "tiny.toml", "--rounds", "1", "--json", "--max-regression", "10%")
     assert ended.returncode == 0, ended.stderr
     # The checks are simulated for as long as half of the measuring takes: silence would look like a hang.
-    assert ended.stderr.splitlines()[-1] == "measured; working out what a check would find"
+    assert ended.stderr.splitlines()[-1] == "measured; computing what a check would detect"
     document = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(document)
     assert (document["plan"], document["rounds"], document["max_regression"]) == ("tiny", 1, 0.1)

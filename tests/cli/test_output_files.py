@@ -62,7 +62,7 @@ def test_without_out_the_former_run_and_an_unfinished_one_are_kept(inside: Comma
     capsys.readouterr()
     assert run_to_the_end(["run", *SMALL]) == 0
     output = capsys.readouterr().out
-    assert output.count("; the run before is clonometer-run.previous.parquet.") == 1
+    assert output.count("; the previous run is clonometer-run.previous.parquet.") == 1
     assert "clonometer recover clonometer-run.previous.raw" in output
     assert (inside.folder / "clonometer-run.previous.parquet").read_bytes() == before
     assert (inside.folder / "clonometer-run.previous.raw").read_text() == "unfinished"
@@ -100,7 +100,7 @@ def test_a_link_at_the_name_is_refused_and_not_followed(
     victim.write_text("precious")
     (inside.folder / "o.parquet").symlink_to(victim)
     assert run_to_the_end(["run", *SMALL, "--out", "o.parquet", *force]) == 2
-    assert f"o.parquet is a link to {victim}, and links are not followed" in capsys.readouterr().err
+    assert f"o.parquet is a link to {victim}; links are not followed" in capsys.readouterr().err
     assert victim.read_text() == "precious"
     assert not inside.measuring_pids()
 
@@ -120,7 +120,7 @@ def test_two_runs_of_one_name_let_each_other_alone(clonometer: CommandLine) -> N
             assert "o.raw is being written by another run" in second.stderr
         recovered = clonometer("recover", "o.raw", "--out", "r.parquet")
         assert recovered.returncode == 2
-        assert "o.raw is being written: its run still measures" in recovered.stderr
+        assert "o.raw is being written by a run that is still measuring" in recovered.stderr
         assert files(clonometer) == {"o.parquet", "o.raw"}
     finally:
         first.send_signal(signal.SIGINT)

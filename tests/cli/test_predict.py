@@ -114,12 +114,12 @@ def test_json_is_as_its_schema_says_and_says_the_same(made: MadeMachine, capsys:
         (["--pid", "abc"], "'abc' is not a process id"),
         (["--pid", "0"], "'0' is not a process id"),
         (["--pid", "4711", "--fork-every", "60s"], "--fork-every needs a rate of writing"),
-        (["--all", "--watch"], "look at a running process"),
-        (["--pid", "4711", "--write-rate", "1MiB", "--measure-writes", "1s"], "gives what --measure-writes measures"),
+        (["--all", "--watch"], "need a running process"),
+        (["--pid", "4711", "--write-rate", "1MiB", "--measure-writes", "1s"], "states what --measure-writes measures"),
         (["--pid", "4711", "--write-rate", "fast"], "is not a size"),
         (["--profile", "none.json"], "cannot read none.json"),
-        (["--profile", "rubbish.json"], "rubbish.json is no profile: it is not JSON"),
-        (["--profile", "empty.json"], "empty.json is no profile: "),
+        (["--profile", "rubbish.json"], "rubbish.json is not a profile: it is not JSON"),
+        (["--profile", "empty.json"], "empty.json is not a profile: "),
         (["--profile", "empty.json", "--save-profile", "x.json"], "saves a running process"),
         (["--pid", "4711", "--save-profile", "empty.json"], "empty.json exists"),
         (["--pid", "4711", "--openmetrics", "empty.json"], "empty.json exists"),
@@ -254,7 +254,7 @@ def test_an_old_calibration_and_a_scale_of_now_are_named() -> None:
     text = " ".join(
         render_document(predicted_document, to_json(judge(profile, machine, Question())), width=200).split()
     )
-    assert re.search(r"quick calibration of [\d,]+ days ago, times 1\.30 by a scan just now", text)
+    assert re.search(r"quick calibration of [\d,]+ days ago, times 1\.30 from a scan just now", text)
 
 
 ON_A_TERMINAL = """

@@ -57,8 +57,8 @@ WRONG = (
     ("export run.parquet", 2, ["missing option '--format'", "--format csv"]),
     ("explain", 2, ["missing argument 'MECHANISM'", "clonometer explain launch.fork"]),
     ("compare run.parquet", 2, ["compare needs two runs", "clonometer compare before.parquet after.parquet"]),
-    ("ab fork", 2, ["nothing says in what the sides differ", "--b linkage="]),
-    ("census", 2, ["a census takes a command or a --pid", "clonometer census -- COMMAND"]),
+    ("ab fork", 2, ["the two sides do not differ", "--b linkage="]),
+    ("census", 2, ["a census needs a command or --pid", "clonometer census -- COMMAND"]),
     # Files.
     ("show runn.parquet", 2, ["cannot read runn.parquet", "did you mean run.parquet"]),
     ("show notes.txt", 2, ["notes.txt is not a Parquet file", "clonometer run"]),
@@ -68,8 +68,8 @@ WRONG = (
     ("run fork --out /nonexistent/x.parquet", 2, ["/nonexistent does not exist", "mkdir -p /nonexistent"]),
     # What is there stays there.
     ("run fork --out run.parquet", 2, ["run.parquet exists", "name another file"]),
-    ("export run.parquet --format csv -o run.parquet --force", 2, ["run.parquet is read for this"]),
-    ("report run.parquet -o run.parquet --force", 2, ["run.parquet is read for this"]),
+    ("export run.parquet --format csv -o run.parquet --force", 2, ["run.parquet is an input of this command"]),
+    ("report run.parquet -o run.parquet --force", 2, ["run.parquet is an input of this command"]),
     # What was asked for by name and gave nothing.
     ("run launch.absent", 4, ["needs Linux 9.9", "no file was written"]),
 )

@@ -148,7 +148,7 @@ def test_a_program_of_which_nothing_is_known_has_a_reason(tmp_path: Path, conten
 
 def test_what_is_not_known_or_not_readable_has_a_reason(tmp_path: Path) -> None:
     source = made(tmp_path, "/init", {"/init": b"static"})
-    with pytest.raises(FactUnavailable, match="no runtime that is known"):
+    with pytest.raises(FactUnavailable, match="no known runtime"):
         read_runtime(source, PID)
     with pytest.raises(FactUnavailable, match="maps"):
         read_runtime(source, 42)

@@ -69,7 +69,7 @@ def test_65000_areas_are_all_there():
 @pytest.mark.parametrize(
     ("status", "code", "words"),
     [
-        ({"Kthread": 1, "VmSize": None}, 2, "a thread of the kernel"),
+        ({"Kthread": 1, "VmSize": None}, 2, "a kernel thread"),
         ({"State": "Z (zombie)", "VmSize": None}, 2, "has ended: a zombie, whose parent 1"),
         ({"Tgid": 4700}, 2, "4711 is a thread of process 4700"),
         ({"VmSize": None}, 3, "process 4711 ended while it was being read"),

@@ -83,11 +83,11 @@ def test_commands_have_the_user_s_whole_environment() -> None:
         (["--", "true", "--", "/etc/passwd"], 126, "cannot execute /etc/passwd"),
         (["--budget", "0.5s", "--", "true", "--", "sleep", "60"], 4, "sleep 60 did not end within 0.5 s"),
         (["--", "true", "--"], 2, "one of the two commands is missing"),
-        (["--", "a", "--", "b", "--", "c"], 2, "is there more than once"),
-        (["--set", "vmas=1", "--", "true", "--", "true"], 2, "--set is not for two commands"),
+        (["--", "a", "--", "b", "--", "c"], 2, "but occurs more than once"),
+        (["--set", "vmas=1", "--", "true", "--", "true"], 2, "--set does not apply to two commands"),
         (["--out", "run.parquet", "--", "true", "--", "true"], 2, "must end in .json"),
         (["--pairs", "5", "--", "true", "--", "true"], 2, "fewer than 12 pairs"),
-        (["fork", "--ignore-failure"], 2, "--ignore-failure is of two commands"),
+        (["fork", "--ignore-failure"], 2, "--ignore-failure needs two commands"),
     ],
 )
 def test_what_fails_is_named(words: list[str], status: int, complaint: str) -> None:
@@ -102,7 +102,7 @@ def test_a_program_whose_interpreter_is_missing_is_not_found(tmp_path: Path) -> 
     script.chmod(0o755)
     ended = ab("--", "true", "--", str(script))
     assert ended.returncode == 127
-    assert "the interpreter that its first line names" in ended.stderr
+    assert "the interpreter named in its first line" in ended.stderr
 
 
 def test_failures_are_ignored_where_that_is_asked_for() -> None:

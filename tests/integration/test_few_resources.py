@@ -46,7 +46,7 @@ def test_a_run_is_read_where_no_thread_can_be_started(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("take_away", "status", "complaint"),
     [
-        pytest.param(no_threads, 4, "no picture can be drawn: ", marks=FILTERED),
+        pytest.param(no_threads, 4, "cannot draw a picture: ", marks=FILTERED),
         (addresses(8), 4, "66 GiB of addresses (not of memory), and the limit here is 8 GiB\n  raise the limit"),
         # What is asked for is enough.
         (addresses(66), 0, "wrote"),

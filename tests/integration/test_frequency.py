@@ -138,7 +138,7 @@ def test_what_cannot_be_set_back_fails_the_cell_and_is_not_made_worse(machine: M
     (machine.root / CPU / f"cpu{CPUS[0]}/cpufreq/scaling_governor").unlink()
     out, err = started.communicate(timeout=100)
     assert started.returncode == 4, err
-    assert "was not set back" in out
+    assert "was not restored" in out
     assert "scaling_governor" in out
 
 

@@ -14,7 +14,7 @@ def checked_book() -> CheckedBook:
         None,
         (
             CheckedLine("system", Status.FAILS, ("vfork > true",), 0, "the book has fork, the kernel saw vfork"),
-            CheckedLine("open3", Status.UNKNOWN, reason="ended with status 2: it said nothing"),
+            CheckedLine("open3", Status.UNKNOWN, reason="ended with status 2: it printed nothing"),
             CheckedLine("fork", Status.HOLDS, ("fork",)),
             CheckedLine("threads", Status.NOT_MEASURABLE, reason="needs root"),
         ),

@@ -96,10 +96,10 @@ def test_areas_get_names_by_their_neighbours_and_rights():
         (f"[anon] at {BASE:x}", "anon"),
         ("[heap]", "heap"),
         ("[anon] glibc malloc arenas", "arena"),
-        ("[anon] heap of Go", "anon"),
-        ("[anon] stacks of threads", "stack"),
+        ("[anon] Go heap", "anon"),
+        ("[anon] thread stacks", "stack"),
         ("[anon:v8]", "anon"),
-        ("[anon] code made at run time", "code"),
+        ("[anon] code generated at run time", "code"),
         ("libc.so.6", "file"),
         ("pool", "shared"),
         ("[anon] reserved, no access", "reserved"),
@@ -318,7 +318,7 @@ def test_an_old_calibration_is_advised_against(tmp_path):
 def test_notes_name_what_is_odd(tmp_path):
     low = entry(0x8048000, 0x8048000 + MIB, Rss=8, Anonymous=8)
     notes = " ".join(answered(tmp_path, low, State="T (stopped)", TracerPid=99, NSpid="4711\t7").basis.notes)
-    for words in ("stopped", "Process 99 traces it", "process 7 in its own PID namespace", "32 bits"):
+    for words in ("stopped", "Process 99 traces it", "process 7 in its PID namespace", "32-bit"):
         assert words in notes
 
 

@@ -151,9 +151,9 @@ def test_a_later_fault_loses_no_whole_block() -> None:
         (preamble() + frame("WHAT", {}), "unknown kind 'WHAT'"),
         (preamble() + struct.pack("<4sIQ", b"HEAD", 1, 2), "should begin a frame"),
         (preamble() + struct.pack("<4sIQ", b"HEAD", 0, 1 << 40), "limit is 16,777,216"),
-        (preamble() + frame("TAIL", TAIL), "TAIL frame where HEAD or DONE was due"),
-        (preamble() + frame("HEAD", HEAD) + frame("HEAD", HEAD), "HEAD frame where COLS was due"),
-        (preamble() + frame("HEAD", HEAD) + frame("DONE", DONE), "DONE frame where COLS was due"),
+        (preamble() + frame("TAIL", TAIL), "TAIL frame where HEAD or DONE was expected"),
+        (preamble() + frame("HEAD", HEAD) + frame("HEAD", HEAD), "HEAD frame where COLS was expected"),
+        (preamble() + frame("HEAD", HEAD) + frame("DONE", DONE), "DONE frame where COLS was expected"),
         (
             preamble() + frame("HEAD", HEAD) + struct.pack("<4sIQ", b"COLS", 0, 1 << 60),
             "limit is 4,294,967,296",

@@ -97,7 +97,7 @@ def test_a_refusal_needs_nothing_else() -> None:
         (encode_preamble(MAGIC, VERSION) + encode_frame("HEAD", json.dumps(HEAD).encode()), "broke off"),
         (encode_preamble(MAGIC, VERSION) + encode_frame("ABCD", b""), "unknown kind"),
         (answer({"event_bytes": 72}), "72 bytes"),
-        (answer({"calls": {"x": "clone"}}), "'x' is not the number of a call"),
+        (answer({"calls": {"x": "clone"}}), "'x' is not the number of a system call"),
         (answer(EVNT=b"x" * 79), "cut"),
         (answer({"pairs": [[1, 2]]}), "pairs"),
         (answer({"lost": -1}), "lost"),

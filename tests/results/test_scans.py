@@ -154,7 +154,7 @@ def test_of_one_process_no_interval_is_shown(builder: Any, processes: int) -> No
     if processes == 1:
         assert intervals == [None] * 6
         assert {numbers["interval_reason"] for numbers in (scan, memory, step)} == {
-            "one process: what others would have given is not known"
+            "one process: how much others would differ is not known"
         }
     else:
         assert None not in intervals

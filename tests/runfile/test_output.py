@@ -20,7 +20,7 @@ def test_an_existing_file_needs_force(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="exists") as caught:
         check_output(path)
     assert caught.value.hint is not None
-    assert caught.value.hint == "name another file, or move this one away"
+    assert caught.value.hint == "name another file, or move this one"
     assert check_output(path, force=True) == path
     assert path.read_text() == "mine"
 

@@ -126,7 +126,7 @@ def test_reads_blocks_again_instead_of_holding_them(tmp_path: Path) -> None:
 def test_refuses_blocks_that_do_not_fit(tmp_path: Path) -> None:
     writer = RunFileWriter(tmp_path / "run.parquet")
     writer.add_block("x", 0, one_block({"cost_ns": [1.0]}))
-    with pytest.raises(ProtocolError, match="came twice"):
+    with pytest.raises(ProtocolError, match="arrived twice"):
         writer.add_block("x", 0, one_block({"cost_ns": [1.0]}))
     with pytest.raises(ProtocolError, match="'cost_ns' is i64 in ns here, f64 in ns"):
         writer.add_block("x", 1, one_block({"other": [1], "cost_ns": [1]}))

@@ -47,7 +47,7 @@ def test_the_linkage_picks_the_driver(tmp_path: Path, monkeypatch: pytest.Monkey
     assert drivers.choose("launch.fork", {}).name == "probe-static"
     with pytest.raises(UnavailableError, match=r"linkage musl, only dynamic_lazy, static"):
         drivers.choose("launch.fork", {"linkage": "musl"})
-    with pytest.raises(UnavailableError, match=r"no driver here performs launch\.nothing"):
+    with pytest.raises(UnavailableError, match=r"no driver here can perform launch\.nothing"):
         drivers.choose("launch.nothing", {})
 
 
@@ -90,8 +90,8 @@ def test_a_driver_of_another_language_joins_the_catalogue_and_does_its_own_work(
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("#!/bin/sh\necho no json\n", "answers no JSON"),
-        ("#!/bin/sh\necho '[1]'\n", "answers no JSON object"),
+        ("#!/bin/sh\necho no json\n", "does not answer with JSON"),
+        ("#!/bin/sh\necho '[1]'\n", "does not answer with a JSON object"),
         ("#!/bin/sh\necho broken >&2\nexit 3\n", "ended with status 3: broken"),
         ("#!/nonexistent/interpreter\n", "cannot start"),
     ],
@@ -121,10 +121,10 @@ def test_a_probe_that_was_built_empty_says_how_to_build_it_anew(
         (tmp_path / name).touch(0o755)
     drivers = find_drivers()
     assert "cannot start" in drivers.broken["probe-static"]
-    assert "'make build' builds it anew" in drivers.broken["probe-static"]
+    assert "'make build' rebuilds it" in drivers.broken["probe-static"]
     # One that somebody else has made is theirs to build.
     assert "make build" not in drivers.broken["driver-other"]
-    with pytest.raises(UnavailableError, match=r"linkage static cannot be used: .*; 'make build' builds it anew$"):
+    with pytest.raises(UnavailableError, match=r"linkage static cannot be used: .*; 'make build' rebuilds it$"):
         drivers.choose("launch.fork", {"linkage": "static"})
     with pytest.raises(UnavailableError, match="no driver was built with linkage musl, only dynamic_now"):
         drivers.choose("launch.fork", {"linkage": "musl"})

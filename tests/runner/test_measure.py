@@ -42,7 +42,7 @@ def test_a_good_answer_is_ok(tmp_path: Path) -> None:
         ('FAKE "$@"; exit 3', "the driver ended with status 3 after its answer"),
         ('FAKE "$@"; kill -11 $$', "the driver was killed by SIGSEGV after its answer"),
         ('FAKE "$@" temperatures=warm', "the driver sent no cold block"),
-        ('FAKE "$@" workload=launch.vfork', "the driver measured cold launch.vfork, which was not asked for"),
+        ('FAKE "$@" workload=launch.vfork', "the driver measured cold launch.vfork, which was not requested"),
         ("exit 0", "the driver ended without an answer"),
         (
             "echo out of luck >&2; exit 7",

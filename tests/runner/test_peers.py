@@ -121,7 +121,7 @@ def test_a_figure_on_either_stream(tmp_path, stream):
 
 def test_failures_have_reasons(tmp_path):
     assert run_peer(script(tmp_path, "echo no luck; exit 3"), 0).reason == "peer ended with status 3: no luck"
-    assert "no figure in its output: 1 2 3" in str(run_peer(script(tmp_path, "echo 1 2 3"), 0).reason)
+    assert "there is no figure in its output: 1 2 3" in str(run_peer(script(tmp_path, "echo 1 2 3"), 0).reason)
     assert "does not have 'peer'" in str(run_peer(script(tmp_path, "echo Unknown benchmark: x; exit 1"), 0).reason)
     absent = PeerProgram("absent", (str(tmp_path / "absent"),), (), "", parse_hyperfine)
     assert "cannot start" in str(run_peer(absent, 0).reason)

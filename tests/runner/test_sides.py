@@ -171,7 +171,7 @@ def test_a_setting_that_is_not_put_back_is_told_with_how_to_do_it(sides: Sides) 
     outcome = sides(Side("a"), b)
     assert (outcome.status, outcome.exit_status) == ("partial", EXIT_FAILED_CELLS)
     assert outcome.reason is not None
-    assert "the setting may still be in force, to put it back: " in outcome.reason
+    assert "the setting may still be in force. To restore it: " in outcome.reason
     assert len(sides.metadata()["processes"]) == 3
 
 
@@ -234,7 +234,7 @@ def test_a_setting_that_was_never_switched_is_an_error(sides: Sides, word: str) 
     outcome = sides(Side("a"), b)
     assert outcome.exit_status == EXIT_FAILED_CELLS
     assert outcome.trouble is not None
-    assert f"switched nothing: {setting} is {word} before and after it" in outcome.trouble.message
+    assert f"changed nothing: {setting} is {word} before and after it" in outcome.trouble.message
     assert len(sides.happened()) == 1  # the process of A; none of B
 
 
@@ -255,7 +255,7 @@ def test_what_undo_leaves_is_an_error_that_says_the_former_value(sides: Sides, n
     b = Side("b", do=f"echo 5 > {setting}", undo=f"echo 6 > {setting}")
     outcome = sides(Side("a"), b, progress=Silent() if number is None else SignalAt(1, number))
     assert outcome.trouble is not None
-    assert outcome.trouble.message.startswith("NOT PUT BACK: after --b undo=")
+    assert outcome.trouble.message.startswith("NOT RESTORED: after --b undo=")
     assert f"{setting} was 4 and is 6 now" in outcome.trouble.message
     # No process of A was measured under what B left.
     assert sides.happened().count("process") <= (3 if number is None else 2)
@@ -270,9 +270,9 @@ def test_what_cannot_be_read_back_is_said(sides: Sides) -> None:
     assert outcome.status == "complete", outcome.reason
     reasons = [(record["side"], record["not_verified"]) for record in sides.metadata()["settings"]]
     assert reasons == [
-        ("a", "the command names no file that could be read back"),
+        ("a", "the command names no file that can be read back"),
         ("b", "it cannot be read"),
-        ("b", "there is no such file, neither before nor after"),
+        ("b", "the file exists neither before nor after"),
     ]
 
 

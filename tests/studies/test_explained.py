@@ -115,10 +115,10 @@ def work(tier="tracepoints", refused=None):
 def test_workers_taken_to_pieces_say_why_the_gap_is_there_and_what_delays_them():
     worked = work()
     assert worked.text == (
-        "Taken to pieces (kernel tracepoints): Threads need 12% more than processes: 80% of it blocked in futex; "
+        "Split into parts (kernel tracepoints): Threads need 12% more than processes: 80% of it blocked in futex; "
         "unexplained 1% of it."
     )
-    assert worked.delayed.endswith("slow by (kernel tracepoints), those of threads: blocked in futex 70%.")
+    assert worked.delayed.endswith("executions slow (kernel tracepoints), those of threads: blocked in futex 70%.")
     assert "closer look is not permitted here (tracepoints: no perf)" in work("proc", {"tracepoints": "no perf"}).text
 
 
@@ -126,7 +126,7 @@ def test_what_was_refused_leaves_the_ablation_and_says_so():
     worked = worked_of({WORK: Refused("perf events are not permitted")})
     assert isinstance(worked, Refused)
     assert "perf events are not permitted" in worked.text
-    assert "the ablation alone answers" in worked.text
+    assert "only the ablation answers" in worked.text
 
 
 @pytest.mark.parametrize(("name", "answer"), [(LOOP, loop()), (LOOP, Refused("no perf")), (WORK, work())])

@@ -15,7 +15,7 @@ from clonometer.tracing.anatomy import TraceOptions, explain
 
 
 class DisturbedTracer(FakeTracer):
-    """Hands out a disturbed trace the first times that ``how`` is asked for with the budget's events."""
+    """Hands out a disturbed trace the first times that ``how`` is asked for when the budget was spent's events."""
 
     def __init__(self, traces: dict[str, Any], how: str, disturbed: Any, *, times: int) -> None:
         super().__init__(traces)
@@ -29,7 +29,7 @@ class DisturbedTracer(FakeTracer):
         return self.disturbed
 
 
-@pytest.mark.parametrize("turns", [False, True], ids=["processes in turn", "turns within them"])
+@pytest.mark.parametrize("turns", [False, True], ids=["processes, alternately", "turns within them"])
 def test_a_process_of_which_nothing_was_seen_whole_is_left_out_counted_and_made_up_for(turns: bool) -> None:
     good, how = (six_windows(), "fast in turns") if turns else (fork_trace(), "fast")
     disturbed = replace(good, whole=(10**15, None), lost=7)

@@ -103,7 +103,7 @@ STEPS = ProgramSteps(31_402, 68, True, (StepsPhase("child_library_start", 30_004
 def test_the_part_that_executes_them_is_named_with_what_they_take_of_it() -> None:
     assert _sentences(STEPS, child_library_start=610_000.0) == [
         "CPUID traps to the hypervisor here: 8.40 µs each (at least 8.10 µs); the program executes 68 (counted by "
-        "single steps through all 31,402 instructions of one start)",
+        "single-stepping through all 31,402 instructions of one start)",
         "library's start: 610 µs, of which 68 CPUID x 8.40 µs = 571 µs (94%)",
     ]
 

@@ -273,7 +273,7 @@ def test_sides_alike_are_not_told_apart() -> None:
     explanation = explained(FakeWorkTracer(blocked=0))
     assert not explanation.distinguishable
     assert {reason.share for reason in explanation.reasons} == {None}
-    assert "Could not tell a difference" in conclusion(explanation)
+    assert "Cannot tell a difference" in conclusion(explanation)
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=3 * MOST_PIECES))

@@ -79,11 +79,11 @@ def test_both_medians_stand_in_columns_or_below_and_at_80_columns_beside_each_ot
 
 def test_what_was_switched_stands_below_its_side() -> None:
     thp = SwitchedSetting("b", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", "always", "madvise", 9, None)
-    unknown = SwitchedSetting("a", "", None, None, None, 9, "the command names no file that could be read back")
+    unknown = SwitchedSetting("a", "", None, None, None, 9, "the command names no file that can be read back")
     lines = text(replace(judged(scattered(0.3)), settings=(thp, unknown)), width=120).splitlines()
     assert lines[:4] == [
         "A: linkage=static",
-        "- not verified: the command names no file that could be read back",
+        "- not verified: the command names no file that can be read back",
         "B: defaults",
         "- transparent_hugepage/enabled: madvise -> always; madvise again after undo (9 times)",
     ]

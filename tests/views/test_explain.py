@@ -53,7 +53,7 @@ def test_the_budget_fits_and_has_every_part_and_both_checks(width: int) -> None:
         "child: exit",
         "unexplained",
         "overhead of tracing",
-        "all until reaped",
+        "whole launch, until reaped",
         "100%",
     ):
         # In a narrow column a label is wrapped.
@@ -117,7 +117,7 @@ def test_what_a_tier_cannot_see_and_why_no_better_is_used_is_said() -> None:
         explained("stamps", ptrace=None), width=80, colour=False, ascii_only=False, calls=True
     ).replace("\n", " ")
     assert "cannot see everything inside the kernel" in rendered
-    assert "None of its system calls could be seen" in rendered
+    assert "None of its system calls could be traced" in rendered
     assert "cannot be used" not in rendered, "it was asked for by name"
     tracer = FakeTracer({"none": fork_trace("none")})
     lesser = explain(tracer, target("launch.fork", "temperature=warm"), TraceOptions(processes=1))

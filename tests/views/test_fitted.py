@@ -50,7 +50,7 @@ def test_the_renderer_draws_points_and_curves(place):
 
 
 def test_an_ablation_goes_down_in_the_order_of_taking_away():
-    assert rung_labels(ABLATION) == ["all shared", "a file each", "padded counters"]
+    assert rung_labels(ABLATION) == ["everything shared", "a file each", "padded counters"]
     spec = ablation_panel(ABLATION)
     assert spec["layer"][1]["encoding"]["y"]["sort"] == rung_labels(ABLATION)
     assert "a file each" in vl_convert.vegalite_to_svg({**spec, "config": theme(*LIGHT)})
@@ -59,7 +59,7 @@ def test_an_ablation_goes_down_in_the_order_of_taking_away():
 def test_the_table_says_gap_step_share_and_what_is_unexplained():
     table = ablation_table(ABLATION)
     assert table.head == ("taken away", "threads", "processes", "gap, ms", "gap, %", "step, ms", "share")
-    assert table.rows[0] == ("all shared", "30.0 ms", "20.0 ms", "10 (9 to 11)", "+50", "", "")
+    assert table.rows[0] == ("everything shared", "30.0 ms", "20.0 ms", "10 (9 to 11)", "+50", "", "")
     assert table.rows[1][3:] == ("4 (3 to 5)", "+20", "6 (5 to 7)", "60% (50% to 70%)")
     assert table.note == "Unexplained: -1 (-2 to 0) ms, -10% (-20% to 0%) of the gap."
 

@@ -21,8 +21,8 @@ def shown(folder: Path, hosts: int, odd: float = 1.0) -> FleetShown:
 @pytest.mark.parametrize(
     ("hosts", "odd", "begins"),
     [
-        (9, 2.0, "00000008 is odd. Hosts differ most in fork, warm, reaped: by "),
-        (9, 1.0, "No host is odd. Hosts differ most in "),
+        (9, 2.0, "00000008 is an outlier. Hosts differ most in fork, warm, reaped: by "),
+        (9, 1.0, "No host is an outlier. Hosts differ most in "),
         (2, 1.0, "Outlier detection needs 8 hosts per group. Hosts differ most in "),
         (1, 1.0, "Outlier detection needs 8 hosts per group."),
     ],

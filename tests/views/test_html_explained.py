@@ -51,7 +51,7 @@ def test_what_the_run_has_measured_stands_beside_it(results) -> None:
     row = next(cell for cell in results.cells if cell.stage == "reaped" and cell.median_ns is not None)
     [explained], _ = explained_sections([replace(counted(), cell=row.cell)], results.cells)
     [in_run] = explained["in_run"]
-    assert in_run.startswith(f"In the run the median of {row.cell} is ")
+    assert in_run.startswith(f"In the run, the median of {row.cell} is ")
     assert in_run in render_report(results, [replace(counted(), cell=row.cell)])
     [explained], _ = explained_sections([replace(counted(), cell="launch.fork[parent_bytes=3GiB]")], results.cells)
     assert explained["in_run"] == ["The run has no cell launch.fork[parent_bytes=3GiB]."]

@@ -57,11 +57,11 @@ def test_it_says_what_is_detectable_and_how_often_it_alarmed() -> None:
     made = noise()
     text = " ".join(render_noise(made, wide=True).split())
     seen = sum(row.detectable is not None for row in made.rows)
-    assert f"can find a slow-down of 10% in {seen} of {len(made.rows)} rows" in text
-    assert "started in turn: 1 of 20 checks alarmed falsely (a rate of 0.1% to 25%; designed: at most 1%)" in text
+    assert f"can detect a slowdown of 10% in {seen} of {len(made.rows)} rows" in text
+    assert "started in pairs: 1 of 20 checks raised a false alarm (a rate of 0.1% to 25%; designed: at most 1%)" in text
     assert "launch.fork[temperature=warm] reaped" in text
-    assert "round before: 0 of 19 checks" in text
-    assert "round before" not in render_noise(noise(in_a_row=None))
+    assert "previous round: 0 of 19 checks" in text
+    assert "previous round" not in render_noise(noise(in_a_row=None))
 
 
 def test_wide_adds_the_other_stages() -> None:
@@ -91,5 +91,5 @@ def test_what_layouts_add_is_a_share_with_its_interval_or_said_not_to_be_shown()
 
 def test_what_layouts_add_may_not_be_known_for_a_reason() -> None:
     text = " ".join(render_noise(noise(layouts=Layouts("the kernel refuses", None))).split())
-    assert "How much of the scatter comes from memory's layout is not known: the kernel refuses." in text
+    assert "How much of the scatter comes from memory layout is not known: the kernel refuses." in text
     assert "is not known: too little was measured." in " ".join(render_noise(noise(layouts=layouts())).split())

@@ -63,7 +63,7 @@ def test_it_begins_with_how_far_apart_two_figures_of_one_word_are():
 
 def test_what_is_not_run_from_here_is_one_line_a_word_unless_all_is_asked_for():
     text = render_peers(rows(), [], width=80)
-    assert "ours, as others measure: Bendersky 2018 50 µs, " in text
+    assert "Clonometer, measuring like others: Bendersky 2018 50 µs, " in text
     of_peers = {row.configuration.peer for row in rows() if row.status == "failed" or row.change.value is not None}
     assert {line.split("  ")[1] for line in text.splitlines() if re.match("  [^ o]", line)} >= of_peers
     assert "failed: it ended with status 1" in text, "what failed is not folded"

@@ -161,7 +161,7 @@ def test_every_picture_says_by_what_machine_and_run_it_was_made(results, kind):
 
 def test_a_title_is_the_answer_where_the_run_has_one_else_the_question(results):
     answer = Finding("memory.fork", "Each GiB written adds 17 ms to fork. And more.", {"verdict": "more"})
-    unsure = Finding("memory.pthread", "Could not tell a difference.", {"verdict": "unknown"})
+    unsure = Finding("memory.pthread", "Cannot tell a difference.", {"verdict": "unknown"})
 
     def title(*findings):
         return " ".join(picture_spec(replace(results, findings=findings), "memory")["title"]["text"])

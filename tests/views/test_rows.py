@@ -151,8 +151,8 @@ def test_a_cell_of_dashes_says_why(results):
     reasons = failures(replace(results, cells=cells, cell_statuses=statuses))
     assert [(reason, [status.cell for status in of_reason]) for reason, of_reason in reasons] == [
         ("no sample: every launch failed: 96 EAGAIN, 1 ENOMEM", ["a"]),
-        ("no sample: a stage was before the call or after reaping in each", ["b"]),
-        ("no sample: each value is missing", ["c"]),
+        ("no sample: in each, a stage came before the call or after reaping", ["b"]),
+        ("no sample: every value is missing", ["c"]),
     ]
 
 
@@ -206,6 +206,6 @@ def test_what_ended_the_cells_is_said(results):
     statuses = [CellStatus(f"c{place}", "ok", None, "budget") for place in range(5)]
     statuses += [CellStatus("narrow", "ok", None, "target"), CellStatus("lost", "failed", "x")]
     text = what_ended(replace(results, cell_statuses=statuses))
-    assert text == "Of 6 cells ended: 1 with intervals as narrow as wanted (narrow); 5 with the budget."
-    assert what_ended(replace(results, cell_statuses=statuses[:1])) == "Of 1 cell ended: 1 with the budget."
+    assert text == "Of 6 cells ended: 1 with intervals as narrow as requested (narrow); 5 when the budget was spent."
+    assert what_ended(replace(results, cell_statuses=statuses[:1])) == "Of 1 cell ended: 1 when the budget was spent."
     assert what_ended(results) == ""

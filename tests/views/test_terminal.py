@@ -116,7 +116,7 @@ def test_skipped_cells_are_told_even_beside_a_full_table(results):
 def test_many_reasons_are_cut_short_and_counted(results):
     statuses = [CellStatus(f"launch.x{place}", "failed", f"reason {place}") for place in range(9)]
     text = render_answer(replace(results, cell_statuses=statuses))
-    assert "! 9 cells without a result in all" in text
+    assert "! 9 cells without a result in total" in text
     assert len(text.splitlines()) <= 24
     assert "reason 8" in render_answer(replace(results, cell_statuses=statuses), wide=True)
 

@@ -52,8 +52,8 @@ def test_the_table_shows_threads_processes_and_what_each_part_adds() -> None:
 
 
 def test_what_is_measured_beside_it_stands_beside_it() -> None:
-    assert "what is taken away" in text(with_ablation())
-    assert "what is taken away" not in text(explained())
+    assert "what is removed" in text(with_ablation())
+    assert "what is removed" not in text(explained())
 
 
 def test_where_tracing_is_refused_it_is_said_what_cannot_be_seen() -> None:

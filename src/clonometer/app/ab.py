@@ -65,15 +65,15 @@ class AbRequest:
         Raises
         ------
         UsageError
-            If nothing says in what the sides differ, or both workloads and a plan are given.
+            If the two sides do not differ, or both workloads and a plan are given.
         """
         if not self.a and not self.b:
             raise UsageError(
-                "nothing says in what the sides differ",
+                "the two sides do not differ",
                 f"--b KEY=VALUE, for example --b linkage=dynamic_lazy; two commands: {TWO_COMMANDS}",
             )
         if self.workloads and self.plan is not None:
-            raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
+            raise UsageError("workloads and --plan cannot be combined", "--only selects cells of a plan")
 
     def design(self) -> PairedDesign:
         """How many pairs there are at most, and what they must show.
@@ -88,11 +88,11 @@ class AbRequest:
 
         if self.most_pairs < FEWEST_PAIRS:
             raise UsageError(
-                f"--pairs {self.most_pairs}: fewer than {FEWEST_PAIRS} pairs can show nothing",
-                "leave --pairs out for up to 200: a change must be seen in 6 pairs that A began, and in 6 that B began",
+                f"--pairs {self.most_pairs}: with fewer than {FEWEST_PAIRS} pairs nothing can be shown",
+                "leave --pairs out for up to 200: a change must show in 6 pairs that A began, and in 6 that B began",
             )
         if self.most_pairs > MOST_PAIRS:
-            raise UsageError(f"--pairs {self.most_pairs}: the most is {MOST_PAIRS}")
+            raise UsageError(f"--pairs {self.most_pairs}: the maximum is {MOST_PAIRS}")
         return PairedDesign(self.most_pairs, self.minimum_effect, self.max_regression)
 
 
@@ -256,7 +256,9 @@ def _with_stages(plan: Plan, catalogue: Catalogue, counted: Counted) -> Plan:
         if any(counted.has(quantity) for quantity in counted.of_workload(described, target.workload))
     ]
     if not kept:
-        raise UsageError("nothing of these workloads can be compared", "a stage is only of launches, a gate of times")
+        raise UsageError(
+            "nothing of these workloads can be compared", "only launches have stages, and a gate needs times"
+        )
     return replace(plan, targets=tuple(kept))
 
 
@@ -294,7 +296,7 @@ def _say_what_is_compared(request: AbRequest, sides: tuple[Side, Side], plan: Pl
         static = [target for target in plan.targets if target.condition.get("linkage") in ("static", "musl")]
         if preloads and static:
             progress.say(
-                "LD_ variables act on dynamic programs only, and the probe is static: --set linkage=dynamic_lazy"
+                "LD_ variables affect only dynamic programs, and the probe is static: --set linkage=dynamic_lazy"
             )
 
 

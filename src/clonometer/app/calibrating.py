@@ -162,7 +162,7 @@ class _Remarks:
         if now_s - self._said_s >= _SAY_EVERY_S:
             self._said_s = now_s
             left_s = max(0.0, self._seconds - (now_s - self._begin_s))
-            self._progress.say(f"processes fork in turn: about {left_s:.0f} s left")
+            self._progress.say(f"processes fork one after the other: about {left_s:.0f} s left")
 
 
 @contextmanager

@@ -191,13 +191,13 @@ def _still_runs(pid: int, program: str) -> bool:
 def _check(words: tuple[str, ...], pid: int | None) -> None:
     if bool(words) == (pid is not None):
         raise UsageError(
-            "a census takes a command or a --pid" + (", not both" if words else ""),
+            "a census needs a command or --pid" + (", not both" if words else ""),
             "clonometer census -- COMMAND..., or clonometer census --pid PID --for 10s",
         )
     if pid is not None and not Path(f"/proc/{pid}").is_dir():
         raise UsageError(
             f"there is no process {pid} here",
-            "processes of another PID namespace have other numbers in it: use the number that ps shows here",
+            "processes of another PID namespace have other numbers there: use the number that ps shows here",
         )
     if words:
         check_command(words[0])

@@ -42,7 +42,7 @@ def check(
     runs, baselines
         Run files: at least one of each.
     max_regression
-        The largest slow-down allowed, as a share.
+        The largest slowdown allowed, as a share.
     noise
         As in `clonometer.compare`.
     rerun
@@ -108,4 +108,4 @@ def _plan_again(checked: Checked, run: Book) -> Plan:
         replace(target, limits=replace(target.limits, processes=max(processes[cell.text] for cell in target.cells)))
         for target in plan.targets
     )
-    return replace(plan, name="again", title="what looked slower, again", targets=targets)
+    return replace(plan, name="again", title="again what looked slower", targets=targets)

@@ -32,5 +32,5 @@ def check_command(word: str) -> None:
 def not_started(word: str, number: int) -> NotStartedError:
     """Say why the kernel has refused, with this error number, to execute a command that seemed to be one."""
     missing = number == errno.ENOENT
-    hint = ": the interpreter that its first line names, or its loader, is not there" if missing else ""
+    hint = ": the interpreter named in its first line, or its loader, does not exist" if missing else ""
     return NotStartedError(f"cannot execute {word}: {os.strerror(number)}{hint}", exists=not missing)

@@ -1,4 +1,4 @@
-"""``doctor``: what will move the numbers on this machine."""
+"""``doctor``: what will distort the numbers on this machine."""
 
 from __future__ import annotations
 

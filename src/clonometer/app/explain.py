@@ -94,7 +94,7 @@ def explain(
         refuse_for_work({"--vs": vs, "--arguments": arguments, "--folded": stacks})
         return explain_work_factor(settings, pairs=processes, tier=tier, ablation=ablation, progress=progress)
     if ablation:
-        raise UsageError("--ablation is about workers", f"clonometer explain {WORK} --ablation")
+        raise UsageError("--ablation applies to workers only", f"clonometer explain {WORK} --ablation")
     if tier is not None and tier not in TIERS:
         raise unknown("tier", tier, TIERS)
     if counters not in COUNTERS:
@@ -135,7 +135,7 @@ def refuse_for_work(options: Mapping[str, object]) -> None:
     refused = next((name for name, value in options.items() if value), None)
     if refused is not None:
         raise UsageError(
-            f"{refused} is about single launches: explain work.factor sets threads and processes side by side",
+            f"{refused} applies to single launches; explain work.factor already compares threads with processes",
             "--html and --trace show what every worker does in one execution",
         )
 
@@ -155,7 +155,7 @@ def _explain(
 
 
 def _predicted_call(tracer: ProbeTracer, target: Target, catalogue: Catalogue) -> PredictedCall | None:
-    """What the calibration expects of such a fork with cold caches; None where this machine was not calibrated."""
+    """What the calibration expects of such a fork with cold caches; None where this machine has not been calibrated."""
     condition = target.condition
     if target.workload != FORK or condition["caches"] != "hot":
         return None
@@ -192,5 +192,5 @@ def _target(name: str, settings: Sequence[str], catalogue: Catalogue) -> Target:
     given = [*settings, *(warm if catalogue.workloads[name].temperatures else [])]
     plan = plan_from_arguments([name], given, catalogue, limits=_SAMPLES)
     if len(plan.targets) != 1 or len(plan.targets[0].cells) != 1:
-        raise UsageError("one condition is explained at a time", "give each axis one value; --vs sets two side by side")
+        raise UsageError("one condition is explained at a time", "give each axis one value; --vs compares two")
     return plan.targets[0]

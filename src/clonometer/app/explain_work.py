@@ -30,7 +30,7 @@ def explain_work_factor(
     most = pairs or _PAIRS
     with interruption() as wish_to_stop:
         tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-        wish = WorkWish(most, tier, counting(progress, "threads and processes in turn", most))
+        wish = WorkWish(most, tier, counting(progress, "threads and processes, alternately", most))
         explanation = explain_work(tracer, sides, wish, cpus=cpus)
         if ablation:
             series = ablate(tracer, sides[0], catalogue, most, counting(progress, "ablation", most))

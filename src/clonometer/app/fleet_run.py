@@ -62,7 +62,10 @@ class Machines:
             If there is something to refuse.
         """
         if sum(way is not None for way in (self.scheduler, self.hosts, self.local)) != 1:
-            raise UsageError("name the machines by one of --hosts, --scheduler and --local", "--hosts FILE needs least")
+            raise UsageError(
+                "name the machines with one of --hosts, --scheduler and --local",
+                "--hosts FILE needs the least preparation",
+            )
         if self.scheduler is None and (any((self.tls_ca, self.tls_cert, self.tls_key)) or self.trust_network):
             raise UsageError("--tls-ca, --tls-cert, --tls-key and --trust-network go with --scheduler")
         if self.hosts is None and (self.ssh_config is not None or self.drivers):
@@ -112,7 +115,7 @@ def run_fleet(
     progress: Progress = SILENT,
     watcher: Watcher | None = None,
 ) -> FleetRun:
-    """Measure many machines into a folder of run files.
+    """Measure many machines, and collect their run files in a folder.
 
     Each machine runs one measurement at a time. In each round every machine measures every cell, in a new random order.
     Failed measurements are repeated. The same seed resumes a run. Call it from the main thread, like `clonometer.run`.
@@ -126,19 +129,19 @@ def run_fleet(
     only
         Globs of cells: the others are left out.
     out
-        Where run files go: a folder, or a URL of fsspec.
+        Where run files go: a folder, or a URL that fsspec can write to.
     rounds
         How often each machine is measured; the budget is divided among the rounds.
     budget_s
         How long to measure each machine, in seconds; by default as the plan says.
     at_once
-        How many machines measure at a time.
+        How many machines measure at the same time.
     retries
-        How often a round that failed is tried again.
+        How often a failed round is retried.
     busy_s
-        How long to wait for a machine that another fleet measures.
+        How long to wait for a machine that another fleet is measuring.
     late_s
-        After this time a round ends with what it has; by default three times its budget, and 2 minutes.
+        After this time a round ends with what it has; by default three times its budget, plus 2 minutes.
     seed
         Fixes the order; by default it is drawn.
     command

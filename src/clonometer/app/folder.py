@@ -60,6 +60,6 @@ def _chooser(conditions: Sequence[str]) -> Callable[[RunEntry], bool]:
     for text in conditions:
         key, separator, value = text.partition("=")
         if not (key and separator and value):
-            raise UsageError(f"--where {text} is no condition", "--where kernel=6.12.4")
+            raise UsageError(f"--where {text} is not a condition", "--where kernel=6.12.4")
         wanted.append((key, value))
     return lambda run: all(group_of(run.facts, key) == value for key, value in wanted)

@@ -29,7 +29,7 @@ def history(
     by
         What makes a series: ``host``, ``class``, or a fact.
     max_regression, minimum_effect
-        The largest slow-down allowed, and the least step that is shown; shares.
+        The largest slowdown allowed, and the least step that is shown; shares.
     recent
         How many of the last runs count: only steps among them are regressions.
     since
@@ -55,5 +55,5 @@ def moment_of(since: str | datetime | None) -> datetime | None:
         try:
             since = datetime.fromisoformat(since)
         except ValueError:
-            raise UsageError(f"--since {since} is no date", "--since 2026-11-01") from None
+            raise UsageError(f"--since {since} is not a date", "--since 2026-11-01") from None
     return since if since is None or since.tzinfo else since.replace(tzinfo=UTC)

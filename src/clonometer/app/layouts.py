@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clonometer.results.noise.types import Layouts
 
 #: The reason of an answer where the user has had enough.
-INTERRUPTED = "the measuring was interrupted"
+INTERRUPTED = "the measurement was interrupted"
 
 
 def measure_layouts(

@@ -68,7 +68,7 @@ def _beside(sides: Sequence[Book]) -> BetweenRunVariance:
     compared = {Path(side.name).resolve() for side in sides}
     stored: list[tuple[int, Book]] = []
     paths, skipped = _latest({path.parent for path in compared}, compared)
-    left_out = ["too large or too old to be read unasked (--noise FOLDER reads them)"] * skipped
+    left_out = ["too large or too old to be read automatically (--noise FOLDER reads them)"] * skipped
     for path in paths:
         try:
             with open_run(path) as run:
@@ -131,10 +131,10 @@ def _read(path: Path) -> MeasuredNoise:
     except OSError as error:
         raise InputError(*cannot_read(path, error)) from error
     if len(content) > _MOST_BYTES:
-        raise InputError(f"{path} is too large to be an answer of clonometer noise", again)
+        raise InputError(f"{path} is too large to be the output of clonometer noise", again)
     try:
         return from_json(MeasuredNoise, json.loads(content))
     except (ValueError, RecursionError):
         raise InputError(f"{path} is not valid JSON", again) from None
     except InputError as error:
-        raise InputError(f"{path} is no answer of clonometer noise: {error.message}", again) from error
+        raise InputError(f"{path} is not the output of clonometer noise: {error.message}", again) from error

@@ -106,7 +106,7 @@ def measure(
     if layout_s is not None and status != EXIT_INTERRUPTED:
         layouts = measure_layouts(plan, globs, seconds=layout_s, seed=seed + rounds, progress=progress)
         status = EXIT_INTERRUPTED if layouts.reason == INTERRUPTED else status
-    progress.say("measured; working out what a check would find")
+    progress.say("measured; computing what a check would detect")
     noise = measure_noise(measured.sides, measured.plan, max_regression=max_regression)
     return NoiseOutcome(replace(noise, layouts=layouts), status)
 

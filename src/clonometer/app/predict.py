@@ -75,7 +75,7 @@ def _scaled(machine: Machine, progress: Progress) -> Machine:
     try:
         return replace(machine, scales=measure_scales(machine.calibration))
     except ClonometerError as error:
-        progress.say(f"clonometer: how fast the machine is now was not measured: {error.message}")
+        progress.say(f"clonometer: the machine's present speed was not measured: {error.message}")
         return machine
 
 
@@ -94,7 +94,7 @@ def predict_saved(path: Path, machine: Machine, question: Question) -> Predicted
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{path} is no profile: it is not JSON", "'clonometer predict --save-profile' writes one"
+            f"{path} is not a profile: it is not JSON", "'clonometer predict --save-profile' writes one"
         ) from error
     return judge(profile_from_json(content, str(path)), machine, question)
 

@@ -35,7 +35,7 @@ def reproduce(
     force: bool = False,
     progress: Progress = SILENT,
 ) -> Reproduction:
-    """Measure the published studies again on this machine, and say which of their claims hold here.
+    """Repeat the published studies on this machine, and say which of their claims hold here.
 
     What the folder has is not measured again, so that the same call resumes one that was interrupted. Call it from the
     main thread, as `clonometer.run`.
@@ -71,7 +71,7 @@ def reproduce(
     """
     names, are_claims = _chosen(studies)
     if budget_s is not None and not are_claims:
-        raise UsageError("--budget is for single claims, such as clonometer reproduce S12 --budget 2m")
+        raise UsageError("--budget applies to single claims, such as clonometer reproduce S12 --budget 2m")
     drivers, catalogue = find_catalogue(progress)
     available = free_bytes(live())
     items = load_published().asked(names)

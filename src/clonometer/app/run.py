@@ -64,7 +64,7 @@ class RunRequest:
             If both workloads and a plan are given.
         """
         if self.workloads and self.plan is not None:
-            raise UsageError("workloads and --plan cannot be combined", "--only picks cells of a plan")
+            raise UsageError("workloads and --plan cannot be combined", "--only selects cells of a plan")
 
 
 class Prepared(NamedTuple):

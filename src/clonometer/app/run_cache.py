@@ -148,7 +148,8 @@ class RunCache:
         for name in _MACHINE:
             if host.get(name) != this_host.get(name):
                 raise UsageError(
-                    f"{path} is from another machine: its {name} is {host.get(name)!r}, here {this_host.get(name)!r}",
+                    f"{path} was measured on another machine: its {name} is {host.get(name)!r}, here "
+                    f"{this_host.get(name)!r}",
                     "--out names another folder, --force measures again",
                 )
 

@@ -37,11 +37,11 @@ def validate(
     Raises
     ------
     UsageError
-        If this machine was not calibrated.
+        If this machine has not been calibrated.
     """
     calibration = usable_calibration() if calibration is None else calibration
     if calibration is None:
-        raise UsageError("this machine was not calibrated", "run 'clonometer calibrate' first")
+        raise UsageError("this machine has not been calibrated", "run 'clonometer calibrate' first")
     seed = draw_seed(seed)
     chance = random.Random(seed)
     empty_caches = cache_emptier_of_here()

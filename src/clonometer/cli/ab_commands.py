@@ -52,7 +52,10 @@ class CommandsWish:
         if not a or not b:
             raise UsageError("one of the two commands is missing", "clonometer ab -- COMMAND_A -- COMMAND_B")
         if DASHES in b:
-            raise UsageError("-- stands between two commands, and is there more than once", "sh -c '...' hides others")
+            raise UsageError(
+                "-- separates the two commands, but occurs more than once",
+                "put a command that contains -- into sh -c '...'",
+            )
         return a, b
 
 
@@ -81,7 +84,7 @@ def compare_commands(wish: CommandsWish, *, pages: Pages, as_json: bool, wide: b
     if wish.out is not None:
         _check_out(wish.out, force=wish.force)
     named = " against ".join(shlex.join(words) for words in commands)
-    click.echo(f"comparing {named}, for {wish.budget_s:g} s at most; each is started once before", err=True)
+    click.echo(f"comparing {named}, for {wish.budget_s:g} s at most; each is started once first", err=True)
     with interruption() as interrupted:
         pairs = _measure(wish, commands, interrupted)
     if pairs is None or not pairs.started:
@@ -128,7 +131,7 @@ def _measure(
     progress.open()
     try:
         for side in (0, 1):
-            progress.show(f"once before: {'AB'[side]}", 0.0, None)
+            progress.show(f"warm-up: {'AB'[side]}", 0.0, None)
             if start(side) is None:
                 return None
         return start_pairs(start, wish.design, wish.seed, wish.budget_s, clock=time.monotonic, watch=watch)

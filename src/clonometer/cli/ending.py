@@ -98,7 +98,7 @@ def _complain_of_a_defect(error: BaseException) -> None:
     import traceback
 
     traceback.print_exception(error)
-    complain("this is a defect of Clonometer's, not of what you asked", "please report it with the lines above")
+    complain("this is a defect of Clonometer, not of what you asked", "please report it with the lines above")
 
 
 def _explain(error: ClonometerError | click.ClickException | OSError) -> int:
@@ -129,7 +129,7 @@ def _how_it_is_called(error: click.UsageError) -> str:
     """An example of a command's help, with the option that is wrong if one has it, and where there are more."""
     ctx = error.ctx
     if ctx is None:
-        return "'clonometer --help' shows what exists"
+        return "'clonometer --help' lists the commands"
     lines = str(ctx.command.epilog or "").splitlines()
     every = [line.strip().partition("   ")[0] for line in lines if line.strip().startswith("clonometer ")]
     wrong = error.param.opts if isinstance(error, click.BadParameter) and error.param is not None else []

@@ -21,14 +21,14 @@ _EXAMPLES = examples(
     "clonometer show clonometer-run.parquet --wide",
     "clonometer report clonometer-run.parquet --out report.html",
     "clonometer explain launch.fork --vs launch.pthread",
-    "clonometer census -- make              which tasks a program really makes",
+    "clonometer census -- make              which tasks a program really creates",
     "clonometer predict --pid 4711          what would fork cost in that process?",
     "clonometer reproduce --quick           which claims hold here",
-    "clonometer ab fork --b linkage=musl    two sides in turn: which is slower?",
+    "clonometer ab fork --b linkage=musl    in pairs: is B slower than A?",
     "clonometer compare before.parquet after.parquet",
     "clonometer check after.parquet --baseline before.parquet",
     "clonometer list                        what this machine can measure",
-    "clonometer doctor --self-test          does it tell the truth here?",
+    "clonometer doctor --self-test          does it measure correctly here?",
 )
 
 
@@ -96,5 +96,5 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 def app() -> None:
     """Clonometer tells you what a task costs on this machine, why, and what to do about it.
 
-    A task is what clone() makes: a process, a thread, or anything between.
+    A task is anything that clone() creates: a process, a thread, or something in between.
     """

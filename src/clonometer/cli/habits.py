@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 _HOW_OFTEN = (
-    "it measures until the intervals are narrow (--target-width 2%) or the time is over (--budget 30s)",
+    "it measures until the intervals are narrow (--target-width 2%) or time runs out (--budget 30s)",
     "--budget",
 )
 _AS_TABLE = ("'clonometer export RUN --format csv' writes tables: csv, markdown and others", "")
@@ -21,7 +21,7 @@ _MEANT = {
     **dict.fromkeys(("--warmup", "-w"), _WARM),
     **dict.fromkeys(("--all", "-a", "--full", "--verbose"), ("--wide shows everything", "--wide")),
     "--baseline": ("name both runs: clonometer compare BEFORE AFTER; check has --baseline", "--cells"),
-    "--budget": ("--rounds N says how long", "--rounds"),
+    "--budget": ("--rounds N sets how long", "--rounds"),
     "-f": ("--format FORMAT; to replace a file: --force", "--format"),
     "--output": ("the file: --out FILE", "--out"),
     "-p": ("--plan NAME, or --set AXIS=VALUE", "--plan"),

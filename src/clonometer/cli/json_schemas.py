@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 _WITHIN = (
-    "NaN and infinities never occur. Within one number of schema keys may be added, none goes or changes its meaning."
+    "NaN and infinities never occur. Within one schema number keys may be added; none is removed or changes its "
+    "meaning."
 )
 
 
@@ -25,5 +26,5 @@ class JsonSchema(NamedTuple):
     @property
     def description(self) -> str:
         """What the schema says of the whole, and what holds for all."""
-        nulls = "A number that does not exist is null. " if self.has_nulls else ""
+        nulls = "A figure that does not exist is null. " if self.has_nulls else ""
         return f"{self.about} {nulls}{_WITHIN}"

@@ -26,8 +26,8 @@ _MOST_BYTES = 1 << 30
 _MOST_BYTES_PER_S = 1 << 44
 
 NOISE_HELP = (
-    "How much one row differs between two runs: a standard deviation such as 1%, a file of 'clonometer noise --json', "
-    "or a folder of three runs or more between which nothing changed."
+    "Run-to-run noise of one row: a standard deviation such as 1%, a file of 'clonometer noise --json', or a folder "
+    "of at least three runs between which nothing changed."
 )
 
 
@@ -79,7 +79,7 @@ SIZE = Parsed("SIZE", _parse_room)
 def _parse_rate(text: str) -> float:
     bytes_per_s = parse_bytes(text.strip().removesuffix("/s"))
     if bytes_per_s > _MOST_BYTES_PER_S:
-        raise UsageError(f"{text!r} is more than memory takes in a second", "rates look like 50MiB or 2GiB")
+        raise UsageError(f"{text!r} is more than memory can be written per second", "rates look like 50MiB or 2GiB")
     return bytes_per_s
 
 
@@ -125,8 +125,8 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(pages=pages, **others, **({"force": force} if has_force else {}))
 
     options = [
-        click.option("--html", metavar="FILE", type=FILE, help="Also write the answer as a page."),
-        click.option("--markdown", metavar="FILE", type=FILE, help="Also write it as Markdown."),
+        click.option("--html", metavar="FILE", type=FILE, help="Also write an HTML page."),
+        click.option("--markdown", metavar="FILE", type=FILE, help="Also write Markdown."),
     ]
     for option in reversed(options if has_force else [*options, force_option]):
         with_pages = option(with_pages)
@@ -160,8 +160,8 @@ def share_option(name: str, parameter: str, default: str, help_text: str) -> Opt
 
 
 seed_option = number_option("--seed", "seed", "Fixes the order.", 1, least=0)
-max_regression_option = share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed.")
-minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "The least change that gets a verdict.")
+max_regression_option = share_option("--max-regression", "max_regression", "5%", "The largest slowdown allowed.")
+minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "The smallest change that gets a verdict.")
 
 
 def time_option(name: str, parameter: str, help_text: str, default: str | None = None) -> Option:

@@ -94,7 +94,7 @@ def _save_profile(reading: Reading, path: Path, *, names: bool) -> None:
     document = to_json(profile if names else without_names(profile))
     write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
     labels = [group["label"] for group in document["groups"]]
-    what = "the names of its program and files" if names else "no names and no addresses"
+    what = "with the names of its program and files" if names else "no names and no addresses"
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6} more" if len(labels) > 6 else "")
     click.echo(f"wrote {path}: counts of its memory by mapping, threads and open files; {what} ({shown})", err=True)
 
@@ -131,7 +131,7 @@ def watch_process(pid: int, machine: Callable[[], Machine], request: PredictRequ
             time.sleep(request.every_s)
             reading = request.read(pid)
             if reading.status.started_ticks != started:
-                raise VanishedError(f"process {pid} has ended, and another has its number now")
+                raise VanishedError(f"process {pid} has ended, and its number was reused")
     except (UsageError, VanishedError) as error:
         if not history:
             raise
@@ -181,7 +181,7 @@ def _made_if_wanted() -> Machine | None:
     """Offer a quick calibration; None where nobody can answer, or the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    question = "This machine was not calibrated. Calibrate it now, in 20 s? (No: a rough answer.)"
+    question = "This machine was not calibrated. Calibrate it now, in 20 s? (No gives a rough answer.)"
     if not click.confirm(question, default=True, err=True):
         return None
     made, _ = calibrate(quick=True, progress=make_progress())

@@ -81,7 +81,7 @@ def dataset_of(runs: Iterable[PointRun], values: Iterable[tuple[int, Label, floa
             about.append(label)
         rows.append((place_of[run], labels[text], value))
     if not rows:
-        raise InputError(f"{name} has no value of Clonometer's", "clonometer history FOLDER --export openmetrics")
+        raise InputError(f"{name} contains no values from Clonometer", "clonometer history FOLDER --export openmetrics")
     entries = [
         RunEntry(
             f"{name}:{place}",

@@ -1,4 +1,4 @@
-"""What the hosts of a fleet measured: medians over hosts, how hosts and runs differ, and which hosts are odd."""
+"""What the hosts of a fleet measured: medians over hosts, how hosts and runs differ, and which hosts are outliers."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class OddHost:
     workload: Annotated[str | None, "Null: over all workloads."]
     ratio: Annotated[float, Ge(0), "How many times as long as the median host takes: the median over its rows."]
     score: Annotated[float, "Its distance in robust standard deviations (0.6745 / MAD)."]
-    limit: Annotated[float, "The distance beyond which a host is odd."]
+    limit: Annotated[float, "The distance beyond which a host is an outlier."]
     n_rows: Count
 
 
@@ -147,7 +147,7 @@ class HostValue:
     """One host's value of one kind of row: in ns of a time, else in the label's unit.
 
     ``label_place`` is a number for its label, the same for all hosts. ``times`` says how many times that of the median
-    host of its group it is, ``is_odd`` whether the host is odd in this workload, or in all.
+    host of its group it is, ``is_odd`` whether the host is an outlier in this workload, or in all.
     """
 
     group: str
@@ -161,7 +161,7 @@ class HostValue:
 
 @dataclass(frozen=True)
 class FleetShown:
-    """What a folder of runs says: groups, rows, hosts that are odd."""
+    """What a folder of runs says: groups, rows, hosts that are outliers."""
 
     schema = version(FLEET_SCHEMA)
 

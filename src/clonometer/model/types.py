@@ -37,7 +37,7 @@ class Scale:
     Raises
     ------
     ValueError
-        If ``factor`` is not above 0 or ``spread`` is below 0.
+        If ``factor`` is not greater than 0 or ``spread`` is below 0.
     """
 
     factor: Annotated[float, Gt(0), "Times of now over those of the calibration."]

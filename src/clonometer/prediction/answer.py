@@ -28,8 +28,8 @@ class ForkSpans:
     ]
     later_ns: Annotated[
         PredictedTime,
-        "A later fork, cold caches: from no page written to since the last fork to all of them, narrowed by what is "
-        "known of it (rewritten). Nine in ten forks at least lie in it, wherever in that span the process is.",
+        "A later fork, cold caches: the span from no page written to since the last fork to all of them, narrowed by "
+        "what is known (rewritten). At least 90% of forks lie in it, wherever in that span the process is.",
     ]
     unwritten_ns: Annotated[PredictedTime, "No page written to since the last fork, cold caches."]
     first_hot_ns: Annotated[PredictedTime, "As first_ns, with hot caches: forks in a tight loop."]
@@ -43,12 +43,10 @@ class Waits:
 
     call_ns: Annotated[
         PredictedTime,
-        "A caller that only forks, and any thread that maps memory or faults meanwhile: fork's whole call.",
+        "A caller that only forks, and any thread that maps memory or faults in the meantime: the whole fork call.",
     ]
-    until_exit_ns: Annotated[PredictedTime, "A caller that waits until its child has ended: the call and exit_ns."]
-    until_exec_ns: Annotated[
-        PredictedTime, "A caller that waits until its child has executed a program: the call and exec_ns."
-    ]
+    until_exit_ns: Annotated[PredictedTime, "A caller that waits for its child to exit: the call plus exit_ns."]
+    until_exec_ns: Annotated[PredictedTime, "A caller that waits for its child's exec: the call plus exec_ns."]
     threads: Annotated[Count, "Threads of the process."]
     sentence: str
 
@@ -64,22 +62,24 @@ class MappingPart:
     rss_bytes: Count
     first_ns: Ns
     unwritten_ns: Ns
-    share: Annotated[float, Ge(0), "Of fork's first median."]
+    share: Annotated[float, Ge(0), "Its share of the median of a first fork."]
 
 
 @dataclass(frozen=True)
 class Basis:
     """What the answer rests on."""
 
-    how: Annotated[str, OneOf(("smaps", "pagemap", "counters")), "How the process's areas were seen."]
-    why: Annotated[str | None, "Why not by smaps; null where they were."]
+    how: Annotated[str, OneOf(("smaps", "pagemap", "counters")), "How the process's areas were read."]
+    why: Annotated[str | None, "Why smaps was not used; null where it was."]
     lock: Annotated[LockTime | None, "Null for a saved profile."]
     model: Annotated[str, OneOf(("calibration", "quick calibration", "rough")), "Where the times come from."]
     age_days: Annotated[float | None, Ge(0), "Age of the calibration."]
-    scales: Annotated[Scales, "Times of now over those of the calibration, by the reference scan."]
-    is_scaled: Annotated[bool, "Whether that scan was made; without it the scales are 1, and taken to be uncertain."]
-    beyond: Annotated[Sequence[str], "Terms of which the process has more than was calibrated, or that were not."]
-    wrote_to_it: Annotated[bool, "Whether its clear_refs was written to, as --measure-writes does."]
+    scales: Annotated[Scales, "Present times over those of the calibration, by the reference scan."]
+    is_scaled: Annotated[bool, "Whether that scan was run; without it the scales are 1, and treated as uncertain."]
+    beyond: Annotated[
+        Sequence[str], "Terms of which the process has more than was calibrated, or that were not calibrated."
+    ]
+    wrote_to_it: Annotated[bool, "Whether its clear_refs was written to, which --measure-writes does."]
     notes: Annotated[Sequence[str], "What to know about the process or the reading."]
 
 
@@ -96,14 +96,14 @@ class Predicted:
     waits: Waits
     rewritten: Annotated[RewrittenShare, "The share of its pages that is written to between two forks."]
     exit_ns: Annotated[
-        PredictedTime, "From the call's return until the parent has waited for a child that ends without an exec."
+        PredictedTime, "From the call's return until the parent has reaped a child that exits without an exec."
     ]
     exec_ns: Annotated[
         PredictedTime,
         "From the call's return until the child has executed a program, which first frees the memory that was copied.",
     ]
-    posix_spawn_ns: Annotated[PredictedTime | None, "posix_spawn's call instead; null where not calibrated."]
-    vfork_ns: Annotated[PredictedTime | None, "vfork's call instead, with a child that ends at once."]
+    posix_spawn_ns: Annotated[PredictedTime | None, "The posix_spawn call instead; null where not calibrated."]
+    vfork_ns: Annotated[PredictedTime | None, "The vfork call instead, with a child that exits at once."]
     page_tables_bytes: Annotated[Count, "Memory for the page tables of the child."]
     cow: Copying
     would_fail: Annotated[Refusal | None, "Null for a saved profile."]

@@ -28,7 +28,7 @@ class Copying:
     """What copying on write costs after a fork."""
 
     copied_at_worst_bytes: Annotated[Count, "Memory if every page is written to while the child lives."]
-    worst_ns: Annotated[float | None, Ge(0), "Time of the writers for that; null where this machine has no figure."]
+    worst_ns: Annotated[float | None, Ge(0), "Time that this costs the writers; null where this machine has no figure."]
     per_page_ns: Annotated[float | None, Ge(0), "A first write of the parent to a small page: its median."]
     per_huge_page_ns: Annotated[float | None, Ge(0), "Writes to all of a huge page."]
     write_rate_bytes_per_s: Annotated[float | None, Ge(0), "Null where none was given or measured."]
@@ -37,9 +37,9 @@ class Copying:
         OneOf(("given", "measured", "touched")),
         "touched: pages read or written, so that the rate is an upper bound.",
     ]
-    child_lives_s: Annotated[float, Ge(0), "For how long the child is taken to live."]
+    child_lives_s: Annotated[float, Ge(0), "How long the child is assumed to live."]
     copied_expected_bytes: Annotated[Count | None, "Memory at that rate; null without a rate."]
-    expected_ns: Annotated[float | None, Ge(0), "Time of the writers at that rate."]
+    expected_ns: Annotated[float | None, Ge(0), "Time that this costs the writers at that rate."]
 
 
 def judge_copying(

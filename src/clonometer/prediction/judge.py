@@ -171,34 +171,31 @@ def _parts(profile: Profile, machine: Machine, now: Prediction) -> list[MappingP
 def _machine_notes(machine: Machine) -> Sequence[str]:
     if machine.is_rough or not is_old(machine.calibration):
         return []
-    return ["The calibration is old: 'clonometer calibrate' measures how this machine is now."]
+    return ["The calibration is old: 'clonometer calibrate' measures this machine as it is now."]
 
 
 def _notes(profile: Profile, reading: Reading | None) -> Sequence[str]:
     notes = []
     if profile.how == "pagemap":
-        notes.append("In this way areas that are kept from children (MADV_DONTFORK) look like others.")
+        notes.append("Read this way, areas that children do not inherit (MADV_DONTFORK) look like any others.")
     if profile.features.hugetlb_pages and not profile.features.anon_pages:
-        notes.append("Nearly all its memory is in pages of hugetlbfs, which have few page tables.")
+        notes.append("Nearly all of its memory is in hugetlbfs pages, which need few page tables.")
     if profile.features.anon_pages and not profile.features.placed_pages:
         notes.append(
-            "Whether its pages lie side by side in memory was not seen, which needs CAP_SYS_ADMIN: wider intervals."
+            "Whether its pages are contiguous in memory is not known (that needs CAP_SYS_ADMIN), so intervals are "
+            "wider."
         )
     if reading is None:
         return notes
     status = reading.status
     if status.state == "T":
-        notes.append("It is stopped: it forks nothing until it is continued.")
+        notes.append("It is stopped, and cannot fork until it is continued.")
     if status.tracer_pid:
         notes.append(f"Process {status.tracer_pid} traces it: each fork then takes longer than predicted.")
     if status.inner_pids:
-        notes.append(
-            f"It is process {status.inner_pids[-1]} in its own PID namespace, whose limits of tasks may be lower."
-        )
+        notes.append(f"It is process {status.inner_pids[-1]} in its PID namespace, whose limits of tasks may be lower.")
     if reading.areas and max(area.end for area in reading.areas if area.is_of_user) <= 1 << 32:
-        notes.append(
-            "It is a program of 32 bits; its page tables are those of 64 bits, so that its forks cost the same."
-        )
+        notes.append("It is a 32-bit program, but with 64-bit page tables, so its forks cost the same.")
     if reading.open_files is None:
         notes.append("Its open files cannot be counted.")
     return notes

@@ -34,7 +34,7 @@ class MappingGroup:
     kind: Annotated[str, OneOf(KINDS)]
     areas: Count
     size_bytes: Count
-    rss_bytes: Annotated[Count, "Memory present, that of hugetlbfs included."]
+    rss_bytes: Annotated[Count, "Memory that is present, including hugetlbfs."]
     could_be_huge: Annotated[Count, "How many huge pages its small pages would fill."]
     features: Features
 
@@ -159,15 +159,15 @@ def _labels(areas: Sequence[MemoryArea], large_kb: int) -> list[tuple[str, str]]
         elif not area.is_private:
             labels.append(("[shared memory]", "shared"))
         elif "x" in area.permissions:
-            labels.append(("[anon] code made at run time", "code"))
+            labels.append(("[anon] code generated at run time", "code"))
         elif area.permissions.startswith("---"):
             labels.append(("[anon] reserved, no access", "reserved"))
         elif area.start >> 32 == _GO_HEAP:
-            labels.append(("[anon] heap of Go", "anon"))
+            labels.append(("[anon] Go heap", "anon"))
         elif _is_arena(area, after):
             labels.append(("[anon] glibc malloc arenas", "arena"))
         elif _is_thread_stack(area, before):
-            labels.append(("[anon] stacks of threads", "stack"))
+            labels.append(("[anon] thread stacks", "stack"))
         elif area.rss_kb >= large_kb and area.size_bytes >= HUGE_PAGE_BYTES:
             labels.append((f"[anon] at {area.start:x}", "anon"))
         else:

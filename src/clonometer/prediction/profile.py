@@ -26,16 +26,16 @@ class Profile:
     schema = version(PROFILE_SCHEMA)
 
     process: Annotated[str | None, "The program's name; null where the profile was saved without names."]
-    how: Annotated[str, OneOf(("smaps", "pagemap", "counters")), "How its areas were seen."]
-    why: Annotated[str | None, "Why not by smaps."]
+    how: Annotated[str, OneOf(("smaps", "pagemap", "counters")), "How its areas were read."]
+    why: Annotated[str | None, "Why smaps was not used."]
     rss_bytes: Annotated[Count, "Memory that is present."]
-    features: Annotated[Features, "What it most likely has."]
-    least: Annotated[Features | None, "The least that it may have; null where all was seen."]
-    most: Annotated[Features | None, "The most that it may have."]
+    features: Annotated[Features, "The most likely value."]
+    least: Annotated[Features | None, "The lowest possible value; null where everything was read."]
+    most: Annotated[Features | None, "The highest possible value."]
     promised_bytes: Annotated[
-        Count | None, "Memory that a child must be promised (areas with the flag ac); null where not seen."
+        Count | None, "Memory that must be committed for a child (areas with the flag ac); null where not read."
     ]
-    largest_promised_bytes: Annotated[Count | None, "Of it in the largest area."]
+    largest_promised_bytes: Annotated[Count | None, "How much of that is in the largest area."]
     groups: Annotated[Sequence[MappingGroup], "Its areas by name, those with most memory first."]
     arenas: Annotated[int, Ge(0), "Arenas of glibc's malloc beside its first."] = 0
 
@@ -124,10 +124,10 @@ def profile_from_json(content: object, where: str) -> Profile:
         If it is none, or contradicts itself.
     """
     if isinstance(content, dict) and content.get("schema") not in (None, PROFILE_SCHEMA):
-        raise InputError(f"{where} has schema {content['schema']}, and this Clonometer reads {PROFILE_SCHEMA}")
+        raise InputError(f"{where} has schema {content['schema']}, but this Clonometer reads {PROFILE_SCHEMA}")
     try:
         return from_json(Profile, content)
     except InputError as error:
         raise InputError(
-            f"{where} is no profile: {error.message}", "'clonometer predict --save-profile' writes one"
+            f"{where} is not a profile: {error.message}", "'clonometer predict --save-profile' writes one"
         ) from error

@@ -19,8 +19,8 @@ class Ranking:
 
     schema = version(RANKING_SCHEMA)
 
-    seen: Annotated[Count, "Processes that a fork was predicted for."]
-    unread: Annotated[Count, "Processes that could not be read; threads of the kernel are not counted."]
+    seen: Annotated[Count, "Processes for which a fork was predicted."]
+    unread: Annotated[Count, "Processes that could not be read; kernel threads are not counted."]
     model: Annotated[str, OneOf(("calibration", "quick calibration", "rough"))]
     processes: Sequence[Predicted]
 

@@ -92,7 +92,7 @@ def _strict_promise(profile: Profile, headroom: Headroom) -> RefusalCheck:
     return RefusalCheck(
         "overcommit",
         fails,
-        f"Overcommit is off (mode 2): a child must be promised {size}, and {room_words}.",
+        f"Overcommit is off (mode 2): a child needs a commitment of {size}, and {room_words}.",
         needed,
         left,
     )
@@ -111,10 +111,10 @@ def _group_memory(profile: Profile, headroom: Headroom, page_tables_bytes: int, 
     if needed > left:
         fails, words = "yes", f"The child's page tables need {approximate_bytes(needed)}; {where} has"
     elif copied_bytes > left:
-        fails, words = "maybe", f"If all is copied on write it takes {approximate_bytes(copied_bytes)}; {where} has"
+        fails, words = "maybe", f"Copying everything takes {approximate_bytes(copied_bytes)}; {where} has"
     else:
         return RefusalCheck(
-            "cgroup_memory", "no", f"Free memory of {where} is enough, even if all is copied.", needed, left
+            "cgroup_memory", "no", f"Free memory of {where} is enough, even if everything is copied.", needed, left
         )
     ending = "left: out of memory, the kernel kills a process." if fails == "maybe" else "left."
     return RefusalCheck("cgroup_memory", fails, f"{words} {approximate_bytes(left)} {ending}", needed, left)
@@ -128,11 +128,11 @@ def _tasks(headroom: Headroom) -> list[RefusalCheck]:
         ("machine_tasks", headroom.machine_tasks, "the machine's limit of tasks (pid_max, threads-max)"),
     ):
         if bound is None:
-            checks.append(RefusalCheck(check, "no", f"Nothing is limited by {name}.", 1, None))
+            checks.append(RefusalCheck(check, "no", f"There is no limit in {name}.", 1, None))
             continue
         full = bound.left < 1
         used = "" if bound.used is None else f"{bound.used:,} of "
-        words = f"{used}{bound.limit:,} tasks are taken by {name}"
+        words = f"{used}{bound.limit:,} tasks are in use, counted by {name}"
         checks.append(
             RefusalCheck(
                 check, "yes" if full else "no", f"{'No task is left: ' if full else ''}{words}.", 1, bound.left

@@ -40,14 +40,14 @@ class WhatIf:
         str,
         OneOf(("posix_spawn", "helper", "dontfork", "thp_on", "thp_off", "fewer_areas", "fewer_arenas", "fewer_files")),
     ]
-    sentence: Annotated[str, "What to do, and what to mind."]
-    first_ns: Annotated[PredictedTime, "Fork's call, or what takes its place, the first time."]
-    unwritten_ns: Annotated[PredictedTime, "A later time, if no page was written to since."]
+    sentence: Annotated[str, "What to do, and what to watch out for."]
+    first_ns: Annotated[PredictedTime, "The fork call, or what replaces it, the first time."]
+    unwritten_ns: Annotated[PredictedTime, "The same, later, if no page was written to since."]
     how: Annotated[
         str,
         OneOf(("measured", "modelled")),
-        "measured: by the calibration's own measurements of such a call; modelled: worked out for this process with "
-        "that change.",
+        "measured: from the calibration's measurements of such a call; modelled: computed for this process with that "
+        "change.",
     ]
 
 
@@ -96,7 +96,7 @@ def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
         small = features.anon_pages - could * PAGES_OF_HUGE
         yield (
             "thp_on",
-            "With transparent huge pages: a write after the fork then splits or copies 2 MiB.",
+            "With transparent huge pages: a write after the fork then splits a 2 MiB page or copies it.",
             replace(
                 features,
                 anon_pages=small,
@@ -107,7 +107,7 @@ def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
     if features.huge_pages:
         yield (
             "thp_off",
-            "Without transparent huge pages: forks are more expensive, each copy on write is smaller.",
+            "Without transparent huge pages: forks cost more, and each copy on write is smaller.",
             replace(
                 features,
                 anon_pages=features.anon_pages + features.huge_pages * PAGES_OF_HUGE,

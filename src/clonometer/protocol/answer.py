@@ -59,7 +59,7 @@ class BlockAssembler:
             raise ProtocolError(f"a {kind} frame after DONE")
         awaited = ("HEAD", "DONE") if self._head is None else ("COLS",) if self._cols is None else ("TAIL",)
         if kind not in awaited:
-            raise ProtocolError(f"a {kind} frame where {' or '.join(awaited)} was due")
+            raise ProtocolError(f"a {kind} frame where {' or '.join(awaited)} was expected")
         admit_length(kind, length)
         if kind == "COLS" and self._head is not None and length != self._head.cols_bytes:
             raise ProtocolError(
@@ -154,7 +154,7 @@ class AnswerReader:
             raise ProtocolError(f"the answer broke off {whole}: it ends with {rest}")
         if self._assembler.inside_block:
             raise ProtocolError(f"the answer broke off {whole}: the next block is incomplete")
-        raise ProtocolError(f"the answer broke off {whole}: DONE is missing, the driver did not end well")
+        raise ProtocolError(f"the answer broke off {whole}: DONE is missing, the driver did not finish")
 
 
 def preamble(version: int = VERSION) -> bytes:

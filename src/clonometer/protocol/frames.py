@@ -140,7 +140,7 @@ class FrameReader:
         if version > self._version:
             raise ProtocolError(
                 f"the {self._what} is in version {version}, this Clonometer reads version {self._version}",
-                "update Clonometer, or rebuild the driver that it came from",
+                "update Clonometer, or rebuild the driver that wrote it",
             )
         if version == 0 or zero != 0:
             raise ProtocolError(f"the {self._what}'s preamble is damaged: version {version}, then {zero}")

@@ -287,7 +287,7 @@ class RawRun:
         allowed = {"RUNM": not self._has_metadata, "ENDR": self._has_metadata and not inside}
         allowed[awaited] = self._has_metadata and not torn
         if self.ending is not None or not allowed.get(kind, False):
-            raise ProtocolError(f"a {kind} frame where it may not be")
+            raise ProtocolError(f"a misplaced {kind} frame")
         admit_length(kind, length)
 
     def _next_frame(self) -> _RawFrame | None:

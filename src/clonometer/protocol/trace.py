@@ -101,7 +101,7 @@ def _calls(fields: JsonFields) -> dict[int, str]:
     calls = fields.inner("calls")
     strange = [number for number in calls.content if not (number.isascii() and number.isdecimal() and len(number) < 10)]
     if strange:
-        fields.refuse(f"calls: {strange[0]!r:.40} is not the number of a call")
+        fields.refuse(f"calls: {strange[0]!r:.40} is not the number of a system call")
     return {int(number): calls.text(number) for number in calls.content}
 
 

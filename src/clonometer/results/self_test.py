@@ -141,7 +141,7 @@ def _judge(case: MoveCheck, plain: Floats, moved: Floats) -> MoveCheck:
     """Judge a move, of which ``case`` has the prediction without tolerance."""
     if not len(plain) or not len(moved):
         seen = "another CPU" if case.placement == "free" else "the same CPU"
-        return replace(case, reason=f"too few launches had the child on {seen}")
+        return replace(case, reason=f"too few launches put the child on {seen}")
     spread = max(median_deviation(plain), median_deviation(moved))
     waits = case.placement == "free" and case.stage != CALL
     floor_ns = _WAKE_FLOOR_NS if waits else _FLOOR_NS
@@ -150,12 +150,12 @@ def _judge(case: MoveCheck, plain: Floats, moved: Floats) -> MoveCheck:
     low, high = case.expected_low_ns - tolerance, case.expected_high_ns + tolerance
     case = replace(case, expected_low_ns=low, expected_high_ns=high, moved_ns=difference)
     if 3 * spread > max(floor_ns, case.injected_ns):
-        return replace(case, reason="the launches scatter more widely than the delay is long")
+        return replace(case, reason="the launches scatter by more than the delay")
     to_edge = min(abs(difference - low), abs(difference - high))
     uncertain = _UNCERTAINTY * (median_error(plain) ** 2 + median_error(moved) ** 2) ** 0.5
     # At the edge by no more than it is known itself, it is neither within nor beyond.
     if to_edge <= uncertain:
-        return replace(case, reason="as near to the edge of what was expected as it is uncertain itself")
+        return replace(case, reason="too uncertain to say on which side of the expected range it lies")
     return replace(case, passed=low <= difference <= high)
 
 

@@ -29,7 +29,9 @@ def column_array(name: str, chunked: Any) -> NDArray[Any]:
     parts = [_values(chunk) for chunk in chunked.chunks]
     values = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, _DTYPES[str(chunked.type)]), *parts])
     if values.dtype.kind == "f" and (beyond := np.abs(values) > MOST_MAGNITUDE).any():
-        raise ValueError(f"the column {name!r} has the value {values[beyond][0]:g}, which no quantity can have")
+        raise ValueError(
+            f"the column {name!r} has the value {values[beyond][0]:g}, which is impossible for any quantity"
+        )
     return values
 
 
@@ -88,7 +90,7 @@ def runs_of_cells(cells: Any) -> Iterator[tuple[str, int, int]]:
     for chunk in cells.chunks:
         encoded = chunk if hasattr(chunk, "indices") else chunk.dictionary_encode()
         if encoded.null_count:
-            raise RunFileError("a row without a cell")
+            raise RunFileError("a row has no cell")
         codes = _values(encoded.indices)
         names = encoded.dictionary.to_pylist()
         for start, stop in pairwise(changes(codes)):

@@ -74,13 +74,13 @@ def check_output(path: str | os.PathLike[str], force: bool = False, inputs: Iter
     """
     path = Path(path)
     if str(path) == "-":
-        raise OutputError("'-' is not taken for standard output", "name a file; what prints by default does so without")
+        raise OutputError("'-' does not mean standard output", "name a file; commands that can print do so by default")
     if not is_utf8(path):
-        raise OutputError(f"cannot write {path}: its name is not UTF-8, as Parquet's libraries need it")
+        raise OutputError(f"cannot write {path}: its name is not UTF-8, which Parquet's libraries require")
     target = link_target(path)
     if target is not None:
         # Who else may write to the folder could have put it there; and whoever meant it can name the file itself.
-        raise OutputError(f"{path} is a link to {target}, and links are not followed", "name the file itself")
+        raise OutputError(f"{path} is a link to {target}; links are not followed", "name the file itself")
     mode: int | None
     try:
         mode = path.stat().st_mode
@@ -93,7 +93,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False, inputs: Iter
     if mode is not None and not stat.S_ISREG(mode):
         raise OutputError(f"{path} is not a regular file, and would be replaced")
     if mode is not None and any(each.exists() and path.samefile(each) for each in inputs):
-        raise OutputError(f"{path} is read for this, and cannot be written", "name another file")
+        raise OutputError(f"{path} is an input of this command, and cannot be its output", "name another file")
     if mode is not None and not force:
         raise already_there(path)
     folder = path.parent

@@ -211,7 +211,7 @@ class Run:
         # Parquet's checksums leave out the headers of its pages: a damaged one can exchange whole names.
         stored = Counter({cell: sum(span.stop - span.start for span in parts) for cell, parts in spans.items()})
         if stored != self._declared:
-            raise RunFileError(f"{self.path} is damaged: its cells have other samples than its metadata says")
+            raise RunFileError(f"{self.path} is damaged: the samples of its cells differ from its metadata")
 
     def _row_group(self, group: int, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         held_group, held = self._decoded
@@ -252,7 +252,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
             types = {field.name: field.type for field in parquet.schema_arrow}
         if text is None:
             raise RunFileError(
-                f"{path} is a Parquet file, but not a run of Clonometer's: it has no 'clonometer' metadata",
+                f"{path} is a Parquet file but not a Clonometer run: it has no 'clonometer' metadata",
                 "a program that rewrites the file may drop its metadata; use the original",
             )
         document = _in_file(path, lambda: parse_document(text))
@@ -279,7 +279,7 @@ def _in_file(path: Path, check: Callable[[], _T]) -> _T:
 def _check_magic(path: Path) -> None:
     """Say what is wrong with a file that cannot be a whole Parquet file, before Arrow says it in its words."""
     if not is_utf8(path):
-        raise RunFileError(f"cannot read {path}: its name is not UTF-8, as Parquet's libraries need it", "rename it")
+        raise RunFileError(f"cannot read {path}: its name is not UTF-8, which Parquet's libraries require", "rename it")
     try:
         with path.open("rb") as file:
             begin = file.read(len(_RAW_MAGIC))
@@ -291,9 +291,9 @@ def _check_magic(path: Path) -> None:
     if begin.startswith(_RAW_MAGIC):
         raise RunFileError(f"{path} is the raw file of an unfinished run", f"clonometer recover {path}")
     if not begin:
-        raise RunFileError(f"{path} is empty", "name a file that clonometer run has written")
+        raise RunFileError(f"{path} is empty", "name a file that 'clonometer run' wrote")
     if not begin.startswith(_PARQUET_MAGIC):
-        raise RunFileError(f"{path} is not a Parquet file", "name a file that clonometer run has written")
+        raise RunFileError(f"{path} is not a Parquet file", "name a file that 'clonometer run' wrote")
     if size < 12 or end != _PARQUET_MAGIC:
         raise RunFileError(f"{path} is truncated: its end is missing", "copy it again, or measure again")
 

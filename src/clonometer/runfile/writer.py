@@ -83,11 +83,11 @@ class RunFileWriter:
         """
         key = (cell, process, block.index)
         if key in self._stored:
-            raise ProtocolError(f"block {block.index} of process {process} came twice for {cell}")
+            raise ProtocolError(f"block {block.index} of process {process} arrived twice for {cell}")
         declared = {name: (kind, block.units[name]) for name, kind in block.column_types.items()}
         for name, (kind, unit) in declared.items():
             if name in KEY_COLUMNS:
-                raise ProtocolError(f"a driver's column cannot be called {name!r}")
+                raise ProtocolError(f"a driver cannot name a column {name!r}")
             before = self._columns.get(name, (kind, unit))
             if before != (kind, unit):
                 raise ProtocolError(

@@ -117,7 +117,7 @@ def take_census(
         how = ended_with(child.returncode, memory_kill=kills.more())
         raise DriverError(f"{NAME} {how} before it answered", "please report it")
     if ended["status"] == "refused":
-        raise UnavailableError(f"no census can be taken: {ended['reason']}")
+        raise UnavailableError(f"cannot take a census: {ended['reason']}")
 
 
 def _decoded(lines: Any) -> Iterator[dict[str, Any]]:

@@ -84,5 +84,5 @@ def start_command(
     code = os.waitstatus_to_exitcode(status)
     if code != 0 and not ignore_failure:
         how = ended_with(code, memory_kill=ending.memory_kill)
-        raise CommandError(f"{shlex.join(words)} {how}", "--ignore-failure compares it all the same")
+        raise CommandError(f"{shlex.join(words)} {how}", "--ignore-failure compares it anyway")
     return {"wall_time": wall_ns, "cpu_time": cpu_ns, "peak_memory": peak_bytes, "empty": empty_ns}

@@ -172,11 +172,11 @@ class Drivers:
         named = self.of_sides.get(str(condition.get(SIDE)))
         if named is not None:
             if not named.has(workload):
-                raise UnavailableError(f"{named.name} does not perform {workload}")
+                raise UnavailableError(f"{named.name} cannot perform {workload}")
             return named
         able = [driver for driver in self.usable if driver.has(workload)]
         if not able:
-            raise UnavailableError(f"no driver here performs {workload}")
+            raise UnavailableError(f"no driver here can perform {workload}")
         wanted = condition.get(LINKAGE)
         for driver in able:
             if wanted is None or driver.linkage == wanted:
@@ -230,7 +230,7 @@ def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drive
             usable.append(driver.described())
         except DriverError as error:
             ours = folder is not None and driver.name.startswith(_PROBE)
-            broken[driver.name] = f"{error.message}; 'make build' builds it anew" if ours else error.message
+            broken[driver.name] = f"{error.message}; 'make build' rebuilds it" if ours else error.message
     if not usable:
         reasons = "; ".join(broken.values()) or f"none in {folder}"
         raise DriverError(
@@ -282,7 +282,7 @@ def _ask(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> dict
     try:
         answer = json.loads(content)
     except ValueError as error:
-        raise DriverError(f"{name} answers no JSON: {error}") from error
+        raise DriverError(f"{name} does not answer with JSON: {error}") from error
     if not isinstance(answer, dict):
-        raise DriverError(f"{name} answers no JSON object")
+        raise DriverError(f"{name} does not answer with a JSON object")
     return answer

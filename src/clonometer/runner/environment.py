@@ -18,7 +18,7 @@ from typing import Any
 from clonometer.errors import UnavailableError
 
 PASS_VARIABLE = "CLONOMETER_PASS"
-"""Names variables of the caller that drivers get nevertheless: names or patterns (``ASAN_*``) with commas between."""
+"""Names variables of the caller that drivers get anyway: names or patterns (``ASAN_*``) with commas between."""
 
 PAD_VARIABLE = "CLONOMETER_PAD"
 #: Sizes are drawn from these to so many more. With the arguments that drivers and targets get, all of them fit one

@@ -68,10 +68,10 @@ leave() {
 }
 trap leave EXIT
 trap 'exit 1' HUP INT TERM PIPE
-locked="this host has no flock: it is not locked against other fleets"
+locked="this host has no flock, so it is not locked against other fleets"
 if command -v flock >/dev/null 2>&1; then
     (set -C; umask 022; echo "@label@, over SSH, since $(date +%H:%M)" >"$lock") 2>/dev/null && made=yes
-    if [ ! -r "$lock" ]; then echo "refused $lock cannot be read, and so not locked"; exit 0; fi
+    if [ ! -r "$lock" ]; then echo "refused $lock cannot be read and therefore not locked"; exit 0; fi
     exec 9<"$lock"
     if ! flock -n 9; then made=; echo "busy another fleet measures on this host: $(cat "$lock")"; exit 0; fi
     if [ ! "$lock" -ef /proc/self/fd/9 ]; then made=; echo "busy another fleet has just ended here"; exit 0; fi
@@ -85,7 +85,7 @@ for base in "${TMPDIR:-/tmp}" /tmp /var/tmp "${HOME:-/tmp}" /dev/shm; do
     then break; fi
     rm -rf "$d"; d=
 done
-if [ -z "$d" ]; then echo "refused there is no folder in which programs may be written and started"; exit 0; fi
+if [ -z "$d" ]; then echo "refused there is no folder in which programs can be written and started"; exit 0; fi
 echo "ready $(uname -m) $d $locked"
 if command -v timeout >/dev/null 2>&1; then timeout @most@ cat >/dev/null; else cat >/dev/null; fi
 exit 0
@@ -191,7 +191,7 @@ def ask_identity(destination: str, config: str | None, patience_s: float = PATIE
     after_s = time.time()
     identity = _IDENTITY.fullmatch(answer)
     if ending.exit_status != 0 or identity is None:
-        raise FarError(_why(ending) or "what it says of itself cannot be understood", "lost")
+        raise FarError(_why(ending) or "its description of itself cannot be understood", "lost")
     half_s = (after_s - began_s) / 2
     # The answer is a whole second, cut off.
     apart_s = int(identity[3]) + 0.5 - (began_s + half_s)
@@ -235,7 +235,7 @@ class FarHost(LaunchHooks):
         self._config = config
         self._control = control
         if len(str(control)) > _LONGEST_SOCKET:
-            raise UsageError(f"{control} is too long a name for the socket of ssh")
+            raise UsageError(f"{control} is too long for the name of an ssh socket")
         self._patience_s = min(patience_s, most_s)
         self._values = {"suffix": secrets.token_hex(6), "label": _plain(label), "most": str(round(most_s))}
         self._keeper: subprocess.Popen[bytes] | None = None
@@ -313,7 +313,7 @@ class FarHost(LaunchHooks):
             raise FarError(rest, word)
         ready = _READY.fullmatch(rest)
         if word != "ready" or ready is None:
-            raise FarError(_last_line(_available(keeper)) or "the connection gave no answer that is understood", "lost")
+            raise FarError(_last_line(_available(keeper)) or "the answer of the connection is not understood", "lost")
         arch, self._place, self.locked = ready.groups()
         if arch not in self._folders:
             known = ", ".join(self._folders)
@@ -377,7 +377,7 @@ def _run(command: Sequence[str], given: bytes, timeout_s: float, most_bytes: int
 def _why(ending: Ending) -> str:
     """Why ssh gave no answer that can be used; empty where it ended well."""
     if ending.stopped == "refused":
-        return "it answers more than it was asked for"
+        return "its answer is longer than expected"
     words = _last_line(ending.stderr.encode("utf-8", "replace"))
     return words or ("" if ending.exit_status == 0 else f"ssh ended with status {ending.exit_status}")
 

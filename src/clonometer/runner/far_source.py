@@ -33,7 +33,7 @@ ask() {
 class FarSource(Source):
     """Files of another machine.
 
-    What was not asked for yet is missing at first, and noted: `fetch_missing` asks for all of it at once, and the facts
+    What was not requested yet is missing at first, and noted: `fetch_missing` asks for all of it at once, and the facts
     are read again, until nothing is missing. ``run_script`` runs a shell script on that machine and gives its output.
     """
 
@@ -59,14 +59,14 @@ class FarSource(Source):
             status, _, content = part.partition("\n")
             self._answers[request] = _understood(request, status == "0", content)
         for request in asked[len(parts) :]:
-            self._answers[request] = FactUnavailable(f"{request[1]}: the host gave no answer")
+            self._answers[request] = FactUnavailable(f"{request[1]}: the host did not answer")
         return True
 
     def _ask(self, kind: str, path: str) -> str:
         answer = self._answers.get((kind, path))
         if answer is None:
             self._missing[kind, path] = None
-            raise FactUnavailable(f"{path}: not asked for yet")
+            raise FactUnavailable(f"{path}: not requested yet")
         if isinstance(answer, FactUnavailable):
             raise FactUnavailable(str(answer))
         return answer
@@ -83,7 +83,7 @@ class FarSource(Source):
         try:
             return bytes.fromhex(self._ask("bytes", path))
         except ValueError:
-            raise FactUnavailable(f"{path}: the host gave no bytes") from None
+            raise FactUnavailable(f"{path}: the host sent no bytes") from None
 
     def names(self, path: str, prefix: str = "") -> list[str]:
         """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
@@ -111,7 +111,7 @@ class FarSource(Source):
 
 def _understood(request: _Request, is_there: bool, content: str) -> str | FactUnavailable:
     if len(content) > _MOST_CHARACTERS:
-        return FactUnavailable(f"{request[1]}: the host gave too much")
+        return FactUnavailable(f"{request[1]}: the host sent too much")
     if is_there:
         # The dot kept the shell from dropping the last lines' ends.
         return content.removesuffix("\n").removesuffix(".")

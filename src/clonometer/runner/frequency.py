@@ -53,7 +53,7 @@ def kept(guardian: Path | None, frequency: str) -> Iterator[None]:
         # Also where the block raised: the end of its input is all that the guardian waits for.
         trouble = _end(child)
         if trouble is not None:
-            raise NotRestoredError(f"frequency={frequency} was not set back: {trouble}")
+            raise NotRestoredError(f"frequency={frequency} was not restored: {trouble}")
 
 
 def wish_of(frequency: str) -> str:

@@ -159,7 +159,7 @@ def _failure(ended: Mapping[str, Any], errors: Path) -> str | None:
     if ended["timed_out"]:
         return f"did not end within {_RUN_S:g} s"
     if ended["lost"]:
-        return f"{ended['lost']} events had no room: tasks may be missing"
+        return f"{ended['lost']} events were lost: tasks may be missing"
     if ended["exit_status"] != 0:
         complaint = _complaint(errors.read_text(encoding="utf-8", errors="replace"))
         return f"ended with status {ended['exit_status']}: {complaint}"
@@ -179,7 +179,7 @@ def _complaint(text: str) -> str:
     """What a program said of its failure: the first line that has an error, else the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
-    return [*errors[:1], *lines[-1:], "it said nothing"][0][:_MOST_SHOWN]
+    return [*errors[:1], *lines[-1:], "it printed nothing"][0][:_MOST_SHOWN]
 
 
 def _finished(words: Sequence[str], timeout_s: float, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -47,7 +47,7 @@ def _personality(wanted: int) -> int:
     if was < 0:
         reason = os.strerror(ctypes.get_errno())
         raise UnavailableError(
-            f"a layout of memory cannot be repeated here: personality(ADDR_NO_RANDOMIZE): {reason}; sandboxes and "
+            f"a memory layout cannot be repeated here: personality(ADDR_NO_RANDOMIZE): {reason}; sandboxes and "
             "containers may refuse it (seccomp)"
         )
     return was

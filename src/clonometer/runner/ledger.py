@@ -79,14 +79,14 @@ class Ledger:
             return CellEntry(cell, "failed", f"given up: {failed}", None)
         if cell in account.measured:
             if account.skipped is not None:
-                return CellEntry(cell, "ok", f"measured until this came: {account.skipped}", None)
+                return CellEntry(cell, "ok", f"measured until this happened: {account.skipped}", None)
             return CellEntry(cell, "ok", failed if account.failures else None, stopped_by)
         if account.skipped is not None:
             return CellEntry(cell, "skipped", account.skipped, None)
         if account.failures:
             return CellEntry(cell, "failed", account.last_failure, None)
         # The scheduler has dropped it though nothing was wrong with it: the other side of its pair is not to be had.
-        alone = "what it was to be compared with could not be measured"
+        alone = "the other side of its comparison could not be measured"
         return CellEntry(cell, "missing", alone if stopped_by is None else why_missing, None)
 
 

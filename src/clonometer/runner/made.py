@@ -124,7 +124,7 @@ class MadeProcess:
         while b"\n" not in self._received:
             ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline_s - time.monotonic()))
             if not ready:
-                raise DriverError(f"a process made for this did not answer within {_PATIENCE_S:g} s")
+                raise DriverError(f"a process created for this did not answer within {_PATIENCE_S:g} s")
             data = os.read(descriptor, _CHUNK_BYTES)
             if not data:
                 raise self._ended()
@@ -136,4 +136,4 @@ class MadeProcess:
         _, errors = self._child.communicate()
         last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
         how = ended_with(self._child.returncode, memory_kill=self._kills.more())
-        return DriverError(last[0] if last else f"a process made for this {how}")
+        return DriverError(last[0] if last else f"a process created for this {how}")

@@ -178,7 +178,7 @@ def _unasked(target: Target, blocks: list[Block]) -> str | None:
     for block in blocks:
         if block.workload != target.workload or block.temperature not in asked:
             what = " ".join(filter(None, (block.temperature, block.workload)))
-            return f"the driver measured {what}, which was not asked for"
+            return f"the driver measured {what}, which was not requested"
         if block.status != "ok":
             return f"block {block.index}: {block.reason or block.status}"
     missing = asked - {block.temperature for block in blocks}

@@ -148,7 +148,9 @@ def _checked(times_ns: dict[str, float], text: str) -> dict[str, float]:
     figures = {name: value for name, value in times_ns.items() if 0 < value < float("inf")}
     if not figures:
         lines = text.strip().splitlines()
-        raise ValueError(f"no figure in its output: {lines[-1].strip()[:120]}" if lines else "it printed nothing")
+        raise ValueError(
+            f"there is no figure in its output: {lines[-1].strip()[:120]}" if lines else "it printed nothing"
+        )
     return figures
 
 

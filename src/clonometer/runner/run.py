@@ -40,7 +40,7 @@ from clonometer.runner.layout import kernel_draws_nothing
 from clonometer.runner.ledger import Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
 
-OUT_OF_TIME = "the budget was over before its turn"
+OUT_OF_TIME = "the time was over before it was measured"
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ class _Session:
         cells = {cell.temperature: cell.text for cell in target.cells}
         for block in measured.blocks:
             if block.workload != target.workload or block.temperature not in cells:
-                return "a block was not asked for"
+                return "a block was not requested"
             reload = self.raw.add_block(block)
             try:
                 self.writer.add_block(cells[block.temperature], number, block, reload)
@@ -405,7 +405,7 @@ class _Session:
             of = f"{count['missing']} of {len(ends)} cells"
             late = any(end.reason == OUT_OF_TIME for end in ends)
             reason = (
-                f"the budget was over before the turn of {of}" if late else f"{of} have nothing to be compared with"
+                f"the time was over before {of} could be measured" if late else f"{of} have nothing to be compared with"
             )
             return "partial", reason, EXIT_FAILED_CELLS
         return "complete", None, 0

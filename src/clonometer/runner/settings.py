@@ -109,7 +109,7 @@ class Switch:
         for name in self._names:
             self.records[name] = SettingRecord(self.side.name, name)
         if not self._names:
-            reason = "the command names no file that could be read back"
+            reason = "the command names no file that can be read back"
             self.records[""] = SettingRecord(self.side.name, "", not_verified=reason)
 
     def do(self, interrupt_fd: int | None) -> None:
@@ -130,7 +130,7 @@ class Switch:
             before, during = self._before[name], self._during[name]
             record = self.records[name]
             if name in _ACTIONS:
-                record.not_verified = "writing it starts something, and puts nothing into force"
+                record.not_verified = "writing to it starts an action instead of changing a setting"
             elif before is None or during is None:
                 record.not_verified = _UNREADABLE
             else:
@@ -141,11 +141,11 @@ class Switch:
         if before.files != during.files:
             return
         if not any(content is not None for content in before.files.values()):
-            self.records[name].not_verified = "there is no such file, neither before nor after"
+            self.records[name].not_verified = "the file exists neither before nor after"
             return
         raise SettingError(
-            f"{_option(self.side, 'do')} switched nothing: {setting_name(name)} is {before.text()} before and after it",
-            f"both sides would be measured alike; let do change {name}, or write nothing to it",
+            f"{_option(self.side, 'do')} changed nothing: {setting_name(name)} is {before.text()} before and after it",
+            f"both sides would be the same; let do change {name}, or write nothing to it",
         )
 
     def undo(self) -> None:
@@ -169,8 +169,8 @@ class Switch:
                 left.append(f"{setting_name(name)} was {before.text()} and is {after.text()} now ({name})")
         if left:
             raise SettingError(
-                f"NOT PUT BACK: after {_option(self.side, 'undo')} {'; '.join(left)}",
-                "the machine is not as it was, and the other side would be measured so: put it back by hand",
+                f"NOT RESTORED: after {_option(self.side, 'undo')} {'; '.join(left)}",
+                "the setting is still changed, and the other side would be measured with it: restore it by hand",
             )
 
     def _read(self) -> dict[str, SettingReading | None]:
@@ -199,7 +199,7 @@ def _option(side: Side, key: str) -> str:
 def _call(side: Side, key: str, interrupt_fd: int | None) -> bool:
     """Run a command by the shell; whether it ended by itself, and not since the user wants to stop."""
     text = side.do if key == "do" else side.undo
-    by_hand = f"; the setting may still be in force, to put it back: {text}" if key == "undo" else ""
+    by_hand = f"; the setting may still be in force. To restore it: {text}" if key == "undo" else ""
     try:
         ending = _supervise(("sh", "-c", text), interrupt_fd)
     except DriverError as error:

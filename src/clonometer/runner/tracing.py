@@ -149,6 +149,6 @@ class ProbeTracer:
         answer = parse_trace(_answer(words, 3 * timeout_for(target), self.interrupt_fd, driver.folders(target)))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
-            raise DriverError(f"the probe gave no launches of {target.workload}: {why}")
+            raise DriverError(f"the probe performed no launches of {target.workload}: {why}")
         self.marks_refused = answer.marks_refused or self.marks_refused
         return answer

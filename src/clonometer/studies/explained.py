@@ -76,7 +76,7 @@ class Refused:
     @property
     def text(self) -> str:
         """What it says in the place of an answer about workers."""
-        return f"The workers could not be looked at closely here ({self.refused}): the ablation alone answers."
+        return f"The workers could not be traced closely here ({self.refused}): only the ablation answers."
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class WorkAnswer:
     def text(self) -> str:
         """The answer to why the gap is there."""
         closely = self.tier.name == _TRACEPOINTS
-        less = "" if closely else f" A closer look is not permitted here ({_refusals(self.tier)})."
-        return f"Taken to pieces ({self.tier.how}): {self.conclusion}{less}"
+        less = "" if closely else f" Closer tracing is not permitted here ({_refusals(self.tier)})."
+        return f"Split into parts ({self.tier.how}): {self.conclusion}{less}"
 
     @property
     def delayed(self) -> str:
@@ -115,7 +115,7 @@ class WorkAnswer:
             if delays
         ]
         how = self.tier.how
-        return f"What the slowest quarter of executions is slow by ({how}), {'; '.join(sides)}." if sides else ""
+        return f"What makes the slowest quarter of executions slow ({how}), {'; '.join(sides)}." if sides else ""
 
 
 Answer = Versus | WorkAnswer | Refused
@@ -256,7 +256,7 @@ def say_reasons(versus: Versus) -> str:
     named = [reason for reason in versus.against.reasons if abs(reason.share) >= _NAMED_SHARE]
     rest = sum(reason.share for reason in versus.against.reasons) - sum(reason.share for reason in named)
     words = [_reason(versus, reason) for reason in named]
-    return ", ".join([*words, *([f"all else {rest:.0%}"] if abs(rest) >= 0.005 else [])])
+    return ", ".join([*words, *([f"everything else {rest:.0%}"] if abs(rest) >= 0.005 else [])])
 
 
 def _reason(versus: Versus, reason: RatioPart) -> str:

@@ -76,7 +76,7 @@ _LAUNCH = (
     Part("parent_waits", "waits to run again", "woken, but not on a CPU yet", "waits to run", "parent"),
     Part("reaping", "reaps",
          "on a CPU again, inside the call that waited, until that returns", "exit, reaping", "parent"),
-    Part("until_reaped", "until reaped", "until wait or join had returned", "exit, reaping", "both"),
+    Part("until_reaped", "until the task was reaped", "until wait or join had returned", "exit, reaping", "both"),
 )  # fmt: skip
 
 _LIFE = (

@@ -233,7 +233,7 @@ class ProgramSteps:
 
 @dataclass(frozen=True)
 class LaunchCounts:
-    """How many launches were traced, how many ran untraced beside them, and in how many processes."""
+    """How many launches were traced, how many ran untraced in between, and in how many processes."""
 
     traced: Count
     untraced: Count

@@ -19,7 +19,7 @@ def calibration_spec(calibration: Calibration) -> Spec:
     return titled(
         [{"concat": panels, "columns": 2, "spacing": 24}],
         "What does a fork cost here?",
-        ["Each point is a condition; on the line the fit is right."],
+        ["Each point is a condition; on the line, the fit is exact."],
     )
 
 

@@ -71,7 +71,7 @@ def _check_addresses() -> None:
     limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit_bytes != resource.RLIM_INFINITY and limit_bytes < _ADDRESSES_BYTES:
         raise UnavailableError(
-            f"no picture can be drawn: that takes {_ADDRESSES_BYTES >> 30} GiB of addresses (not of memory), and the "
+            f"cannot draw a picture: that takes {_ADDRESSES_BYTES >> 30} GiB of addresses (not of memory), and the "
             f"limit here is {limit_bytes / (1 << 30):.3g} GiB",
             "raise the limit: ulimit -v unlimited",
         )
@@ -88,5 +88,5 @@ def _called(draw: Callable[[Any], _T]) -> _T:
         if type(error).__name__ != "PanicException":
             raise
         raise UnavailableError(
-            f"no picture can be drawn: {error}", "a limit on processes or memory is in the way: ulimit -a shows them"
+            f"cannot draw a picture: {error}", "a limit on processes or memory prevents it: ulimit -a shows them"
         ) from error

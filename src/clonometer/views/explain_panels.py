@@ -80,7 +80,7 @@ def segment_bars(segments: Sequence[Segment], whole_ns: int, lane: str | None = 
     bars = []
     for drawn in thinned(pieces, whole_ns):
         part = part_of(drawn.part)
-        joined = f"{drawn.pieces:,} pieces too short to draw one by one"
+        joined = f"{drawn.pieces:,} pieces too short to draw separately"
         bars.append(
             {
                 "lane": lane or part.who or "nobody",

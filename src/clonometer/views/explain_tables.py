@@ -12,7 +12,7 @@ from clonometer.views.table import MISSING, Column, Table
 from clonometer.words import stage_name
 
 _LABEL_LEAST = 20
-_SUMS = {"user": "all user code", "kernel": "all in the kernel", "all": "everything"}
+_SUMS = {"user": "all user code", "kernel": "all kernel code", "all": "everything"}
 _HEADS = {
     "cycles": "cycles",
     "instructions": "instr.",

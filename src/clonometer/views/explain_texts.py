@@ -12,7 +12,7 @@ from clonometer.words import cell_parts, cell_text, mechanism_name
 #: Which launch a timeline is of.
 TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 #: What the sum of all parts is called.
-WHOLE = "all until reaped"
+WHOLE = "whole launch, until reaped"
 _NAMED = 3
 _LEAST_SHARE = 0.05
 
@@ -48,7 +48,7 @@ def about_launches(explanation: Explanation) -> str:
     counts = explanation.launches
     return (
         f"{counts.traced:,} traced launches in {counts.processes} processes ({explanation.tier.how}), "
-        f"{counts.untraced:,} untraced beside them"
+        f"{counts.untraced:,} untraced in between"
     )
 
 
@@ -96,13 +96,13 @@ def versus_sentence(versus: Versus) -> str:
 def made_sentences(explanation: Explanation) -> list[str]:
     """Say what a launch starts, and how many system calls that takes."""
     sentences = [
-        f"Makes a task, {task.count:.3g} per launch: {' | '.join(task.flags) or 'no flags'}."
+        f"Creates a task, {task.count:.3g} per launch: {' | '.join(task.flags) or 'no flags'}."
         for task in explanation.new_tasks
     ]
     sentences += [f"Executes {program.file}, {program.count:.3g} per launch." for program in explanation.programs]
     makes, children = (sum(call.count for call in explanation.calls if call.who == who) for who in ("parent", "child"))
     calls = f"Makes {makes:.3g} system calls in the parent, {children:.3g} in the child."
-    return [*sentences, calls if explanation.calls else "None of its system calls could be seen."]
+    return [*sentences, calls if explanation.calls else "None of its system calls could be traced."]
 
 
 def capitalized(text: str) -> str:
@@ -132,7 +132,7 @@ def refused_besides(tier: Tier) -> list[str]:
 def not_seen(tier: Tier) -> list[str]:
     """Say which better means are not used, and what cannot be seen this way."""
     refused = refused_besides(tier)
-    cannot = f"This way ({tier.name}) cannot see {'; '.join(tier.cannot_see)}."
+    cannot = f"This tier ({tier.name}) cannot see {'; '.join(tier.cannot_see)}."
     return [f"Not used here: {'; '.join(refused)}.", cannot] if refused else [cannot]
 
 
@@ -164,7 +164,7 @@ def lost_and_grown(lost: int, grown: int) -> str:
         return ""
     losses = "1 event lost" if lost == 1 else f"{lost:,} events lost" if lost else "No events lost"
     times = "once" if grown == 1 else f"{grown} times"
-    return f"{losses}; the buffer was made larger {times}." if grown else f"{losses}."
+    return f"{losses}; the buffer was enlarged {times}." if grown else f"{losses}."
 
 
 def steps_sentences(explanation: Explanation) -> list[str]:
@@ -175,7 +175,8 @@ def steps_sentences(explanation: Explanation) -> list[str]:
     if steps.reason is not None:
         return [f"the program's instructions could not be counted: {steps.reason}"]
     counted = (
-        f"counted by single steps through {'all' if steps.ended else 'the first'} {steps.instructions:,} instructions "
+        f"counted by single-stepping through {'all' if steps.ended else 'the first'} {steps.instructions:,} "
+        f"instructions "
         "of one start"
     )
     if not steps.cpuid:
@@ -213,6 +214,6 @@ def predicted_sentence(explanation: Explanation) -> str | None:
         return None
     took = format_duration_interval(call.median_ns, call.low_ns, call.high_ns)
     return (
-        f"These forks follow one another, with hot caches. In a process that forks now and then, the launching call "
+        f"These forks follow one another, with hot caches. In a process that forks occasionally, the launching call "
         f"would take {took} by this machine's calibration ('clonometer predict')."
     )

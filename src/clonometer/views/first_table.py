@@ -129,11 +129,11 @@ def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
     launches = [line for line in lines if line.row.any_estimate.stage]
     texts = []
     if any(line.row.any_estimate.stage == _END for line in launches):
-        texts.append("reaped: the child has ended and was waited for")
+        texts.append("reaped: the child has exited and was waited for")
     if launches and all(line.main is None for line in launches):
-        texts.append("all are first launches in a new process")
+        texts.append("all are first launches in a fresh process")
     elif any(line.first is not None for line in launches) and _COLD not in dropped:
-        texts.append("cold: the first launch in a new process")
+        texts.append("cold: the first launch in a fresh process")
     if is_pinned([line.row for line in launches]):
         texts.append("pinned to one CPU")
     elif {line.row.any_estimate.condition.get("placement") for line in launches} == {"pinned", "free"}:

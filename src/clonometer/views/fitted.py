@@ -19,7 +19,7 @@ from clonometer.views.types import Spec
 from clonometer.words import axis_thing, axis_title, axis_words, stage_name
 
 #: What each part of an axis is called; ``each`` is another quantity, the time divided by what the axis counts.
-_WHOLE, _DENSE, _FITTED, _EACH = "by {}", "by {}, where points lie close", "by {}, beyond the CPUs", "for each {}"
+_WHOLE, _DENSE, _FITTED, _EACH = "by {}", "by {}, where points are close", "by {}, beyond the CPUs", "for each {}"
 # A stretch of points that lie close is worth a chart of its own from this many on.
 _DENSE_POINTS = 5
 _RUNG_HEIGHT = 30
@@ -128,7 +128,7 @@ def ablation_points(ablation: AblationSeries) -> list[dict[str, Any]]:
 def ablation_title(ablation: AblationSeries) -> str:
     """Say what an ablation's gap is."""
     first, second = (axis_words(ablation.axis, side) for side in ablation.sides)
-    return f"{ablation.workload}: {first} against {second}, as shared things are taken away"
+    return f"{ablation.workload}: {first} against {second}, as shared things are removed"
 
 
 def ablation_panel(ablation: AblationSeries) -> Spec:
@@ -140,7 +140,7 @@ def ablation_panel(ablation: AblationSeries) -> Spec:
     y = names_axis("label", [point["label"] for point in data], labelLimit=220)
     placed = [{**point, **{name: axis.position(point[name]) for name in ("low", "times", "high")}} for point in data]
     return {
-        **frame(placed, 460, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each thing was taken away."),
+        **frame(placed, 460, _RUNG_HEIGHT * max(len(data), 1), "The gap left after each removal."),
         "layer": [
             {
                 "data": {"values": [{"same": 1}]},

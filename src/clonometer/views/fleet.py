@@ -1,4 +1,4 @@
-"""Arranges what a folder of runs says for every view: what was read, groups, rows, odd hosts."""
+"""Arranges what a folder of runs says for every view: what was read, groups, rows, outliers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _until(row: FleetRow, estimate: Estimate) -> str:
 
 
 def odd_text(host: OddHost, several_groups: bool) -> str:
-    """Say in what a host is odd."""
+    """Say in what a host is an outlier."""
     what = "everything" if host.workload is None else mechanism_name(host.workload)
     times = f"{host.ratio:.2f}" if 0.1 < host.ratio < 10 else f"{host.ratio:.3g}"
     among = f" among {host.group}" if several_groups else ""
@@ -88,15 +88,15 @@ def odd_text(host: OddHost, several_groups: bool) -> str:
 
 
 def hosts_text(shown: FleetShown) -> str:
-    """Say which hosts are odd, or why nobody can know, and by what hosts differ most."""
+    """Say which hosts are outliers, or why nobody can know, and by what hosts differ most."""
     names = list(dict.fromkeys(host.host for host in shown.odd_hosts))
     if names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        odd = f"{', '.join(names[:_NAMED])}{more} {'is' if len(names) == 1 else 'are'} odd."
+        odd = f"{', '.join(names[:_NAMED])}{more} {'is an outlier' if len(names) == 1 else 'are outliers'}."
     elif max((group.n_hosts for group in shown.groups), default=0) < _LEAST_FOR_ODD:
         odd = f"Outlier detection needs {_LEAST_FOR_ODD} hosts per group."
     else:
-        odd = "No host is odd."
+        odd = "No host is an outlier."
     spread = [(row.between_hosts, row) for row in shown.rows if row.between_hosts is not None]
     if not spread:
         return odd

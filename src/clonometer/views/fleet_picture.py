@@ -27,10 +27,10 @@ def host_charts(shown: FleetShown) -> list[DocumentBlock]:
         return []
     about = (
         "A point is a host: how many times as long as the median host of its group it takes, by the geometric mean of "
-        "its runs' medians. Odd hosts are coloured."
+        "its runs' medians. Outliers are coloured."
     )
     hosts = Panel("hosts", "Times as long as the median host", about, partial(_points, shown), tall=False)
-    in_order = "Odd hosts come first, then those that are farthest from the others."
+    in_order = "Outlier hosts come first, then those farthest from the others."
     return [
         FigureBlock("", about, [hosts], stacked=True),
         Fold("Map of rows by hosts", [FigureBlock("", in_order, [_map_panel(shown)], stacked=True)]),
@@ -58,7 +58,7 @@ def _points(shown: FleetShown) -> Spec:
     ]
     names = list(map(label_text, rows.values()))
     return {
-        **frame(points, 600, _ROW_HEIGHT * len(names), "How far hosts are from the median host, row by row."),
+        **frame(points, 600, _ROW_HEIGHT * len(names), "How far each host is from the median host, row by row."),
         "mark": {"type": "point", "filled": True, "size": 45, "opacity": 0.65},
         "encoding": {
             "y": names_axis("row", names, grid=True, labelLimit=260),
@@ -88,7 +88,7 @@ def _map_panel(shown: FleetShown) -> Panel:
 
 
 def _map(points: Sequence[Datum], rows: Sequence[str], hosts: Sequence[str]) -> Spec:
-    described = "Each field is a row of a host, coloured by how far it is from the median host of its group."
+    described = "Each cell is a row of a host, coloured by how far it is from the median host of its group."
     return {
         **frame(points, 600, 18 * len(rows), described),
         "mark": {"type": "rect"},

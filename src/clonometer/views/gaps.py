@@ -20,7 +20,7 @@ from clonometer.views.table import Table, table_of_rows
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, stage_name
 
 _FIT_NOTE = "Time is the sum of the terms; 95% intervals in brackets."
-_ALL_SHARED = "all shared"
+_ALL_SHARED = "everything shared"
 
 
 def ablation_table(ablation: AblationSeries) -> Table:
@@ -44,10 +44,11 @@ def ablation_table(ablation: AblationSeries) -> Table:
         note = f"Unexplained: {format_duration_interval(*rest)}, {_share(ablation.remainder_share)} of the gap"
     else:
         note = (
-            f"Could not tell a difference between {first} and {second} with all shared: there is no gap to explain. "
+            f"Cannot tell a difference between {first} and {second} with everything shared: there is no gap to "
+            f"explain. "
             f"Left at the end: {format_duration_interval(*rest)}"
         )
-    title = f"{ablation.workload} {stage_name(None, ablation.quantity)}: what is taken away, one thing after the other"
+    title = f"{ablation.workload} {stage_name(None, ablation.quantity)}: what is removed, one thing after the other"
     return table_of_rows(
         title,
         ("taken away", first, second, f"gap, {unit}", "gap, %", f"step, {unit}", "share"),

@@ -32,8 +32,9 @@ _LEAST_RANGE = 0.04
 #: Rows whose changes differ by less are said to have changed by the same.
 _ALIKE = 1.01
 _UNSURE = {
-    FEW_RUNS: " Suspected: a step is sure with 7 runs.",
-    BOOTS: " Suspected: it came with a boot, and boots may differ by as much; it needs two boots or more on each side.",
+    FEW_RUNS: " Suspected: a step needs 7 runs to be certain.",
+    BOOTS: " Suspected: it came with a reboot, and boots may differ by as much; certainty needs at least two boots "
+    "on each side.",
 }
 
 
@@ -42,20 +43,20 @@ def verdict_text(history: History) -> str:
     allowed = format_share(history.max_regression)
     if history.verdict == Gate.UNKNOWN:
         if not history.rows:
-            return f"Cannot tell: no row has 12 runs or more ({history.n_short:,} have fewer)."
+            return f"Cannot tell: no row has at least 12 runs ({history.n_short:,} have fewer)."
         if count := history.counts["suspected"]:
             return f"Cannot tell: {counted(count, 'row')} may have become slower by {allowed} or more (suspected)."
         seen = len(history.rows) - history.n_blind
         rows = "no row" if not seen else f"only {seen} of {counted(len(history.rows), 'row')}"
         none = ", and none of these has one" if seen else ""
-        return f"Cannot tell: {rows} can show a lasting slow-down of {allowed}{none} ({_runs(history)})."
+        return f"Cannot tell: {rows} can show a lasting slowdown of {allowed}{none} ({_runs(history)})."
     longest = max((len(row.values) for row in history.rows), default=0)
     recent = min(history.recent, longest)
     when = f"since {history.since[:10]}" if history.since else f"in the last {recent} runs"
     if history.verdict == Gate.PASS:
         seen, every = len(history.rows) - history.n_blind, len(history.rows)
         rows = f"the {counted(every, 'row')}" if seen == every else f"the {seen} of {every} rows that can show one"
-        return f"No regression: no lasting slow-down of {allowed} or more {when}, in {rows}."
+        return f"No regression: no lasting slowdown of {allowed} or more {when}, in {rows}."
     count = history.counts["regressions"]
     rows = f"{count} row{' has' if count == 1 else 's have'}"
     return f"Regression: {rows} become slower by {allowed} or more {when}."
@@ -90,7 +91,7 @@ def causes_text(causes: Sequence[Difference], most: int) -> str:
     if not causes:
         return "No recorded fact changed with it."
     if all(cause.key == BOOT for cause in causes):
-        return "It came with another boot; no other recorded fact changed with it."
+        return "It came with a reboot; no other recorded fact changed with it."
     return differences_text(causes, most).replace("The runs differ in", "With it changed")
 
 

@@ -33,7 +33,7 @@ def history_spec(history: History) -> Spec:
     """Build the Vega-Lite specification, without its theme; InputError if no row has enough runs."""
     panels = history_panels(history, MOST_PANELS)
     if not panels:
-        raise InputError("nothing to draw: no row has 12 runs or more")
+        raise InputError("nothing to draw: no row has at least 12 runs")
     drawn = [headed(panel.draw(), panel.title) for panel in panels]
     beside: Spec = {"concat": drawn, "columns": _PER_ROW, "spacing": 24}
     return titled(

@@ -278,18 +278,18 @@ def _why_no_sample(rows: Sequence[Estimate]) -> str | None:
     failed = [f"{count} {name}" for name, count in sorted(outcomes.items()) if name != "ok" and count]
     if failed and not outcomes.get("ok"):
         return f"every launch failed: {', '.join(failed)}"
-    return "a stage was before the call or after reaping in each" if rows[0].clock_skew else "each value is missing"
+    return "in each, a stage came before the call or after reaping" if rows[0].clock_skew else "every value is missing"
 
 
 _ENDED = {
-    "target": "with intervals as narrow as wanted",
-    "budget": "with the budget",
-    "processes": "with the number of processes asked for",
+    "target": "with intervals as narrow as requested",
+    "budget": "when the budget was spent",
+    "processes": "with the requested number of processes",
 }
 
 
 def what_ended(results: Results, most: int = 3) -> str:
-    """Say which cells ended with narrow intervals and which with the budget; empty where that is not known."""
+    """Say why the measuring of cells ended; empty where that is not known."""
     ended = [status for status in results.cell_statuses if status.status == "ok" and status.stopped_by is not None]
     grouped = group_by((status.stopped_by, status.cell) for status in ended)
     whole = sum(map(len, grouped.values()))

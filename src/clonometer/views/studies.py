@@ -35,8 +35,8 @@ STATUS_WORDS = {
 }
 STEP_WORDS = {
     "decides": "To decide it",
-    "reverses": "To see it turn",
-    "searches": "To look further for what turns it",
+    "reverses": "To see it reversed",
+    "searches": "To search further for what reverses it",
     "shows": "To see its numbers",
 }
 _OF_SEVERAL = {
@@ -118,7 +118,9 @@ def ratio_text(row: FigureRow) -> str:
 def busy_text(reproduction: Reproduction) -> str:
     """That other programs kept the CPUs busy, which stands above the answer; empty where they did not."""
     busy = reproduction.busy
-    return f"Measured on a busy machine ({busy}): times are longer, and more is unclear." if busy else ""
+    return (
+        f"Measured on a busy machine ({busy}): times are longer, and more verdicts are 'cannot tell'." if busy else ""
+    )
 
 
 def counts_text(reproduction: Reproduction) -> str:
@@ -138,11 +140,11 @@ def _words(status: Status, count: int) -> str:
 
 
 _DECIDED = {
-    Status.HOLDS: "All that the claim needs was seen",
-    Status.HOLDS_IN_DIRECTION: "The direction is the study's, the size is not",
-    Status.FAILS: "What was measured is surely not what the claim needs",
+    Status.HOLDS: "Everything that the claim needs was observed",
+    Status.HOLDS_IN_DIRECTION: "The direction agrees with the study, the size does not",
+    Status.FAILS: "The measurements clearly contradict the claim",
     Status.DEPENDS: "The claim is right under some conditions and wrong under others",
-    Status.UNKNOWN: "What was measured has room for both answers",
+    Status.UNKNOWN: "The measurements are compatible with both answers",
 }
 _TALLY = re.compile(r"\(yes in (\d+) of (\d+), surely no in (\d+)\)")
 
@@ -153,8 +155,8 @@ def why_text(claim: ClaimEntry) -> str:
     if verdict.status not in _DECIDED:
         return verdict.reason
     tally = _TALLY.search(verdict.reason)
-    among = f": of {tally[2]} comparisons {tally[1]} agree and {tally[3]} surely contradict it" if tally else ""
-    needs = f" (an effect that counts is {claim.least_effect})" if claim.least_effect else ""
+    among = f": of {tally[2]} comparisons {tally[1]} agree and {tally[3]} certainly contradict it" if tally else ""
+    needs = f" (the smallest effect that counts is {claim.least_effect})" if claim.least_effect else ""
     return f"{_DECIDED[verdict.status]}{among}{needs}."
 
 
@@ -234,7 +236,7 @@ def reversal_text(flip: Reconciliation) -> str:
     words = f"{condition_words(flip.pairing.changed_in(first))}: {_pair_text(first)} {quantity_words(first.quantity)}"
     count = len(flip.reversed_by)
     reverse = "reverses" if count == 1 else "reverse"
-    return f"{words} ({count} of {len(flip.pairs)} comparisons surely {reverse} it)"
+    return f"{words} ({count} of {len(flip.pairs)} comparisons certainly {reverse} it)"
 
 
 def _pair_text(pair: Pair) -> str:
@@ -264,7 +266,7 @@ def effect_lines(flip: Reconciliation) -> list[str]:
                 take = "take" if flip.pairing.a_words.endswith("s") else "takes"
                 lines.append(f"{design.words}, {stage}: {sides}, {take} {'; '.join(changes)}")
             elif any(effect.design == design.words for effect in effects):
-                lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is distinguishable from none")
+                lines.append(f"{design.words}, {quantity_words(quantity)}: no effect is distinguishable from zero")
     return [*lines, *(f"not tried: {condition}" for condition in flip.untried)]
 
 

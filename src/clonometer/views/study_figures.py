@@ -68,7 +68,7 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     height = 26 * len({datum["label"] for datum in data})
     of_then, of_now = (f"datum.kind === '{kind}'" for kind in (_THEN, _HERE))
     return {
-        **frame(placed, _WIDTH, height, "Published ranges and ours."),
+        **frame(placed, _WIDTH, height, "Published ranges, and the ones measured here."),
         "title": title,
         "layer": [
             where(of_then, {"mark": {"type": "bar", "height": 12, "opacity": 0.55}, "encoding": ranges}),
@@ -105,7 +105,7 @@ def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
     colours = choice("kind", (_THEN, _HERE), _COLOURS_OF_WHEN)
     ends = {**placed, "y": quantitative("low"), "y2": {"field": "high"}}
     return {
-        **frame(data, _WIDTH, 220, "Published seconds and ours, side by side."),
+        **frame(data, _WIDTH, 220, "Published seconds, and those measured here, side by side."),
         "title": title,
         "layer": [
             {"mark": {"type": "bar"}, "encoding": {**placed, "y": seconds, "color": colours}},

@@ -47,7 +47,7 @@ def work_panels(explanation: WorkExplanation) -> list[Panel]:
         panels.append(Panel(id_, title, f"{title}: the table has the numbers.", draw, tall=False))
     for name, timeline in lines:
         title = f"One execution of {name}, near the median: {format_duration(timeline.whole_ns)}"
-        alt = f"{title}: what the program and each worker do from begin to end."
+        alt = f"{title}: what the program and each worker do from start to end."
         panels.append(Panel(f"timeline-{name}", title, alt, partial(_timeline, timeline, ends_ns, kinds), tall=False))
     return panels
 

@@ -33,17 +33,18 @@ def about(explanation: WorkExplanation) -> str:
     seen = f"{explanation.pairs} processes of each kind ({explanation.tier.how})"
     if explanation.tier.name == "tracepoints":
         traced = f"{explanation.thread.executions} and {explanation.process.executions} executions"
-        seen += f", and as many untraced in turn: {traced} traced"
+        seen += f", alternating with as many untraced ones: {traced} traced"
     return (
         f"{counted(explanation.workers, 'worker')} on {counted(explanation.cpus, 'CPU')}, each up to "
-        f"{explanation.numbers:,}; {seen}. Means over the workers, which sum to the whole program's time; differences "
+        f"{explanation.numbers:,}; {seen}. Means over the workers, which add up to the whole program's time; "
+        f"differences "
         "over pairs of processes, with 95% intervals."
     )
 
 
 def life_table(explanation: WorkExplanation) -> Table:
     """Parts of a worker's life on both sides, and what each adds to the gap."""
-    return _table("Where a worker's time goes, from the program's begin to its end", explanation, explanation.reasons)
+    return _table("Where a worker's time goes, from the program's start to its end", explanation, explanation.reasons)
 
 
 def cpu_table(explanation: WorkExplanation) -> Table:
@@ -135,7 +136,7 @@ def sums(explanation: WorkExplanation) -> str:
     unexplained = explanation.unexplained if abs(explanation.unexplained) >= _LEAST_SHARE else 0.0
     text = f"Unexplained {format_share(unexplained)} of the workers' time; "
     if explanation.tier.name != "tracepoints":
-        return f"{text}overhead none: nobody listened. Threads less processes: {percent(explanation.gap)}."
+        return f"{text}overhead none: nothing was traced. Threads less processes: {percent(explanation.gap)}."
     return (
         f"{text}overhead of tracing {percent(explanation.overhead)}. Threads less processes: "
         f"traced {percent(explanation.gap)}, untraced {percent(explanation.untraced_gap)}."
@@ -175,8 +176,8 @@ def _futex_sentences(name: str, side: WorkSide) -> Iterator[str]:
         many = "" if futex.addresses == 1 else f" ({futex.addresses} such)"
         where = f"{FUTEX_PLACES[futex.place]}{many}"
         yield (
-            f"{name.capitalize()} sleep {format_number(futex.sleeps)} times an execution at {where}: "
-            f"{format_duration(futex.wait_ns)} of all workers together."
+            f"{name.capitalize()} sleep {format_number(futex.sleeps)} times per execution at {where}: "
+            f"{format_duration(futex.wait_ns)} for all workers together."
         )
 
 

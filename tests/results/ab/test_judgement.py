@@ -115,7 +115,7 @@ def test_a_slower_side_is_called_so_in_a_sentence_that_can_be_counted_again() ->
     assert (row.verdict, row.b_slower) == ("more", above)
     assert row.cell == f"{WORKLOAD}[temperature=warm]"
     assert row.sentence.startswith(
-        f"posix_spawn, warm, until reaped: B was slower in {above} of {row.pairs} pairs, by "
+        f"posix_spawn, warm, until the task is reaped: B was slower in {above} of {row.pairs} pairs, by "
     )
     assert row.change.interval is not None
     assert row.change.interval[0] <= np.exp(0.06) <= row.change.interval[1]
@@ -138,7 +138,7 @@ def test_a_faster_side_the_same_and_what_cannot_be_told() -> None:
     assert "the same within" in same.sentence
     [unclear] = judged(scattered(0.0, 30, 0.2)).rows
     assert unclear.verdict == "unknown"
-    assert "could not tell a difference: B was slower in " in unclear.sentence
+    assert "cannot tell a difference: B was slower in " in unclear.sentence
     assert unclear.change.p is not None
     assert unclear.change.p > 0.05
 

@@ -106,7 +106,7 @@ def test_a_laptop_with_powersave_and_turbo():
         "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
     )
     assert items["cpu.turbo"].command == "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-    assert items["cpu.idle"].value == "C10 leaves in 230 µs (intel_idle, governor menu)"
+    assert items["cpu.idle"].value == "C10 takes 230 µs to leave (intel_idle, governor menu)"
     assert items["cpu.smt"].value == "on: 8 CPUs on 4 cores"
     assert items["cpu.smt"].judged == "note"
 

@@ -11,7 +11,7 @@ def test_a_trapping_cpuid_says_what_each_new_program_pays() -> None:
     (item,) = check_cpuid(CpuidCost(8_100.0, 8_000.0, 68))
     assert (item.judged, item.known) == ("note", True)
     assert item.value == "8.10 µs each (at least 8.00 µs): it traps to the hypervisor"
-    assert item.effect.startswith("A glibc program executes 68 at its start: 551 µs of every new program. ")
+    assert item.effect.startswith("A glibc program executes 68 as it starts: 551 µs in every new program. ")
     assert "without the C library" in item.effect
 
 

@@ -17,7 +17,7 @@ WHY = "tracefs is not mounted, and only root may mount it: run it as root"
         (
             {"fast": "bpf: no", "tracepoints": None, "own": None},
             "fine",
-            "bpf, which costs a launch less, is refused",
+            "bpf, which costs less per launch, is refused",
             "",
         ),
         ({"fast": WHY, "tracepoints": WHY, "own": None}, "note", "the parent's own perf events", WHY),

@@ -113,7 +113,7 @@ def test_absent_figures_say_why():
 
 def test_a_figure_without_our_own_is_kept():
     row = row_of(compare_peers(MadeRun({}), {"perf.pipe": figures(5, 6)}, {}, seed=1), "perf.pipe")
-    assert (row.peer.value, row.change.value, row.reason) == (5.5, None, "our own cell was not measured")
+    assert (row.peer.value, row.change.value, row.reason) == (5.5, None, "Clonometer's cell was not measured")
 
 
 def test_the_spread_of_a_word():

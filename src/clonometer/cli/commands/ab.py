@@ -62,7 +62,7 @@ _EXAMPLES = examples(
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_sides,
-    help="Of side A; repeatable. Else the defaults.",
+    help="A setting of side A; repeatable.",
 )
 @click.option(
     "--b",
@@ -70,8 +70,8 @@ _EXAMPLES = examples(
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_sides,
-    help="Of side B; repeatable. KEY is an axis, env:NAME, driver (a command), or do with undo, which sh -c runs "
-    "before and after processes of B.",
+    help="A setting of side B; repeatable. KEY is an axis, env:NAME, driver (a command), or do and undo: commands "
+    "that sh -c runs before and after processes of B.",
 )
 @click.option(
     "--set",
@@ -79,7 +79,7 @@ _EXAMPLES = examples(
     metavar="AXIS=V1,V2",
     multiple=True,
     shell_complete=complete_settings,
-    help="Conditions of both sides; repeatable.",
+    help="For both sides; repeatable.",
 )
 @click.option("--plan", metavar="NAME|FILE", shell_complete=complete_plans, help="Compare the cells of a plan.")
 @only_option
@@ -89,20 +89,22 @@ _EXAMPLES = examples(
     metavar="STAGE",
     multiple=True,
     shell_complete=complete_stages,
-    help="Compare these stages only; repeatable.",
+    help="Compare only these stages; repeatable.",
 )
-@click.option("--pairs", "most_pairs", metavar="N", type=int, default=200, show_default=True, help="The most pairs.")
-@budget_option("The most time: 30s or 2m.", default="60s")
+@click.option(
+    "--pairs", "most_pairs", metavar="N", type=int, default=200, show_default=True, help="Maximum number of pairs."
+)
+@budget_option("Maximum time: 30s or 2m.", default="60s")
 @minimum_effect_option
 @click.option(
     "--max-regression",
     metavar="SHARE",
     type=SHARE,
-    help="Be a gate: exit with 1 if B is surely slower by more, with 3 if unclear.",
+    help="Exit with 1 if B is certainly slower by more, and with 3 if ab cannot tell.",
 )
-@click.option("--ignore-failure", is_flag=True, help="Let commands after -- exit as they like.")
-@out_option(f"Default: {DEFAULT_OUT}, an old one is kept; of two commands: a .json file.")
-@drawn_seed_option("Fixes the order. Default: drawn and kept.")
+@click.option("--ignore-failure", is_flag=True, help="Accept any exit status of commands.")
+@out_option(f"Default: {DEFAULT_OUT} (an old one is kept). For two commands: FILE.json.")
+@drawn_seed_option("Fixes the order. Default: a random one.")
 @json_option
 @page_options
 @force_option
@@ -117,13 +119,13 @@ def command(
     ignore_failure: bool,
     **asked: object,
 ) -> int:
-    """Compare two sides by starting them in turn.
+    """Compare two sides, A and B, by starting them in pairs.
 
-    Each pair is one process of A and one of B, one after the other; a coin decides which is first. So a machine
-    that drifts slows both. Measuring ends when each row is surely slower, faster or the same, or the time is over.
-    If nothing differs, the chance that a row is called slower or faster is at most 5%.
+    A pair is one process of A and one of B, started one right after the other in random order. A machine that
+    drifts therefore slows down both. Measuring ends when every row is certainly slower, faster or the same, or when
+    time runs out. If A and B do not differ, the chance that any row is called slower or faster is at most 5%.
 
-    After -- stand two commands: wall time, CPU time and peak memory are compared.
+    With --, ab compares the wall time, CPU time and peak memory of two commands.
     """
     from clonometer.app.ab import judge, measure
     from clonometer.cli.progress import make_progress
@@ -143,7 +145,7 @@ def command(
         )
         return compare_commands(as_asked, pages=pages, as_json=as_json, wide=wide)
     if ignore_failure:
-        raise UsageError("--ignore-failure is of two commands", TWO_COMMANDS)
+        raise UsageError("--ignore-failure needs two commands", TWO_COMMANDS)
     request.check()
     keep = out is None and not force
     outcome = measure(
@@ -173,7 +175,7 @@ def _check_commands(request: AbRequest) -> None:
     }
     for option, value in others.items():
         if value:
-            raise UsageError(f"{option} is not for two commands", TWO_COMMANDS)
+            raise UsageError(f"{option} does not apply to two commands", TWO_COMMANDS)
 
 
 def _say_nothing_was_measured(outcome: RunOutcome) -> None:
@@ -227,13 +229,13 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "ab",
-            "Two sides that were started in turn: B against A. Times are in nanoseconds, ratios B over A.",
+            "Two sides that were started in pairs: B compared with A. Times are in nanoseconds, ratios B over A.",
             {"ab": AbResult},
             title="clonometer ab --json",
         ),
         JsonSchema(
             "ab-commands",
-            "Two commands that were started in turn: B against A. Ratios are B over A.",
+            "Two commands that were started in pairs: B compared with A. Ratios are B over A.",
             {"commands": CommandsResult},
             title="clonometer ab --json -- COMMAND_A -- COMMAND_B",
         ),

@@ -26,10 +26,14 @@ _EXAMPLES = examples(
 @click.command(name="calibrate", epilog=_EXAMPLES)
 @click.option("--quick", is_flag=True, help="Measure fewer conditions: 20 s.")
 @time_option(
-    "--budget", "budget", "Time to measure; each condition has its turn once. Default: 110 s, with --quick 18 s."
+    "--budget",
+    "budget",
+    "How long to measure; every condition is measured at least once. Default: 110 s, with --quick 18 s.",
 )
-@click.option("--plot", metavar="FILE", type=FILE, help="Draw measured against fitted times: NAME.png or NAME.svg.")
-@out_option("The file to keep it in; by default your data folder.")
+@click.option(
+    "--plot", metavar="FILE", type=FILE, help="Also plot measured against fitted times: NAME.png or NAME.svg."
+)
+@out_option("Where to keep it; by default in your data folder.")
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
 @page_options
@@ -45,7 +49,8 @@ def command(
 ) -> int:
     """Measure what fork costs on this machine, for 'clonometer predict'.
 
-    Forks processes with known memory, areas, files and threads, and fits the cost of each. The result is kept in your
+    It forks processes with known memory, areas, files and threads, and fits the cost of each. The result is kept in
+    your
     data folder ($XDG_DATA_HOME, or ~/.local/share) and replaces the previous one.
     """
     from clonometer.app.calibrating import calibrate

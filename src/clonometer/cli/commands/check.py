@@ -35,19 +35,19 @@ _EXAMPLES = examples(
     multiple=True,
     metavar="RUN",
     type=FILE,
-    help="The run before; repeatable.",
+    help="The earlier run; repeatable.",
 )
 @max_regression_option
 @click.option(
     "--rerun",
     is_flag=True,
-    help="Measure suspicious rows again, for twice as long, and fail only if they are still slower.",
+    help="Measure suspect rows again, for twice as long, and fail only if they are still slower.",
 )
 @click.option("--noise", "noise", metavar="FILE|FOLDER|SHARE", help=NOISE_HELP)
 @click.option(
     "--undecided",
     type=click.Choice(["pass", "fail"]),
-    help="End with 0 (pass) or 1 (fail) where the check cannot tell, instead of 3.",
+    help="Exit with 0 (pass) or 1 (fail) instead of 3 where the check cannot tell.",
 )
 @json_option
 @page_options
@@ -66,14 +66,13 @@ def command(
 ) -> int:
     """Check a run for regressions against a baseline.
 
-    The status is 0 without a regression, 1 with a confirmed one, and 3 if it cannot tell.
+    The exit status is 0 if nothing regressed, 1 if a regression is confirmed, and 3 if the check cannot tell.
 
-    Two runs of one machine differ though nothing changed. --noise says by how much, and so do several runs a side,
-    or three more runs in the same folder. With any of these at most 1% of checks raise a false
-    alarm, however many cells there are. Without them a check of two runs ends with 3, and names the command that
-    measures the noise.
+    Two runs of one machine differ even if nothing changed. How much they differ comes from --noise, from several runs
+    per side, or from three more runs in the same folder. With any of these, at most 1% of checks raise a false alarm,
+    however many cells there are. Without them, a check of two runs ends with 3 and names the command to measure it.
 
-    To compare two settings of this machine use 'clonometer ab': it starts both in turn and finds smaller changes.
+    To compare two settings of this machine, use 'clonometer ab': it starts both in pairs and detects smaller changes.
     """
     from clonometer.app.check import check
     from clonometer.cli.progress import make_progress
@@ -100,7 +99,7 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "check",
-            "A run against its baseline. Times are in nanoseconds.",
+            "A run compared with its baseline. Times are in nanoseconds.",
             {"checked": Checked},
             title="clonometer check --json",
         ),

@@ -46,11 +46,11 @@ class _Groups(click.RichCommand):
     "--cells",
     metavar="GLOB GLOB",
     nargs=2,
-    help="Compare cells of one run: those of the second glob against those of the first.",
+    help="Compare cells of one run: those that match the second glob with those that match the first.",
 )
 @minimum_effect_option
 @click.option("--noise", "noise", metavar="FILE|FOLDER|SHARE", help=NOISE_HELP)
-@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Also draw the answer: FILE.png or FILE.svg.")
 @json_option
 @page_options
 @click.option("--wide", is_flag=True, help="Show every row, difference and reason.")
@@ -67,13 +67,13 @@ def command(
     wide: bool,
     force: bool,
 ) -> None:
-    """Compare runs with the first of them, cell by cell; or, with --, two groups of runs.
+    """Compare runs with the first one, cell by cell, or two groups of runs separated by --.
 
-    Each row shows both medians and the change: 6% slower, 110 times faster, the same, or that nobody can tell.
+    Each row shows both medians and the change: 6% slower, 110 times faster, the same, or cannot tell.
 
-    Verdicts need to know how much two runs of the machine differ. Several runs a side say it, or --noise, or three
-    more runs of it in the same folder. Without them each row says below which noise it would be a change.
-    Differences between the hosts are listed.
+    Verdicts need the run-to-run noise of the machine. It comes from several runs per side, from --noise, or from
+    three more runs in the same folder. Without these, each row says how small the noise must be for it to be a
+    change. Differences between the hosts are listed.
     """
     from clonometer.app.compare import compare, compare_within
     from clonometer.views.documents.comparison import comparison_document
@@ -118,7 +118,7 @@ def _groups(words: list[str]) -> list[list[Path]]:
         else:
             groups[-1].append(Path(word))
     if len(groups) > 2 or not all(groups):
-        raise UsageError("-- parts two groups of runs", "clonometer compare OLD OLD -- NEW NEW")
+        raise UsageError("-- separates two groups of runs", "clonometer compare OLD OLD -- NEW NEW")
     return groups
 
 
@@ -142,7 +142,7 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "compare",
-            "Runs against a run, or cells of a run against each other. Times are in nanoseconds.",
+            "Runs compared with a run, or cells of a run compared with each other. Times are in nanoseconds.",
             {"compared": Compared},
             title="clonometer compare --json",
         ),

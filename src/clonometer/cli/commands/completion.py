@@ -58,7 +58,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 @click.command(name="completion", epilog=_EXAMPLES)
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
 def command(shell: str | None) -> None:
-    """Print the completion script of a shell; by default of the one in $SHELL.
+    """Print the completion script for a shell; by default for the one in $SHELL.
 
     It completes commands, options, workloads, axes and their values, plans, pictures, stages, studies and demos.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ORDER = 190
 
 _EXAMPLES = examples(
-    "clonometer demo                        which there are",
+    "clonometer demo                        lists them",
     "clonometer demo clone-vm",
     "clonometer demo cow --source > cow.c && gcc -O2 -o cow cow.c",
     "clonometer demo argument-race --json | jq .values",
@@ -32,7 +32,7 @@ _EXAMPLES = examples(
 def command(name: str | None, source: bool, as_json: bool) -> None:
     """Show a few lines of C, run them here, and explain what was seen.
 
-    Without NAME, say which demos there are.
+    Without NAME, list the demos.
     """
     from clonometer.studies.demonstrations import DEMOS, find_demo
 

@@ -1,4 +1,4 @@
-"""``clonometer doctor``: what will move the numbers on this machine, and whether the instrument tells the truth."""
+"""``clonometer doctor``: what will distort the numbers on this machine, and whether the instrument is right."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXAMPLES = examples(
     "--self-test",
     "wants_self_test",
     is_flag=True,
-    help="Inject delays of known length and check that each stage moves as it must.",
+    help="Add delays of known length and check that each stage grows by as much.",
 )
 @click.option(
     "--rounds",
@@ -39,18 +39,18 @@ _EXAMPLES = examples(
     show_default=True,
     help="With --self-test: processes for each known delay.",
 )
-@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Also say what a fork would cost this process.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Also predict what fork would cost this process.")
 @json_option
 @page_options
 def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool, pages: Pages) -> int:
-    """Show what on this machine will disturb the figures, how, and which command changes it.
+    """Show what on this machine will distort the figures, how, and which command changes it.
 
-    It reads settings, measures the noise for two seconds and the cost of CPUID. It changes nothing: the commands are
-    for you to run.
+    It reads settings, and measures the noise for two seconds and the cost of CPUID. It changes nothing: the
+    commands are for you to run.
 
     --self-test checks the instrument instead. It adds delays of 20 and 200 us to processes and threads: before the
-    call returns, before the child's stamp, and before its exit. The status is 1 if a stage does not grow by its
-    delay. It is 3 if that happens while other tasks keep the CPUs busy.
+    call returns, before the child's timestamp, and before its exit. The exit status is 1 if a stage does not grow
+    by its delay. It is 3 if that happens while other tasks keep the CPUs busy.
     """
     if wants_self_test:
         return _self_test(rounds, as_json=as_json, pages=pages)

@@ -14,7 +14,7 @@ ORDER = 140
 
 _EXAMPLES = examples(
     "clonometer explain launch.fork",
-    "clonometer explain fork --vs pthread                  what makes the ratio",
+    "clonometer explain fork --vs pthread                  why the ratio",
     "clonometer explain launch.fork --set parent_bytes=1GiB --timeline",
     "clonometer explain launch.posix_spawn --html why.html --trace why.json",
     "clonometer explain work.factor --set output=shared_stream",
@@ -29,38 +29,40 @@ _EXAMPLES = examples(
     metavar="AXIS=VALUE",
     multiple=True,
     shell_complete=complete_settings,
-    help="Under this condition; repeatable.",
+    help="Measure under this condition; repeatable.",
 )
 @click.option(
     "--vs", "other", metavar="OTHER", shell_complete=complete_workloads, help="Compare with another mechanism."
 )
 @number_option(
-    "--processes", "processes", "How many processes launch. Default: 6; work.factor: 12 of each kind.", most=1000
+    "--processes", "processes", "How many processes launch tasks. Default: 6; work.factor: 12 of each kind.", most=1000
 )
 @click.option(
     "--tier",
     metavar="NAME",
     shell_complete=names_of("tracepoints", "own", "stamps", "proc"),
-    help="Trace no closer than tracepoints, own or stamps (work.factor: proc). Default: as close as is allowed.",
+    help="Most detailed tier: tracepoints, own, stamps (work.factor: proc). Default: what is allowed.",
 )
-@click.option("--ablation", is_flag=True, help="With work.factor: also take shared things away, one after the other.")
+@click.option(
+    "--ablation", is_flag=True, help="With work.factor: also remove what the workers share, one thing at a time."
+)
 @click.option("--timeline", is_flag=True, help="Also print single launches, event by event.")
 @click.option("--calls", is_flag=True, help="Also print each system call.")
-@click.option("--arguments", is_flag=True, help="Also print their arguments, seen by ptrace.")
+@click.option("--arguments", is_flag=True, help="Also print their arguments, read by ptrace.")
 @click.option(
     "--counters",
     metavar="SET",
     shell_complete=names_of("hardware", "software", "none"),
     default="hardware",
     show_default=True,
-    help="Count in each part: hardware (cycles, misses), software (faults, switches) or none.",
+    help="What to count in each part: hardware (cycles, misses), software (faults, switches) or none.",
 )
 @json_option
 @out_option("Also write that JSON object to a file.")
 @click.option("--html", metavar="FILE", type=FILE, help="Write an interactive HTML page.")
-@click.option("--markdown", metavar="FILE", type=FILE, help="Also write it as Markdown.")
+@click.option("--markdown", metavar="FILE", type=FILE, help="Also write Markdown.")
 @click.option("--trace", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
-@click.option("--picture", metavar="FILE", type=FILE, help="Draw timeline and budget: .svg or .png.")
+@click.option("--picture", metavar="FILE", type=FILE, help="Draw the timeline and the budget: .svg or .png.")
 @click.option("--folded", metavar="FILE", type=FILE, help="Write folded kernel stacks, for flame graphs.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def command(
@@ -77,13 +79,13 @@ def command(
     counters: str,
     **files: object,
 ) -> None:
-    """Show where every microsecond of a launch went, or why threads and processes at work differ.
+    """Show where every microsecond of a launch goes, or why threads and processes differ once they are working.
 
-    While the mechanism launches, the kernel reports its events: system calls, switches, wake-ups, page faults, exec and
-    exit. They cut each launch into parts, which sum exactly to its duration. Other launches run untraced in turn. So
-    the answer also shows what tracing costs, and the time that no part explains.
+    While the mechanism launches tasks, the kernel reports events: system calls, switches, wake-ups, page faults, exec
+    and exit. They divide each launch into parts that add up exactly to its duration. Untraced launches in between
+    show what tracing costs. Unexplained time is shown too.
 
-    MECHANISM work.factor runs workers as threads and as processes in turn, and explains the gap between them.
+    MECHANISM work.factor runs workers alternately as threads and as processes, and explains the gap between them.
     """
     from clonometer.app.explain import explain, is_of_work, refuse_for_work
     from clonometer.cli.explain_outputs import Outputs
@@ -119,9 +121,9 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "explain",
-            "Where the time of one mechanism's launches went (launch), with --vs the other mechanism and the "
-            "parts that make the ratio under versus; or why threads and processes at work take different times "
-            "(work), of work.factor. Times are nanoseconds, shares fractions of 1.",
+            "Where the time of one mechanism's launches goes (launch); with --vs also the other mechanism, and the "
+            "parts that explain the ratio (versus). Of work.factor: why threads and processes take different times "
+            "for the same work (work). Times are in nanoseconds, shares are fractions of 1.",
             {"launch": Versus, "work": WorkExplanation},
             title="clonometer explain --json",
             has_nulls=False,

@@ -42,7 +42,7 @@ _EXAMPLES = examples(
 def command(*, run_file: Path, name: str, out: Path | None, force: bool, samples: bool, globs: tuple[str, ...]) -> None:
     """Write a run in the format of another program.
 
-    The figures are those of 'clonometer show --json': times in nanoseconds, unless the format has a unit of its own
+    The figures are those of 'clonometer show --json': times in nanoseconds, unless the format prescribes a unit
     (OpenMetrics: seconds). benchstat and google-benchmark get the median of each process as one repetition, because
     the process is the independent unit.
     """

@@ -22,11 +22,11 @@ _EXAMPLES = examples(
 @click.command(name="gallery", epilog=_EXAMPLES)
 @click.argument("folder", metavar="FOLDER", type=FILE)
 @out_option("The site's folder.", required=True, metavar="SITE")
-@click.option("--force", is_flag=True, help="Write into a folder that has something in it.")
+@click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 def command(folder: Path, out: Path, force: bool) -> None:
-    """Make a static site of published summaries: search by processor, kernel and mitigations; machines like yours.
+    """Build a static site from published summaries: search by processor or kernel; find machines like yours.
 
-    It needs no server and fetches nothing: open SITE/index.html. FOLDER has files of 'clonometer publish'.
+    It needs no server and fetches nothing: open SITE/index.html. FOLDER holds files that 'clonometer publish' wrote.
     """
     from clonometer.dataset.gallery import read_gallery
     from clonometer.views.html.gallery import gallery_site

@@ -40,7 +40,7 @@ _EXAMPLES = examples(
     "clonometer history runs/ --since 2026-11-01 --max-regression 3%",
     "clonometer history runs/ --html history.html",
     "clonometer history runs/ --export openmetrics --out history.om",
-    "clonometer history history.om          the same from what was exported",
+    "clonometer history history.om          the same, from the export",
     "clonometer history runs/ --json | jq '.events[0].causes'",
 )
 
@@ -48,12 +48,12 @@ _EXAMPLES = examples(
 @click.command(name="history", epilog=_EXAMPLES)
 @click.argument("source", metavar="FOLDER|URL|FILE", type=PLACE)
 @click.option(
-    "--by", metavar="FACT", default="host", show_default=True, help="What makes a series: host, class, or a fact."
+    "--by", metavar="FACT", default="host", show_default=True, help="What defines a series: host, class or fact."
 )
 @only_option
 @where_option
 @max_regression_option
-@share_option("--min-effect", "minimum_effect", "1%", "The least step to show.")
+@share_option("--min-effect", "minimum_effect", "1%", "The smallest step to show.")
 @click.option(
     "--recent",
     metavar="RUNS",
@@ -63,7 +63,7 @@ _EXAMPLES = examples(
     help="How many of the last runs count: only steps among them are regressions.",
 )
 @click.option("--since", metavar="DATE", help="Only steps from this date on are regressions, instead of --recent.")
-@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Also draw the answer: FILE.png or FILE.svg.")
 @click.option(
     "--export", "export", metavar="FORMAT", help="Write all values: openmetrics (a file), bencher (a folder)."
 )
@@ -92,11 +92,12 @@ def command(
 ) -> int:
     """Find when the level of each row changed over many runs, and what changed with it.
 
-    Exits with 0 if no row became slower lately, 1 if one did and stayed so, 3 if it cannot tell: too few runs, too
-    much noise in more than half of the rows, or a step that is only suspected. A step needs seven runs of the new
-    level, and one that came with a boot needs a second boot. Slow drift that noise can explain is not reported.
+    The exit status is 0 if no row became slower lately, and 1 if one did and stayed slower. It is 3 if history cannot
+    tell: too few runs, too much noise in more than half of the rows, or a step that is only suspected. A step needs
+    seven runs at the new level, and a second reboot if it came with one. Slow drift that noise can explain is not
+    reported.
 
-    FILE is what --export openmetrics has written; FOLDER may be one of --export bencher.
+    FILE is one that --export openmetrics wrote; FOLDER may also be one that --export bencher wrote.
     """
     from clonometer.app.history import history, moment_of
     from clonometer.views.documents.history import history_document

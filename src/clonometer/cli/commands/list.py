@@ -28,7 +28,7 @@ _EXAMPLES = examples(
     "clonometer list",
     "clonometer list parent_bytes           what it is, with an example",
     "clonometer list reaped thp memory      stages, values and plans too",
-    "clonometer list --wide                 every name, and what is not here",
+    "clonometer list --wide                 every name, and what is lacking",
     "clonometer list --json | jq '.workloads[].id'",
 )
 
@@ -40,8 +40,8 @@ _EXAMPLES = examples(
 def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
     """List what can be measured, or explain a name.
 
-    NAME is a workload, an axis or one of its values, a stage, a quantity, a family or a plan. The answer says what it
-    is, what it takes, what it defaults to, where it comes from, and shows a command that works.
+    NAME is a workload, an axis or one of its values, a stage, a quantity, a family or a plan. The answer says what
+    it means, which values it takes, what its default is and where it comes from, and shows a working command.
     """
     from clonometer.errors import UsageError
     from clonometer.views.terminal.listing import render_about, render_all, render_screen

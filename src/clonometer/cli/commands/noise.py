@@ -25,7 +25,7 @@ ORDER = 70
 
 _EXAMPLES = examples(
     "clonometer noise                       about a minute and a half",
-    "clonometer noise --rounds 20           closer on the rate of false alarms",
+    "clonometer noise --rounds 20           a better estimate of the false alarms",
     "clonometer noise --plan default --rounds 1",
     "clonometer noise --only 'launch.fork*' --rounds 1 --layout 60s",
     "clonometer noise --rounds 5 --json > noise.json",
@@ -44,12 +44,12 @@ _EXAMPLES = examples(
 )
 @only_option
 @number_option("--rounds", "rounds", "Number of rounds; each takes twice the plan's time.", 3)
-@share_option("--max-regression", "max_regression", "5%", "The largest slow-down allowed, as in 'clonometer check'.")
+@share_option("--max-regression", "max_regression", "5%", "The largest slowdown allowed, as in 'clonometer check'.")
 @time_option(
     "--layout",
     "layout_s",
-    "Then measure for so long how much of the scatter between processes comes from memory's layout, which is drawn for "
-    "each.",
+    "Then measure for this long how much of the scatter between processes comes from memory layout, which is random "
+    "in each.",
 )
 @drawn_seed_option("Fixes the order of measuring.")
 @json_option
@@ -67,10 +67,10 @@ def command(
     wide: bool,
     pages: Pages,
 ) -> int:
-    """Measure the noise of this machine: a plan against itself.
+    """Measure the noise of this machine: compare a plan with itself.
 
-    It prints the smallest slow-down that 'clonometer check' would find in each cell. It also prints how often the
-    check alarmed although nothing had changed. It writes no run file.
+    It prints the smallest slowdown that 'clonometer check' would detect in each cell, and how often the check
+    raised an alarm although nothing had changed. It writes no run file.
     """
     from clonometer.app.noise import measure
     from clonometer.cli.progress import make_progress
@@ -100,7 +100,8 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "noise",
-            "A machine against itself: false alarms of a check, and what it would see. Shares are fractions of 1.",
+            "A machine compared with itself: false alarms of a check, and what it would detect. Shares are fractions "
+            "of 1.",
             {"noise": Noise},
             title="clonometer noise --json",
         ),

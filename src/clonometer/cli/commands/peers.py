@@ -24,13 +24,13 @@ ORDER = 150
 _EXAMPLES = examples(
     "clonometer peers",
     "clonometer peers --json | jq '.rows[] | [.id, .ratio]'",
-    "clonometer peers --out peers.parquet     keep our samples too",
+    "clonometer peers --out peers.parquet     keep the samples too",
 )
 
 
 @click.command(name="peers", epilog=_EXAMPLES)
-@budget_option("How long to measure, at most: 30s or 2m. Default: as the plan says.")
-@out_option("Keep our samples as a run file.")
+@budget_option("Measure for at most this long: 30s or 2m. Default: as the plan says.")
+@out_option("Keep Clonometer's samples as a run file.")
 @page_options
 @force_option
 @seed_option
@@ -39,13 +39,13 @@ _EXAMPLES = examples(
 def command(
     *, budget_s: float | None, out: Path | None, force: bool, seed: int, wide: bool, as_json: bool, pages: Pages
 ) -> int:
-    """Run the other tools that are installed beside Clonometer configured like each of them.
+    """Run the other tools that are installed, and Clonometer configured like each of them.
 
     The same word means different things: one tool's fork ends when the call returns, another's when the child has
-    been waited for. Each row shows a tool's figure and ours for the same stage, linkage, placement and statistic.
-    Both are measured in turn within the same minute. The row also gives the reason for what differs.
+    been waited for. Each row shows a tool's figure and Clonometer's for the same stage, linkage, placement and
+    statistic. Both are measured alternately within the same minute. The row also explains any difference.
 
-    For tools that are not installed you see the command that installs them.
+    For tools that are not installed, it shows the command that installs them.
     """
     from clonometer.app.peers import peers
     from clonometer.cli.progress import make_progress

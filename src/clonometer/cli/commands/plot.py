@@ -34,7 +34,7 @@ class _KindOption(click.Option):
 
         return (
             "; ".join(f"{figure.kind}: {figure.about}" for figure in figures())
-            + ". By default what shows most of the run."
+            + ". By default the one that shows most of the run."
         )
 
     # Click sets its help when it makes the option: there is nothing to keep.
@@ -47,7 +47,7 @@ class _KindOption(click.Option):
 @out_option(
     "The picture: NAME.png or NAME.svg; by default RUN-KIND.png, and an existing one becomes RUN-KIND.previous.png."
 )
-@click.option("--dark", is_flag=True, help="Light on a dark ground.")
+@click.option("--dark", is_flag=True, help="Use a dark background.")
 @force_option
 def command(run_file: Path, kind: str | None, out: Path | None, dark: bool, force: bool) -> None:
     """Draw one picture of a run, as in its report."""

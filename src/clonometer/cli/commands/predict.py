@@ -42,33 +42,37 @@ _EXAMPLES = examples(
 
 @click.command(name="predict", epilog=_EXAMPLES)
 @click.option("--pid", metavar="PID", type=PROCESS_ID, help="The process.")
-@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by the cost of a fork.")
-@click.option("--profile", metavar="FILE", type=FILE, help="A process that --save-profile wrote.")
+@click.option("--all", "rank_all", is_flag=True, help="Rank all processes by what fork would cost.")
+@click.option("--profile", metavar="FILE", type=FILE, help="A file that --save-profile wrote.")
 @click.option(
     "--how",
     metavar="WAY",
     type=click.Choice(["auto", "smaps", "pagemap", "counters"]),
     default="auto",
     show_default=True,
-    help="How to read it: smaps sees most and holds its memory lock longest; pagemap; counters.",
+    help="smaps (sees most, and holds its memory lock longest), pagemap or counters.",
 )
-@click.option("--write-rate", metavar="SIZE", type=SIZE_PER_SECOND, help="Memory newly written to in a second.")
+@click.option("--write-rate", metavar="SIZE", type=SIZE_PER_SECOND, help="Memory newly written to per second.")
 @time_option(
-    "--measure-writes", "measure_s", "Measure it for so long. Writes to clear_refs, and says first what that does."
+    "--measure-writes",
+    "measure_s",
+    "Measure that rate for this long, through clear_refs; says first what that does.",
 )
 @time_option("--child-lives", "child_lives_s", "How long the child lives.", default="10s")
-@time_option("--fork-every", "forks_every_s", "Time between its forks, to tell how much it rewrites.")
-@click.option("--watch", is_flag=True, help="Go on, with a small chart, until Ctrl-C.")
+@time_option("--fork-every", "forks_every_s", "Time between its forks, to estimate how much it rewrites.")
+@click.option("--watch", is_flag=True, help="Repeat, with a small chart, until Ctrl-C.")
 @time_option("--every", "every_s", "With --watch: how often.", default="2s")
 @time_option("--for", "for_s", "With --watch: for how long.")
 @number_option("--top", "top", "With --all.", 15)
-@click.option("--rough", is_flag=True, help="Do without this machine's calibration.")
-@click.option("--no-scan", is_flag=True, help="Do not measure for 3 s how fast it is now.")
+@click.option("--rough", is_flag=True, help="Predict without a calibration.")
+@click.option("--no-scan", is_flag=True, help="Do not measure the present speed for 3 s.")
 @number_option(
-    "--validate", "validated", "Make N processes with random memory, areas and threads, fork them, print the errors."
+    "--validate",
+    "validated",
+    "Fork N processes with random memory, areas and threads, and print the errors.",
 )
-@click.option("--save-profile", metavar="FILE", type=FILE, help="Write what was seen, without names.")
-@click.option("--names", is_flag=True, help="With names of the program and its files.")
+@click.option("--save-profile", metavar="FILE", type=FILE, help="Save what was read, without names.")
+@click.option("--names", is_flag=True, help="Include names of program and files.")
 @click.option("--openmetrics", metavar="FILE", type=FILE, help="Write gauges for a textfile collector.")
 @json_option
 @page_options
@@ -76,10 +80,10 @@ _EXAMPLES = examples(
 def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
     """Say what fork would cost in a running process, why, and what would change it.
 
-    It is only read, through /proc: no signal, no stop, nothing written. Times come from this machine's calibration
-    (clonometer calibrate). docs/predict.md says more.
+    The process is only read, through /proc: it is not stopped, and gets no signal. Times come from this machine's
+    calibration (clonometer calibrate). docs/predict.md says more.
 
-    Exit status 2: no such process, or it cannot fork; 3: it exited while being read.
+    Exit status 2: no process that can fork; 3: it exited while being read.
     """
     from clonometer.cli.predict_tasks import (
         PredictRequest,
@@ -97,7 +101,7 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
         from clonometer.views.documents.validation import validation_document
 
         if request.pid is not None or request.rank_all or request.profile is not None:
-            raise UsageError("--validate makes its own processes", "give it without --pid, --all and --profile")
+            raise UsageError("--validate creates the processes itself", "give it without --pid, --all and --profile")
         checked = validate(validated, progress=make_progress())
         print_document(validation_document, checked, pages=pages, as_json=request.as_json)
         return
@@ -107,7 +111,7 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
     machine = partial(find_machine, rough=request.rough, scan=not request.no_scan)
     if request.watch and request.pid is not None:
         if pages:
-            raise UsageError("--watch goes on, and a page is of one answer", "give --html without --watch")
+            raise UsageError("--watch repeats, and a page shows one answer", "give --html without --watch")
         watch_process(request.pid, machine, request)
         return
     if request.pid is not None:
@@ -126,9 +130,9 @@ def _check(request: PredictRequest) -> None:
             "which process?", "give --pid PID, --all or --profile FILE; 'clonometer predict --all' ranks them all"
         )
     if (request.watch or request.measure_s is not None) and request.pid is None:
-        raise UsageError("--watch and --measure-writes look at a running process", "give --pid")
+        raise UsageError("--watch and --measure-writes need a running process", "give --pid")
     if request.measure_s is not None and request.write_rate is not None:
-        raise UsageError("--write-rate gives what --measure-writes measures", "give the one or the other")
+        raise UsageError("--write-rate states what --measure-writes measures", "give only one of them")
     if request.forks_every_s is not None and request.write_rate is None and request.measure_s is None:
         raise UsageError("--fork-every needs a rate of writing", "give --write-rate or --measure-writes")
     _check_output(request.save_profile, force=request.force)
@@ -162,20 +166,20 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "predict",
-            "What a fork and its kin would cost a process (predicted), or all processes (ranking, of predict "
-            "--all). Times are in nanoseconds; nine in ten lie from low to high.",
+            "What fork and its alternatives would cost a process (predicted), or all processes (ranking, from "
+            "predict --all). Times are in nanoseconds; 90% lie between low and high.",
             {"predicted": Predicted, "ranking": Ranking},
             title="clonometer predict --json",
         ),
         JsonSchema(
             "predict-profile",
-            "What a process has that its fork depends on, apart from its machine.",
+            "What the cost of a process's fork depends on, apart from the machine.",
             {"profile": Profile},
             title="clonometer predict --save-profile",
         ),
         JsonSchema(
             "validation",
-            "Predictions of processes made for it against their forks. Times are in nanoseconds.",
+            "Predictions for processes created for the purpose, compared with their forks. Times are in nanoseconds.",
             {"validation": Validation},
             title="clonometer predict --validate --json",
             has_nulls=False,

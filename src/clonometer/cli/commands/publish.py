@@ -29,9 +29,9 @@ _EXAMPLES = examples(
 @click.option("--yes", is_flag=True, help="Write it without asking.")
 @force_option
 def command(run_file: Path, *, anonymous: bool, out: Path | None, yes: bool, force: bool) -> None:
-    """Make one small file of a run that you can share: facts of the machine and medians.
+    """Write one small file about a run that you can share: facts about the machine, and medians.
 
-    It is shown before it is written. What is kept is listed in docs/sharing.md; all else is dropped: names of hosts
+    It is shown before it is written. docs/sharing.md lists what is kept. Everything else is dropped: names of hosts
     and users, paths, serial numbers, identifiers, the command line, the time of day. Nothing is sent anywhere.
     """
     from clonometer.app.measuring import find_catalogue
@@ -52,7 +52,7 @@ def command(run_file: Path, *, anonymous: bool, out: Path | None, yes: bool, for
     dropped = f"{len(scrubbed.dropped_facts)} facts and {scrubbed.dropped_rows} rows"
     click.echo(f"dropped: {dropped} ({', '.join(scrubbed.dropped_facts[:6])}, ...)", err=True)
     if not yes and not sys.stdin.isatty():
-        raise UsageError(f"{target} is not written: nobody can be asked", "look at it, and add --yes")
+        raise UsageError(f"{target} was not written: there is no terminal on which to ask", "read it, and add --yes")
     if yes or click.confirm(f"Write this to {target}?", err=True):
         write_and_say(target, text)
 
@@ -73,7 +73,7 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "published",
-            "What a machine measured, and nothing of who measured it (docs/sharing.md).",
+            "What a machine measured, and nothing about who measured it (docs/sharing.md).",
             {"published": PublishedSummary},
             title="clonometer publish --anonymous",
         ),

@@ -22,7 +22,7 @@ ORDER = 120
 def command(raw_file: Path, out: Path | None, force: bool) -> None:
     """Finish a run that was killed, from the .raw file that it left.
 
-    The run file is marked partial. The .raw file stays; it is no longer needed.
+    The run file is marked partial. The .raw file is kept, but no longer needed.
     """
     from clonometer.runner.recover import recover
 

@@ -39,7 +39,7 @@ _EXAMPLES = examples(
     metavar="FILE",
     multiple=True,
     type=FILE,
-    help="Also say why: an explanation that clonometer explain --out has written; repeatable.",
+    help="Also explain why: a file that 'clonometer explain --out' wrote; repeatable.",
 )
 @force_option
 def command(run_file: Path, out: Path | None, explained: tuple[Path, ...], force: bool) -> None:
@@ -88,7 +88,7 @@ def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
         return read_explanation(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise InputError(
-            f"{path}: not valid JSON: it is not UTF-8", "name what clonometer explain --out has written"
+            f"{path}: not valid JSON: it is not UTF-8", "name a file that 'clonometer explain --out' wrote"
         ) from None
     except InputError as error:
         raise InputError(f"{path}: {error.message}", error.hint) from error

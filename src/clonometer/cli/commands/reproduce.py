@@ -34,9 +34,9 @@ _EXAMPLES = examples(
 @click.command(name="reproduce", epilog=_EXAMPLES)
 @click.argument("studies", metavar="[STUDY|ID]...", nargs=-1, shell_complete=complete_studies)
 @click.option("--quick", is_flag=True, help="Fewer processes and less memory: within 3 minutes instead of 20.")
-@click.option("--wide", is_flag=True, help="Show the evidence of every line.")
+@click.option("--wide", is_flag=True, help="Show the evidence for every line.")
 @json_option
-@budget_option("Of single claims: measure so much longer, beyond what is kept: 30s or 2m.")
+@budget_option("For single claims: measure this much longer than before: 30s or 2m.")
 @click.option(
     "-o",
     "--out",
@@ -44,7 +44,7 @@ _EXAMPLES = examples(
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(DEFAULT_FOLDER),
     show_default=True,
-    help="Where the run files are kept; what is measured there is not measured again.",
+    help="Where run files are kept; what is already there is not measured again.",
 )
 @click.option(
     "--pictures",
@@ -68,13 +68,13 @@ def command(
     seed: int,
     force: bool,
 ) -> int:
-    """Measure the published studies again on this machine, and say which of their claims hold here.
+    """Repeat the published studies on this machine, and say which of their claims hold here.
 
-    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. An ID such as S12 or B7
-    is one figure or claim: only what it needs is measured, in a folder of its own. Its answer names the command that
-    decides it or reverses it. The answer of studies begins with where
-    the studies contradict each other: who is right here, and which condition reverses that. Then each claim has a
-    verdict, and each published figure stands beside ours. Interrupt it at any time: the same command resumes it.
+    Studies: sysel-2020, bendersky-2018, burian-2015, loop-10000; all of them by default. An ID such as S12 or B7 is
+    one figure or claim: only what it needs is measured, in a separate folder. The answer names the command that
+    decides or reverses it. For whole studies, the answer begins with their contradictions: which is right here, and
+    what reverses that. Then come a verdict on each claim, and each published figure beside the one measured here.
+    Interrupt it at any time: the same command resumes it.
     """
     from clonometer.app.reproduce import folder_of, reproduce
     from clonometer.cli.progress import make_progress
@@ -120,8 +120,8 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "reproduce",
-            "The studies on one machine: an entry for each figure, claim and question, then what reverses their "
-            "contradictions.",
+            "The studies repeated on one machine: an entry for each figure, claim and question, then what reverses "
+            "their contradictions.",
             {"reproduction": Reproduction},
             title="clonometer reproduce --json",
         ),

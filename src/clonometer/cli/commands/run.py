@@ -65,18 +65,18 @@ _EXAMPLES = examples(
 )
 @only_option
 @budget_option(
-    "How long to measure, at most: 30s or 2m. Cells without a turn get 5 s more, and "
-    "what still measures at twice the TIME and 4 s is stopped."
+    "Measure for at most this long: 30s or 2m. Cells not measured by then get 5 s more. Whatever is still running "
+    "after twice TIME plus 4 s is stopped."
 )
 @click.option(
     "--target-width",
     metavar="SHARE",
     type=SHARE,
-    help="Stop when each interval is this narrow: half its width over the median. Default: 2%.",
+    help="Stop when every interval is this narrow: half its width divided by the median. Default: 2%.",
 )
 @out_option(f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.")
 @click.option("--report", metavar="FILE", type=FILE, help="Also write the HTML report.")
-@drawn_seed_option("Fixes the random order of measuring. Default: a new one, kept in the file.")
+@drawn_seed_option("Fixes the random order of measuring. Default: drawn at random, and recorded in the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option(
@@ -89,12 +89,12 @@ _EXAMPLES = examples(
     "--no-since",
     is_flag=True,
     envvar=VARIABLE,
-    help=f"Neither say what changed since the last run of this plan, nor remember this one. Also: {VARIABLE}=1.",
+    help=f"Do not compare with the last run of this plan, and do not remember this one. Also: {VARIABLE}=1.",
 )
 @time_option(
     "--driver-timeout",
     "timeout_s",
-    "Kill a driver that has not answered by then. Default: many times the expected duration.",
+    "Kill a driver that takes longer than this. Default: many times the expected duration.",
 )
 def command(
     *,
@@ -110,8 +110,7 @@ def command(
 ) -> int:
     """Measure workloads, or a plan, and print the answer.
 
-    Every cell is measured by fresh processes in random order. Results go to one Parquet file, readable as it
-    is.
+    Fresh processes measure the cells in random order. Everything goes to one Parquet file, which other tools can read.
     """
     request = RunRequest(**asked)  # type: ignore[arg-type] # click has checked them
     request.check()
@@ -135,7 +134,7 @@ def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) ->
     if outcome.exit_status == EXIT_INTERRUPTED:
         click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         return
-    click.echo("clonometer: nothing that was asked for can be measured here; no file was written", err=True)
+    click.echo("clonometer: nothing of what was asked for can be measured here; no file was written", err=True)
     for reason in dict.fromkeys(str(end.reason) for end in outcome.cells):
         if not any(line.endswith(reason) for line in reported):
             click.echo(f"  {reason}", err=True)
@@ -214,7 +213,7 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, 
     if len(troubled) > 5:
         lines.append(f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json")
     files = [str(outcome.path), *([str(outputs.report)] if outputs.report is not None else [])]
-    kept = f"; the run before is {outcome.previous}" if outcome.previous is not None else ""
+    kept = f"; the previous run is {outcome.previous}" if outcome.previous is not None else ""
     lines += wrap(f"Wrote {' and '.join(files)}{kept}.", plain_width())
     if outcome.status == "partial":
         other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")
@@ -235,7 +234,8 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "run",
-            "All of a run but its samples: the JSON object under the key clonometer in the metadata of a run "
+            "Everything about a run except its samples: the JSON object under the key clonometer in the metadata of "
+            "a run "
             "file (docs/runfile.md). Times are in nanoseconds.",
             {"run": RunDocument},
             title="the run document",

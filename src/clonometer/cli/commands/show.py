@@ -76,13 +76,13 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "show",
-            "All that is known of a run. Times are in nanoseconds.",
+            "Everything known about a run. Times are in nanoseconds.",
             {"results": Results},
             title="clonometer show --json",
         ),
         JsonSchema(
             "workers",
-            "What each worker of a program of workers did, by its number. Values are medians over all "
+            "What each worker of a work program did, by worker number. Values are medians over all "
             "executions of all processes.",
             {"workers": WorkersOfRun},
             title="clonometer show --workers --json",

@@ -59,7 +59,7 @@ def _counted(
     place = area.start
     while place < area.end:
         if time.monotonic() > ends:
-            raise FactUnavailable("they are too many for the time that may be spent on them")
+            raise FactUnavailable("there are too many for the time allowed")
         end = min(area.end, place + _STEP_BYTES)
         argument = bytearray(
             _ARGUMENT.pack(

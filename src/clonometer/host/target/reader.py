@@ -112,8 +112,8 @@ def _refusal(source: Source, status: ProcessStatus, lack: FactUnavailable) -> st
     if int(mine.get("CapEff", "0"), 16) & _CAP_SYS_PTRACE:
         return f"blocked by a security module or user namespace ({lack})"
     if user == [str(status.user_id)]:
-        return "it is closed even to its user, as a program with rights of its own is: CAP_SYS_PTRACE is missing (sudo)"
-    return f"it belongs to user {status.user_id}: be that user, or have CAP_SYS_PTRACE (sudo)"
+        return "even its user may not read it, as with set-user-ID programs: CAP_SYS_PTRACE is missing (sudo)"
+    return f"it belongs to user {status.user_id}: run as that user, or with CAP_SYS_PTRACE (sudo)"
 
 
 def _count_open_files(source: Source, pid: int) -> int | None:

@@ -113,7 +113,7 @@ def read_runtime(source: Source, pid: int) -> Runtime:
     runtime = _marked(files, mapped, _MARKS) or _compiled(files, _program(source, pid, mapped))
     runtime = runtime or _marked(files, mapped, _C_LIBRARIES)
     if runtime is None:
-        raise FactUnavailable(f"/proc/{pid}/maps names no runtime that is known")
+        raise FactUnavailable(f"/proc/{pid}/maps names no known runtime")
     return runtime
 
 

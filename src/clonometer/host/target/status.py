@@ -85,7 +85,7 @@ def read_status(source: Source, pid: int) -> ProcessStatus:
     if int(status.get("Tgid", pid)) != pid:
         raise UsageError(f"{pid} is a thread of process {status['Tgid']} ({name})", f"--pid {status['Tgid']}")
     if status.get("Kthread") == "1" or flags & _KTHREAD:
-        raise UsageError(f"{pid} ({name}) is a thread of the kernel: it has no memory and never forks")
+        raise UsageError(f"{pid} ({name}) is a kernel thread: it has no memory and never forks")
     if process.state in ("Z", "X"):
         raise UsageError(
             f"process {pid} ({name}) has ended: a zombie, whose parent {status.get('PPid', '')} has not waited for it"
@@ -118,7 +118,7 @@ def statuses(source: Source) -> Iterator[tuple[str, dict[str, str]]]:
 
 def vanished(pid: int) -> VanishedError:
     """Build the error for a process that ended while it was read."""
-    return VanishedError(f"process {pid} ended while it was being read", "nothing can be said about it any more")
+    return VanishedError(f"process {pid} ended while it was being read", "it can no longer be read")
 
 
 def _missing(source: Source, pid: int) -> UsageError:
@@ -127,11 +127,11 @@ def _missing(source: Source, pid: int) -> UsageError:
         if status.get("NSpid", "").split()[1:][-1:] == [str(pid)]:
             return UsageError(
                 f"there is no process {pid} here",
-                f"in its own PID namespace {pid} may be what is {name} here: --pid {name}",
+                f"in its PID namespace {pid} may be what is {name} here: --pid {name}",
             )
     return UsageError(
         f"there is no process {pid} here",
-        "processes of another PID namespace have other numbers in it: use the number that ps shows here",
+        "processes of another PID namespace have other numbers there: use the number that ps shows here",
     )
 
 

@@ -64,12 +64,12 @@ def what_it_does(means: Means) -> str:
     """Say what measuring does to the process, before it is done."""
     if means == "measured":
         return (
-            "Its soft-dirty bits are cleared (a 4 in the process's clear_refs). Each first write to a page then meets "
-            "a fault of about a microsecond. Other tools that use these bits, as CRIU does, are disturbed."
+            "This clears its soft-dirty bits (writes 4 to the process's clear_refs). The next write to each page "
+            "then takes a fault of about a microsecond. It disturbs other tools that use these bits, such as CRIU."
         )
     return (
-        "This kernel does not mark written pages, so touched ones are counted. Their bits are cleared (a 1 in the "
-        "process's clear_refs), which makes its pages look idle to the kernel for a while."
+        "This kernel does not mark written pages, so accessed pages are counted instead. This clears their bits "
+        "(writes 1 to the process's clear_refs), which makes the pages look idle to the kernel for a while."
     )
 
 

@@ -114,7 +114,7 @@ class CommandsResult:
     starts: Annotated[Sequence[CommandPair], "The pairs, in the order in which they were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended."]
     minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
-    max_regression: Annotated[float | None, Gt(0), "The largest slow-down allowed, as a share; null: no gate."]
+    max_regression: Annotated[float | None, Gt(0), "The largest slowdown allowed, as a share; null: no gate."]
     error_rate: Annotated[float, "The chance that any row has a verdict other than equal where nothing differs."]
     rows: Sequence[CommandRow]
 

@@ -130,7 +130,7 @@ class AbResult:
     pairs: Annotated[Count, "Pairs of processes that were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended, for each condition."]
     minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
-    max_regression: Annotated[float | None, Gt(0), "The largest slow-down allowed, as a share; null: no gate."]
+    max_regression: Annotated[float | None, Gt(0), "The largest slowdown allowed, as a share; null: no gate."]
     error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing differs."]
     correction: Annotated[Literal["Holm"], "What the p-values are corrected by."] = "Holm"
     rows: Annotated[Sequence[AbRow], "In the order of the plan."]

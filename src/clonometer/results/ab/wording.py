@@ -84,24 +84,24 @@ def verdict_text(change: Change[Any], b_slower: int, *, is_time: bool = True, dr
     >>> verdict_text(replace(pairs, value=1.001, low=0.992, high=1.0095, direction=Direction.EQUAL), 14)
     'the same within 1%: B was slower in 14 of 30 pairs'
     >>> verdict_text(replace(pairs, low=None, high=None, direction=Direction.UNKNOWN), 18)
-    'could not tell a difference: B was slower in 18 of 30 pairs; more pairs are needed for an interval'
+    'cannot tell a difference: B was slower in 18 of 30 pairs; more pairs are needed for an interval'
     """
     ratio, ends, pairs, verdict = change.value, change.interval, change.n, change.direction
     slower, faster = (direction.word(is_time=is_time) for direction in (Direction.MORE, Direction.LESS))
     in_pairs = f"B was {slower} in {b_slower} of {pairs} pairs"
     if ratio is None:
-        return "could not tell a difference: there is no pair of both sides"
+        return "cannot tell a difference: there is no pair of both sides"
     if verdict == Direction.MORE:
         return f"{in_pairs}, {change_text(ratio, ends)}"
     if verdict == Direction.LESS:
         return f"B was {faster} in {pairs - b_slower} of {pairs} pairs, {change_text(ratio, ends)}"
     if ends is None:
-        return f"could not tell a difference: {in_pairs}{'' if drifts else '; more pairs are needed for an interval'}"
+        return f"cannot tell a difference: {in_pairs}{'' if drifts else '; more pairs are needed for an interval'}"
     if verdict == Direction.EQUAL:
         farthest = max(ends[1] - 1, 1 / ends[0] - 1)
         return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_pairs}"
     _, low, high = percentages(ratio - 1, ends[0] - 1, ends[1] - 1)
-    return f"could not tell a difference: {in_pairs}; the change is between {low}% and {high}%"
+    return f"cannot tell a difference: {in_pairs}; the change is between {low}% and {high}%"
 
 
 def order_text(first_a: float, first_b: float) -> str:

@@ -1,1 +1,1 @@
-"""What of a machine will move its numbers: host facts to judged items, without asking the machine anything."""
+"""What of a machine will distort its numbers: host facts to judged items, without asking the machine anything."""

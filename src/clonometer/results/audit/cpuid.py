@@ -15,8 +15,8 @@ from clonometer.units import format_duration
 
 _ID, _TITLE = "cpu.cpuid", "CPUID"
 _REMEDY = (
-    "Nothing inside a guest changes it: start fewer programs (use threads, forks or workers that stay), or build small "
-    "helpers static and without the C library."
+    "Nothing inside a guest can change it. Start fewer programs (use threads, forks or long-lived workers), or build "
+    "small helpers statically and without the C library."
 )
 
 
@@ -62,8 +62,8 @@ def check_cpuid(cost: CpuidCost) -> list[AuditItem]:
         return [AuditItem(_ID, _TITLE, f"{each} each", FINE, "The processor executes it itself.")]
     value = f"{each} each (at least {format_duration(cost.least_ns)}): it traps to the hypervisor"
     if cost.at_start is None:
-        effect = f"A program with a C library executes dozens at its start. {_REMEDY}"
+        effect = f"A program with a C library executes dozens as it starts. {_REMEDY}"
     else:
         whole = format_duration(cost.at_start * cost.cost_ns)
-        effect = f"A glibc program executes {cost.at_start} at its start: {whole} of every new program. {_REMEDY}"
+        effect = f"A glibc program executes {cost.at_start} as it starts: {whole} in every new program. {_REMEDY}"
     return [AuditItem(_ID, _TITLE, value, NOTE, effect)]

@@ -26,7 +26,7 @@ class AuditItem:
     value
         What was found, in words; ``unknown: REASON`` where the facts do not tell.
     judged
-        ``warn`` (will move figures or make them scatter), ``note`` (moves them; know it when you compare
+        ``warn`` (will distort figures or make them scatter), ``note`` (shifts them; keep it in mind when you compare
         machines) or ``fine``.
     effect
         What it does to launches, in a sentence.

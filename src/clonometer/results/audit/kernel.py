@@ -53,26 +53,26 @@ def _debugging(facts: Facts) -> AuditItem:
     names = [name for name in facts.flags() if name in _DEBUGGING]
     if names:
         flags = [f"{name}={facts.flags()[name]}".removesuffix("=") for name in names]
-        effect = "The kernel checks its own allocations: every structure that a launch builds costs more."
+        effect = "The kernel checks its own allocations: every structure that a launch creates costs more."
         return AuditItem(id_, title, ", ".join(flags), WARN, effect, _unboot(names))
-    return AuditItem(id_, title, "off", FINE, "The kernel's command line turns none on.")
+    return AuditItem(id_, title, "off", FINE, "The kernel's command line enables none.")
 
 
 def _mitigations(facts: Facts) -> AuditItem:
     id_, title, key = "kernel.mitigations", "Mitigations", "mitigations.summary"
     summary = facts.get(key, str)
     if summary is None:
-        return unknown(facts, key, id_, title, "Mitigations make entries to the kernel and indirect calls slower.")
+        return unknown(facts, key, id_, title, "Mitigations slow down kernel entry and indirect calls.")
     asked = facts.flags().get("mitigations", "")
     value = f"{summary} (mitigations={asked})" if asked else summary
     if summary == "none":
-        effect = "Entries to the kernel cost only what the processor needs; most machines in service pay more."
+        effect = "Entering the kernel costs only what the processor needs; most production machines pay more."
         return AuditItem(id_, title, value, NOTE, effect)
     kpti = "KPTI" in summary.replace("no KPTI", "")
     effect = (
-        "Each entry to the kernel switches page tables, and fork builds them twice."
+        "Each entry into the kernel switches page tables, and fork builds them twice."
         if kpti
-        else "Indirect calls and returns in the kernel cost more; compare only machines with the same ones."
+        else "Indirect calls and returns in the kernel cost more; compare only machines with the same mitigations."
     )
     # No command that can be pasted: it would open the machine, and whoever else uses it, to attacks.
     effect += (
@@ -130,7 +130,8 @@ def _preemption(facts: Facts) -> AuditItem:
         return unknown(facts, key, id_, title, "A preemptible kernel may run the child before the parent.")
     if mode in ("full", "rt"):
         effect = (
-            "The kernel itself is preempted: locks cost more, and a new task may run before its parent's call returns."
+            "The kernel itself can be preempted: locks cost more, and a new task may run before its parent's call "
+            "returns."
         )
         return AuditItem(id_, title, mode, NOTE, effect, _boot("preempt=none") if mode == "full" else None)
     return AuditItem(id_, title, mode, FINE, "A launch is not interrupted inside the kernel.")

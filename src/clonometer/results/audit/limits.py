@@ -16,7 +16,7 @@ _V2 = ("v2", None)
 def check_limits(facts: Facts) -> list[AuditItem]:
     """Judge what bounds a run: the limits of the user and of the kernel."""
     tasks = (
-        ("limit.nproc", "Tasks of this user", "limit.nproc", "ulimit -u unlimited"),
+        ("limit.nproc", "Tasks per user", "limit.nproc", "ulimit -u unlimited"),
         ("limit.pid_max", "Process numbers", "kernel.pid_max", "sudo sysctl kernel.pid_max=4194304"),
         ("limit.threads_max", "Tasks of the kernel", "kernel.threads_max", "sudo sysctl kernel.threads-max=200000"),
     )
@@ -37,12 +37,13 @@ def _tasks(facts: Facts, id_: str, title: str, key: str, command: str) -> AuditI
         return unknown(facts, key, id_, title, effect)
     if limit < _COMFORTABLE_TASKS:
         effect = (
-            "Launches may fail with EAGAIN: so few tasks may exist at once, all others of the machine or user included."
+            "Launches may fail with EAGAIN: the limit is low, and all other tasks of the machine or user count too."
         )
         return AuditItem(id_, title, f"{limit:,}", WARN, effect, command)
     if key == "kernel.pid_max" and limit <= 32768:
         effect = (
-            "Process numbers repeat after some seconds of launching: a tool that remembers a pid may find another task."
+            "Process numbers repeat after some seconds of launching: a tool that remembers a pid may meet a "
+            "different task."
         )
         return AuditItem(id_, title, f"{limit:,}", NOTE, effect, command)
     return AuditItem(id_, title, f"{limit:,}", FINE, effect)
@@ -117,7 +118,7 @@ def _cpu_quota(facts: Facts) -> AuditItem:
         return AuditItem(id_, title, "none", FINE, "The control group does not limit CPU time.")
     if quota is None:
         return unknown(facts, key, id_, title, "A group that has used up its quota stands still until the next period.")
-    effect = "When the quota is used up all tasks of the group stand still, for up to 100 ms: launches show such gaps."
+    effect = "When the quota is used up, all tasks of the group stop for up to 100 ms: launches show such gaps."
     command = _no_limit(facts, "cpu.cfs_quota_us", "cpu.max")
     if facts.get("virt.container", str) == "docker":
         command = "docker update --cpus 0 CONTAINER"
@@ -130,7 +131,7 @@ def _memory_quota(facts: Facts) -> AuditItem:
     if limit is None and facts.unlimited(key):
         return AuditItem(id_, title, "none", FINE, "The control group does not limit parent_bytes.")
     if limit is None:
-        return unknown(facts, key, id_, title, "It limits parent_bytes: beyond it the kernel kills.")
+        return unknown(facts, key, id_, title, "It limits parent_bytes: beyond it, the kernel kills processes.")
     value = format_bytes(limit) + (f", {format_bytes(used)} in use" if used is not None else "")
     effect = "It limits parent_bytes; page tables count as well, and each allocation of a launch is charged to it."
     command = _no_limit(facts, "memory.limit_in_bytes", "memory.max")
@@ -144,8 +145,8 @@ def _pids_quota(facts: Facts) -> AuditItem:
     if limit is None and facts.unlimited(key):
         return AuditItem(id_, title, "none", FINE, "The control group does not limit the number of tasks.")
     if limit is None:
-        return unknown(facts, key, id_, title, "Beyond it launches fail with EAGAIN.")
+        return unknown(facts, key, id_, title, "Beyond it, launches fail with EAGAIN.")
     value = f"{limit:,}" + (f", {used:,} in use" if used is not None else "")
-    effect = "Beyond it launches fail with EAGAIN; it limits concurrency, parent_threads and zombies."
+    effect = "Beyond it, launches fail with EAGAIN; it limits concurrency, parent_threads and zombies."
     command = _no_limit(facts, "pids.max", "pids.max")
     return AuditItem(id_, title, value, WARN if limit - (used or 0) < _COMFORTABLE_TASKS else NOTE, effect, command)

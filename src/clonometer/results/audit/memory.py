@@ -27,11 +27,11 @@ def _thp(facts: Facts) -> AuditItem:
     if enabled == "never":
         effect = "Nothing gets huge pages: page_kind=thp cannot be measured."
         return AuditItem(id_, title, enabled, NOTE, effect, f"echo madvise | sudo tee {_THP}/enabled")
-    return AuditItem(id_, title, enabled, FINE, "Huge pages come only where they are asked for.")
+    return AuditItem(id_, title, enabled, FINE, "Programs get huge pages only where they ask for them.")
 
 
 def _multi_size(facts: Facts) -> AuditItem:
-    id_, title, key = "memory.mthp", "Sizes between (mTHP)", "thp.sizes"
+    id_, title, key = "memory.mthp", "Medium sizes (mTHP)", "thp.sizes"
     sizes = facts.get(key, dict)
     if sizes is None:
         return unknown(facts, key, id_, title, "Medium page sizes lie between the two kinds that Clonometer measures.")
@@ -41,33 +41,33 @@ def _multi_size(facts: Facts) -> AuditItem:
     enabled = [size for size in between if sizes[str(size)] == "always" or (sizes[str(size)] == "inherit" and always)]
     if enabled:
         names = ", ".join(format_bytes(size) for size in enabled)
-        effect = "Memory that was to have 4 KiB pages may get these: fork and the first writes after it then cost less."
+        effect = "Memory may get these instead of 4 KiB pages: fork and the first writes after it then cost less."
         files = " ".join(f"{_THP}/hugepages-{size // 1024}kB/enabled" for size in enabled)
         command = f"echo never | sudo tee {files}"
         return AuditItem(id_, title, f"on for {names}", WARN, effect, command)
-    return AuditItem(id_, title, "not without asking", FINE, "Pages are 4 KiB or huge, nothing between.")
+    return AuditItem(id_, title, "only on request", FINE, "Pages are 4 KiB or huge, with nothing in between.")
 
 
 def _overcommit(facts: Facts) -> AuditItem:
     id_, title, key = "memory.overcommit", "Overcommit", "memory.overcommit"
     mode = facts.get(key, int)
     if mode is None:
-        return unknown(facts, key, id_, title, "Where memory may not be promised twice, large processes cannot fork.")
+        return unknown(facts, key, id_, title, "Where memory cannot be overcommitted, large processes cannot fork.")
     if mode == 2:
         ratio = facts.get("memory.overcommit_ratio", int)
         value = "2, never" + (f" beyond {ratio}% of memory and swap" if ratio is not None else "")
         effect = "Fork of a large process fails with ENOMEM while memory is free; vfork and posix_spawn do not."
         return AuditItem(id_, title, value, WARN, effect, "sudo sysctl vm.overcommit_memory=0")
     name = "heuristic" if mode == 0 else "always"
-    return AuditItem(id_, title, f"{mode}, {name}", FINE, "Fork may promise its parent's memory a second time.")
+    return AuditItem(id_, title, f"{mode}, {name}", FINE, "Fork may overcommit its parent's memory.")
 
 
 def _maps(facts: Facts) -> AuditItem:
-    id_, title, key = "memory.max_map_count", "Mappings a process", "memory.max_map_count"
+    id_, title, key = "memory.max_map_count", "Mappings per process", "memory.max_map_count"
     limit = facts.get(key, int)
     if limit is None:
         return unknown(facts, key, id_, title, "It limits the axis vmas.")
-    effect = f"The axis vmas goes to some {max(limit - 1000, 0):,}; thread stacks take two mappings each."
+    effect = f"The axis vmas reaches about {max(limit - 1000, 0):,}; thread stacks take two mappings each."
     if limit < 65530:
         command = "sudo sysctl vm.max_map_count=65530"
         return AuditItem(id_, title, f"{limit:,}", NOTE, effect, command)
@@ -78,13 +78,16 @@ def _swap(facts: Facts) -> AuditItem:
     id_, title, key = "memory.swap", "Swap", "memory.swap_bytes"
     total, used = facts.get(key, int), facts.get("memory.swap_used_bytes", int)
     if total is None:
-        return unknown(facts, key, id_, title, "Memory that was swapped out must come back before it can be written.")
+        return unknown(
+            facts, key, id_, title, "Memory that was swapped out must be read back before it can be written."
+        )
     if total == 0:
         return AuditItem(id_, title, "none", FINE, "Memory that was written stays in memory.")
     value = format_bytes(total) + (f", {format_bytes(used)} in use" if used else "")
     if used:
         effect = (
-            "Some memory is swapped out already: a parent with much memory may wait for the disk, not for the kernel."
+            "Some memory is swapped out already: a parent with a lot of memory may wait for the disk, not for the "
+            "kernel."
         )
         return AuditItem(id_, title, value, WARN, effect, "sudo swapoff -a && sudo swapon -a")
     effect = "Not in use now; a parent with more memory than is free would be swapped out while it is measured."

@@ -120,14 +120,14 @@ def _scatter_item(noise: MachineNoise) -> AuditItem:
 
 
 def _switches_item(noise: MachineNoise) -> AuditItem:
-    id_, title = "noise.switches", "Taken off the CPU"
+    id_, title = "noise.switches", "Losing the CPU"
     if not noise.wall_ns:
         return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "It says nothing about noise.", known=False)
     rate = noise.involuntary / (noise.wall_ns / 1e9)
     value = f"{noise.involuntary:,} times in {noise.wall_ns / 1e9:.1f} s of measuring"
     if rate <= _SWITCHES_PER_S:
         return AuditItem(id_, title, value, FINE, "Nothing competes for the CPU of the launches.")
-    effect = "Another task wants the CPU of the launches: each time is an outlier, and may shift the median."
+    effect = "Another task competes for the CPU of the launches: each time makes an outlier, and may shift the median."
     return AuditItem(id_, title, value, WARN, effect)
 
 
@@ -137,6 +137,6 @@ def _gap_item(noise: MachineNoise) -> AuditItem:
         return AuditItem(id_, title, "unknown: nothing was measured", NOTE, "It says nothing about noise.", known=False)
     value = f"{format_duration(noise.largest_gap_ns)} in {noise.watched_ns / 1e6:.1f} ms of a bare loop"
     if noise.largest_gap_ns <= _LONG_GAP_NS:
-        return AuditItem(id_, title, value, FINE, "Only the timer and short interrupts come between.")
+        return AuditItem(id_, title, value, FINE, "Only the timer and short interrupts intervene.")
     effect = "Something stopped a loop that does nothing: p99 and the maximum show such pauses, not launches."
     return AuditItem(id_, title, value, WARN if noise.largest_gap_ns > _VERY_LONG_GAP_NS else NOTE, effect)

@@ -43,9 +43,9 @@ def _turbo(facts: Facts) -> AuditItem:
         if facts.get("virt.hypervisor", str) not in _GUEST:
             effect = "The hypervisor decides; the effective frequency that each block records shows it."
             return AuditItem(id_, title, "set by the hypervisor", NOTE, effect)
-        return unknown(facts, key, id_, title, "Turbo comes and goes with heat and with what other cores do.")
+        return unknown(facts, key, id_, title, "Turbo depends on heat and on what other cores do.")
     if not turbo:
-        return AuditItem(id_, title, "off", FINE, "The frequency does not depend on heat and on other cores.")
+        return AuditItem(id_, title, "off", FINE, "The frequency does not depend on heat or on other cores.")
     effect = "The frequency depends on heat and on how many cores work: figures drift by up to a third within a run."
     return AuditItem(id_, title, "on", WARN, effect, _turbo_command(facts))
 
@@ -77,7 +77,7 @@ def _idle(facts: Facts) -> AuditItem:
     latency_us = latencies[deepest]
     governor = facts.get("cpuidle.governor", str)
     about = ", ".join(part for part in (driver, governor and f"governor {governor}") if part)
-    value = f"{deepest} leaves in {latency_us} µs" + (f" ({about})" if about else "")
+    value = f"{deepest} takes {latency_us} µs to leave" + (f" ({about})" if about else "")
     limit_us = facts.get("cpuidle.latency_limit_us", int)
     if latency_us >= _SLOW_EXIT_US and (limit_us is None or limit_us >= latency_us):
         effect = f"Waking a task on an idle CPU may take {latency_us} µs longer: free placement becomes bimodal."
@@ -86,7 +86,8 @@ def _idle(facts: Facts) -> AuditItem:
         )
     if driver == "haltpoll" or "haltpoll" in (governor or ""):
         effect = (
-            "An idle CPU polls for a while before it halts: soon after work wake-ups are fast, later they cost an exit."
+            "An idle CPU polls for a while before it halts: wake-ups soon after work are fast, later ones cost a VM "
+            "exit."
         )
         return AuditItem(id_, title, value, NOTE, effect)
     return AuditItem(id_, title, value, FINE, "Waking a task on an idle CPU costs little.")
@@ -97,16 +98,17 @@ def _latency_limit(facts: Facts) -> AuditItem:
     limit_us = facts.get(key, int)
     if limit_us is not None:
         effect = (
-            f"Some program holds CPUs out of states that take more than {limit_us} µs to leave; it may end at any time."
+            f"Some program keeps CPUs out of idle states that take more than {limit_us} µs to leave; it may end at "
+            f"any time."
         )
         return AuditItem(id_, title, f"{limit_us} µs", NOTE, effect, "sudo fuser -v /dev/cpu_dma_latency")
     if facts.unlimited(key):
-        return AuditItem(id_, title, "none asked for", FINE, "The idle states above are used as they are.")
-    return unknown(facts, key, id_, title, "A program may hold CPUs out of deep idle states while it runs.")
+        return AuditItem(id_, title, "none requested", FINE, "The idle states above apply unchanged.")
+    return unknown(facts, key, id_, title, "A program may keep CPUs out of deep idle states while it runs.")
 
 
 def _smt(facts: Facts) -> AuditItem:
-    id_, title, key = "cpu.smt", "Threads of a core", "cpu.smt"
+    id_, title, key = "cpu.smt", "Threads per core", "cpu.smt"
     smt = facts.get(key, bool)
     if smt is None:
         return unknown(facts, key, id_, title, "Two CPUs of one core slow each other down.")
@@ -114,7 +116,7 @@ def _smt(facts: Facts) -> AuditItem:
         if facts.get("virt.hypervisor", str) not in _GUEST:
             effect = "None is shown to this guest; the host may still run another guest on the same core."
             return AuditItem(id_, title, "off, as this guest sees it", NOTE, effect)
-        return AuditItem(id_, title, "off", FINE, "Each CPU has its core for itself.")
+        return AuditItem(id_, title, "off", FINE, "Each CPU has a core to itself.")
     cores, online = facts.get("cpu.cores", int), facts.get("cpu.online", int)
     value = f"on: {online} CPUs on {cores} cores" if cores and online else "on"
     effect = "A launch takes longer while the other CPU of its core works, and free placement may put the child there."
@@ -131,7 +133,7 @@ def _affinity(facts: Facts) -> AuditItem:
         effect = "With one CPU the child runs only when the parent waits: placement=free cannot show another CPU."
         return AuditItem(id_, title, value, WARN, effect, "taskset -c 0-1 clonometer run" if online > 1 else None)
     if allowed < online:
-        effect = "Launches stay on these CPUs; what runs on them besides moves the figures."
+        effect = "Launches stay on these CPUs; other work on them distorts the figures."
         return AuditItem(id_, title, value, NOTE, effect)
     return AuditItem(id_, title, value, FINE, "Both placements can be measured.")
 
@@ -174,7 +176,7 @@ def _microcode(facts: Facts) -> AuditItem:
     id_, title, key = "cpu.microcode", "Microcode", "cpu.microcode"
     revision = facts.get(key, str)
     if revision is None:
-        return unknown(facts, key, id_, title, "Microcode brings and changes mitigations.")
+        return unknown(facts, key, id_, title, "Microcode adds and changes mitigations.")
     state = (facts.get("mitigations", dict) or {}).get("old_microcode", "")
     if state.lower().startswith("vulnerable"):
         effect = "The kernel says it is out of date: an update may change what mitigations cost."

@@ -19,7 +19,7 @@ def _hypervisor(facts: Facts) -> AuditItem:
         facts,
         ("around.hypervisor", "Hypervisor", "virt.hypervisor"),
         unseen="Under a hypervisor page faults and wake-ups cost more.",
-        absent="The kernel has the machine for itself.",
+        absent="The kernel has the machine to itself.",
         present="Page faults walk two tables, and waking another CPU causes a VM exit: fork and free placement "
         "cost more.",
     )
@@ -29,8 +29,8 @@ def _container(facts: Facts) -> AuditItem:
     return _layer(
         facts,
         ("around.container", "Container", "virt.container"),
-        unseen="Containers bring filters, quotas and deeper namespaces.",
-        absent="No namespaces and quotas between us and the machine.",
+        unseen="Containers add filters, quotas and deeper namespaces.",
+        absent="No namespaces or quotas lie between Clonometer and the machine.",
         present="Each new task gets a number in every PID namespace on the way, and is charged to the group's quotas.",
     )
 
@@ -53,8 +53,8 @@ def _steal(facts: Facts) -> AuditItem:
         return unknown(facts, key, id_, title, "Time that the hypervisor gave to others shows as outliers.")
     value = f"{share:.2%} of the time since boot"
     if share < _SOME_STEAL:
-        return AuditItem(id_, title, value, FINE, "Other guests take no time that shows.")
-    effect = "The hypervisor gave the CPU to other guests: launches show gaps of milliseconds, and p99 is theirs."
+        return AuditItem(id_, title, value, FINE, "Other guests take no noticeable time.")
+    effect = "The hypervisor gave the CPU to other guests: launches show gaps of milliseconds, which is what p99 shows."
     return AuditItem(id_, title, value, WARN if share >= _MUCH_STEAL else NOTE, effect)
 
 
@@ -62,7 +62,7 @@ def _load(facts: Facts) -> AuditItem:
     id_, title, key = "around.load", "Other work", "load.one_minute"
     load, online = facts.number(key), facts.get("cpu.online", int)
     if load is None:
-        return unknown(facts, key, id_, title, "Other tasks take CPUs and caches from the launches.")
+        return unknown(facts, key, id_, title, "Other tasks compete with the launches for CPUs and caches.")
     pressure = facts.number("load.cpu_pressure")
     about = f", tasks waited for a CPU in {pressure:.0%} of the last 10 s" if pressure is not None else ""
     value = f"load {load:.2f}{about}"
@@ -70,7 +70,7 @@ def _load(facts: Facts) -> AuditItem:
     crowded = load > 0.5 * (online or 1) or (pressure or 0.0) > _MUCH_PRESSURE
     if crowded:
         effect = (
-            "Other tasks take CPUs and caches from the launches: medians rise, and intervals widen. 'ps -eo "
+            "Other tasks compete with the launches for CPUs and caches: medians rise, and intervals widen. 'ps -eo "
             "pcpu,pid,comm --sort=-pcpu | head' names them."
         )
         return AuditItem(id_, title, value, WARN, effect)

@@ -23,7 +23,7 @@ def check_tracing(refusals: Mapping[str, str | None] | None, unknown: str = "it 
         return AuditItem(_ID, _TITLE, f"unknown: {unknown}", NOTE, effect, known=False)
     rings, bpf, own_events = (refusals.get(name, unknown) for name in ("tracepoints", "fast", "own"))
     if rings is None:
-        means = "perf and bpf" if bpf is None else "perf; bpf, which costs a launch less, is refused"
+        means = "perf and bpf" if bpf is None else "perf; bpf, which costs less per launch, is refused"
         return AuditItem(_ID, _TITLE, f"kernel tracepoints ({means})", FINE, "explain and census see all they can.")
     seen = "the parent's own perf events" if own_events is None else "stamps only"
     effect = f"explain sees less and census uses ptrace, which inflates times: {rings}."

@@ -56,7 +56,7 @@ def check_runs(
     base, run
         The baseline, and the run to be judged; or several runs of either.
     max_regression
-        The largest slow-down allowed, as a share above 0.
+        The largest slowdown allowed, as a share above 0.
     moments
         How far two moments of the machine are apart; of no account where a side has several runs.
 

@@ -68,7 +68,7 @@ class Checked:
     run: str
     verdict: Annotated[Gate, "Exit status 0, 1 and 3."]
     reasons: Annotated[Sequence[str], "Why it cannot tell; else empty."]
-    max_regression: Annotated[float, Gt(0), "The largest slow-down allowed, as a share."]
+    max_regression: Annotated[float, Gt(0), "The largest slowdown allowed, as a share."]
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
     correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
     n_tests: Annotated[Count, "Rows that can have a verdict: what intervals are corrected for."]

@@ -80,8 +80,9 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
         for winner, loser, won in _by_winner(warm, opposed)
     ]
     if open_:
-        where = listed([until(stage) for stage in open_])
-        clauses.append(f"could not tell whether cold and warm launches rank fork and pthread alike {where}")
+        first, *others = map(until, open_)
+        where = listed([first, *(each.removeprefix("until ") for each in others)])
+        clauses.append(f"cannot tell whether cold and warm launches rank fork and pthread alike {where}")
     text = sentences(*(f"{clause}{f', {words}' if words else ''}" for clause in clauses))
     numbers = {
         "agree": agreed,
@@ -145,7 +146,7 @@ def _ranking(best: Evidence, comparisons: Sequence[Change[Evidence]]) -> str:
     if not tied:
         return f"{stage}, {name} is fastest and {following}"
     names = [name, *(f"{mechanism_name(each.other.estimate.workload)} ({each.aside})" for each in tied)]
-    unknown = f"could not tell which is fastest {stage}, {listed(names).replace(' and ', ' or ')}"
+    unknown = f"cannot tell which is fastest {stage}, {listed(names).replace(' and ', ' or ')}"
     return f"{unknown}; {following} as {name}" if following else unknown
 
 

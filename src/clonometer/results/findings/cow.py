@@ -104,7 +104,7 @@ def _unsure(comparer: Comparer, alive: Evidence, gone: Evidence) -> list[str]:
     compared = comparer.compare(alive, gone)
     if compared is None or compared.direction != Direction.UNKNOWN:
         return []
-    return [f"could not tell a difference between the two ({compared.aside})"]
+    return [f"cannot tell a difference between the two ({compared.aside})"]
 
 
 def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], Evidence], page: str) -> str:
@@ -171,7 +171,7 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
         more = f"afterwards, writing all of it once takes that thread {slower.text} longer than before"
         more += f", {format_duration((slower.value or 0.0) / (size / PAGE_BYTES))} for each 4 KiB page" if size else ""
     else:
-        more = f"could not tell whether writing all of it once takes that thread longer afterwards ({slower.aside})"
+        more = f"cannot tell whether writing all of it once takes that thread longer afterwards ({slower.aside})"
     head = f"fork of a parent with {memory}{words}"
     text = headed(
         head,

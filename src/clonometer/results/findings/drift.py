@@ -16,7 +16,7 @@ def with_drift(findings: Iterable[Finding], book: Book) -> tuple[Finding, ...]:
     """Mark the findings that rest on rows that drift, with the word that stands in their tables.
 
     The rows are those of the finding's cells, at the stages that its numbers name; at all where they name none. What
-    could not tell a difference claims nothing that drift could make wrong.
+    cannot tell a difference claims nothing that drift could make wrong.
     """
     return tuple(_marked(each) if each.states_difference and any(_drifting(each, book)) else each for each in findings)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration, format_duration_interval
 
-ONE_PROCESS = "one process: what others would have given is not known"
+ONE_PROCESS = "one process: how much others would differ is not known"
 
 
 def interval_ends(interval: Interval, factor: float = 1.0) -> list[float] | None:

@@ -79,10 +79,11 @@ def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Findi
     headline = sentence(f"each idle {name}{_clause(changes)} takes {_size(whole)} ({count:,} of them)")
     if _is_drowned(footprint, whole):
         texts = [
-            f"could not tell what each of {count:,} idle {many}{_clause(changes)} takes: free memory changed by "
-            f"{_size(whole)} for each, because other programs allocate and free memory too",
+            f"cannot tell how much memory each of {count:,} idle {many}{_clause(changes)} takes: free memory changed "
+            f"by "
+            f"{_size(whole)} for each, because other programs also allocate and free memory",
             *shares,
-            "make the machine quiet, take more tasks, or use accounting=cgroup",
+            "use a quieter machine, more tasks, or accounting=cgroup",
         ]
         headline = ""
     return Finding(".".join([estimate.workload, *map(str, changes.values())]), sentences(*texts), numbers, headline)
@@ -137,7 +138,7 @@ def _against_threads(comparer: Comparer) -> Findings:
         sizes = f"{_size(process)} against {_size(thread)}, {_tasks(process):,} of each{_words(changes)}"
         if compared.direction == Direction.UNKNOWN:
             text = (
-                "could not tell a difference between the memory of an idle process and of an idle thread "
+                "cannot tell a difference between the memory of an idle process and of an idle thread "
                 f"({compared.aside}): {sizes}"
             )
         else:

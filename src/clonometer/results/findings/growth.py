@@ -157,11 +157,11 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         off = f"{median_with_ends(first.points[-1])} {words.at} {last}"
         return (
             sentences(f"{line}{words.tail}", f"it takes {off}, which is off that line: {ratio}"),
-            sentences(f"{line}, and takes {off}{words.tail}"),
+            sentences(f"{line}{words.tail}", f"it takes {off}"),
         )
     values = [f"{median_with_ends(row)} {words.at} {words.place(row)}" for row in (first.points[0], first.points[-1])]
     medians = f"{head}: {' and '.join(values)} {first.what}"
-    bent = "no straight line joins the points" if ends.direction == Direction.MORE and len(first.points) > 2 else ""
+    bent = "the points are not on a straight line" if ends.direction == Direction.MORE and len(first.points) > 2 else ""
     return sentences(medians, f"that is {ratio}", bent), sentences(medians)
 
 

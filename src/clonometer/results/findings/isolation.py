@@ -15,7 +15,7 @@ from clonometer.results.types import Finding
 from clonometer.words import axis_words
 
 _WHO = {"thread": "as a thread", "process": "as a process", "pool": "in a pool"}
-_MENDED = {**TIMES, "restored_ns": "all is restored"}
+_MENDED = {**TIMES, "restored_ns": "everything is restored"}
 
 
 def isolation(comparer: Comparer) -> list[Finding]:

@@ -86,7 +86,7 @@ def _texts(made: Sequence[Change[Evidence]]) -> list[str]:
     unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.direction == Direction.UNKNOWN]
     return [
         *(["; ".join(clauses)] if clauses else []),
-        *([f"could not tell a difference {listed(unknown)}"] if unknown else []),
+        *([f"cannot tell a difference {listed(unknown)}"] if unknown else []),
     ]
 
 

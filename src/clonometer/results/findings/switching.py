@@ -78,7 +78,7 @@ def kinds(comparer: Comparer) -> Findings:
         text = headed(words, [*clauses, *least])
         headline = headed(words, [*clauses[:1], *least])
         numbers = numbers_of(made[0]) | {
-            "of": "processes over threads, a hand-over",
+            "of": "processes over threads, a handover",
             "ways": entries,
             "cells": cells_of(made),
         }
@@ -88,8 +88,8 @@ def kinds(comparer: Comparer) -> Findings:
 
 def _clauses(made: list[Change[Evidence]]) -> list[str]:
     return several_ratios(
-        "a hand-over between processes",
-        "a hand-over between threads",
+        "a handover between processes",
+        "a handover between threads",
         made,
         at=lambda each: f"by {way(each.other.estimate.workload)}",
     )
@@ -154,14 +154,14 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         amounts = listed([f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}" for entry in named])
         texts = [
             f"a switch takes {_cost(none)}",
-            f"with work in each task, the caches that it leaves cold add {amounts}",
+            f"with work in each task, the caches left cold add {amounts}",
         ]
     else:
         texts = []
     unseen = [entry for entry in entries if entry["verdict"] == Direction.UNKNOWN]
     if unseen:
         asides = [f"{approximate_bytes(entry['bytes'])} ({below(entry['below_ns'])})" for entry in unseen]
-        texts.append(f"could not tell an indirect cost of a switch with {listed(asides)} of work in each task")
+        texts.append(f"cannot tell whether a switch has an indirect cost with {listed(asides)} of work in each task")
     faster = [
         f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}"
         for entry in entries

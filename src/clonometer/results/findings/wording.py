@@ -23,7 +23,7 @@ def measured(stage: str | None, quantity: str) -> str:
     Examples
     --------
     >>> measured("reaped", "reaped_ns"), measured(None, "teardown_ns")
-    ('until reaped', 'in teardown')
+    ('until the task is reaped', 'in teardown')
     """
     return until(stage) if stage is not None else measured_in(quantity) or f"in {quantity_name(quantity)}"
 
@@ -140,7 +140,7 @@ def several_ratios(
 def verdict(a: str, b: str, comparison: Change[Evidence], *, plural: bool = False) -> str:
     """Say how two things compare, always with a ratio above 1."""
     if comparison.direction == Direction.UNKNOWN:
-        return f"could not tell a difference between {a} and {b} ({comparison.aside})"
+        return f"cannot tell a difference between {a} and {b} ({comparison.aside})"
     longer, shorter = (a, b) if comparison.direction == Direction.MORE else (b, a)
     return f"{longer} {'take' if plural else 'takes'} {comparison.upward.text} times as long as {shorter}"
 
@@ -150,9 +150,7 @@ def no_difference(
 ) -> str:
     """Say that two things could not be told apart, and where."""
     places = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons]
-    return _listed_in_sentences(
-        f"could not tell a difference between {a} and {b}", "Could not tell a difference", places
-    )
+    return _listed_in_sentences(f"cannot tell a difference between {a} and {b}", "Cannot tell a difference", places)
 
 
 def sentence(text: str) -> str:

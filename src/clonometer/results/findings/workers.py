@@ -101,7 +101,7 @@ def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str
         ratios = [f"{comparison.upward.text} times with {_apart(others, common)}" for others, comparison in apart]
         parts += [f"{slow} take longer than {fast}: {listed(ratios)}"] if ratios else []
     same = [_apart(others, common) for others, comparison in variants if comparison.direction == Direction.UNKNOWN]
-    parts += [f"could not tell a difference with {listed(same)}"] if same else []
+    parts += [f"cannot tell a difference with {listed(same)}"] if same else []
     text = headed(f"{workload}, {axis_words('workers', count)}", parts)
     numbers = {
         "workload": workload,
@@ -202,7 +202,7 @@ def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> l
             texts.append(f"the {_POWERS[power]} of {first} is {words} times that of {second}")
         else:
             unsure.append(f"the {_POWERS[power]} ({words.replace(' (', ', ').removesuffix(')')})")
-    unknown = f"could not tell a difference between {first} and {second} in {listed(unsure)}" if unsure else ""
+    unknown = f"cannot tell a difference between {first} and {second} in {listed(unsure)}" if unsure else ""
     return [*texts, *([unknown] if unknown else [])]
 
 
@@ -255,10 +255,10 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
     share = ladder.remainder_share
     both = f"{first} and {second}"
     if share is None or comparer.difference(*rungs[0].sides, "gap").direction == Direction.UNKNOWN:
-        text = f"{what}: could not tell a difference between {both} with all shared ({_signed(gap)})"
+        text = f"{what}: cannot tell a difference between {both} with everything shared ({_signed(gap)})"
         left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:
-        text = f"{what}: {_gap(first, second, gap)} with all shared"
+        text = f"{what}: {_gap(first, second, gap)} with everything shared"
         left = f"{_signed(rest)} are unexplained, {_share(share)} of the gap"
     steps = sorted(zip(rungs[1:], ladder.steps, strict=True), key=lambda step: -abs(step[1].value))
     seen = [
@@ -266,7 +266,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
         for rung, step in steps
         if rung.taken and comparer.is_sure(step, evidence.workload, evidence.quantity, rung.taken)
     ]
-    taken = f"steps that change the gap: {', '.join(seen)}" if seen else "no single step is sure to change the gap"
+    taken = f"steps that change the gap: {', '.join(seen)}" if seen else "no single step certainly changes the gap"
     numbers = {
         "gap_ns": gap.value,
         "gap_ns_interval": [gap.low, gap.high],

@@ -128,6 +128,9 @@ def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
             name = mechanism_name(estimate.workload)
             text = f"launch from a long-running process: {name} takes {{cheap}} instead of {{dear}}"
             yield _Choice(
-                "first_launch", f"{text} for the first launch of a process ({{times}} times as much)", text, compared
+                "first_launch",
+                f"{text} for the first launch in a fresh process ({{times}} times as much)",
+                text,
+                compared,
             )
             return

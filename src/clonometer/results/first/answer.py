@@ -76,7 +76,7 @@ def _contest(comparer: Comparer, compared: Change[Evidence]) -> Finding:
 
 def _judged(compared: Change[Evidence]) -> str:
     if compared.direction == Direction.UNKNOWN:
-        return f"could not tell a difference ({compared.aside})"
+        return f"cannot tell a difference ({compared.aside})"
     longer, _ = compared.upward.sides
     return f"{mechanism_name(longer.estimate.workload)} takes {compared.upward.text} times as long"
 
@@ -95,10 +95,10 @@ def _alone(comparer: Comparer, row: Evidence) -> Finding:
     text = f"{where}, {text}" if where else text
     first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
     if estimate.temperature == "warm" and first is not None and is_launch_row(row):
-        text += f"; the first launch of a program takes {short_median(first)}"
+        text += f"; the first launch in a fresh process takes {short_median(first)}"
         numbers |= {"first_ns": first.estimate.median_ns, "cells": [row.cell, first.cell]}
     elif estimate.is_first_launch and is_launch_row(row):
-        text += ", as the first launch of a program"
+        text += ", as the first launch in a fresh process"
     return Finding(f"answer.{estimate.workload}", sentence(text), numbers)
 
 

@@ -28,12 +28,12 @@ def next_command(comparer: Comparer) -> NextCommand:
     if compared is not None:
         names = [_typed(row) for row in compared.sides]
         words = ("explain", names[0], "--vs", names[1], *_settings(comparer, compared.other))
-        return NextCommand(words, "which part of a launch takes it")
+        return NextCommand(words, "where the time of a launch goes")
     plain = plain_rows(comparer.book)
     launch = next((row for row in plain if is_launch_row(row)), None)
     if launch is not None:
         words = ("explain", _typed(launch), *_settings(comparer, launch))
-        return NextCommand(words, "which part of a launch takes it")
+        return NextCommand(words, "where the time of a launch goes")
     workers = next((row for row in plain if family(row.estimate.family).shape == CROWD), None)
     if workers is not None and workers.estimate.condition.get("numbers") is not None:
         return NextCommand(("explain", workers.estimate.workload), "why threads and processes differ")

@@ -69,7 +69,7 @@ def _compare(
         status, why = absent.get(configuration.id, ("not run", None))
         return PeerRow(configuration, status, change, why)
     if ours is None or ours.values.min() <= 0:
-        return PeerRow(configuration, "measured", change, "our own cell was not measured")
+        return PeerRow(configuration, "measured", change, "Clonometer's cell was not measured")
     ratio = ratio_of_medians(theirs, ours, seed=seed)
     change = replace(change_of(*change.sides[::-1], ratio), direction=_direction(ratio.low, ratio.high))
     why = None if change.direction == Direction.EQUAL else configuration.why

@@ -17,8 +17,8 @@ _PIPE = "switch.pipe[linkage=dynamic_lazy,placement=free,task_kind=process]"
 _SOCKET = "ipc.unix_socket[linkage=dynamic_lazy,message_bytes=100,placement=free,task_kind=process]"
 _CLOCK = "clock.realtime_coarse[path=syscall]"
 
-_CROWD = "its 40 processes share the CPUs and all sockets at once, and its time contains starting and ending them"
-_LARGE = "is a large program: fork copies the page tables and mappings of it and of all its libraries"
+_CROWD = "its 40 processes share the CPUs and all sockets at once, and its time includes starting and ending them"
+_LARGE = "is a large program: fork copies the page tables and mappings of the program and of all its libraries"
 
 
 @dataclass(frozen=True)
@@ -68,32 +68,32 @@ CONFIGURATIONS: tuple[PeerConfiguration, ...] = (
         _FORK, "task_runs_ns", "median", "",
     ),
     PeerConfiguration(
-        "unixbench.spawn", "fork", "UnixBench", "launches until waited for, in a fixed time",
+        "unixbench.spawn", "fork", "UnixBench", "launches until reaped, in a fixed time",
         _FORK, "reaped_ns", "rate", "",
     ),
     PeerConfiguration(
-        "google_benchmark.fork", "fork", "google/benchmark", "until waited for, mean",
+        "google_benchmark.fork", "fork", "google/benchmark", "until reaped, mean",
         _FORK, "reaped_ns", "mean", "",
     ),
     PeerConfiguration(
-        "mmtests.fork", "fork", "mmtests (saladfork)", "until waited for, mean",
+        "mmtests.fork", "fork", "mmtests (saladfork)", "until reaped, mean",
         _FORK, "reaped_ns", "mean", "",
     ),
     PeerConfiguration(
-        "lmbench.fork", "fork", "lmbench", "until waited for; the child calls exit; median of means",
-        _FORK_EXIT, "reaped_ns", "mean", "its parent is a copy of the benchmark, forked itself",
+        "lmbench.fork", "fork", "lmbench", "until reaped; the child calls exit; median of means",
+        _FORK_EXIT, "reaped_ns", "mean", "its parent is itself a forked copy of the benchmark",
     ),
     PeerConfiguration(
-        "perf.fork", "fork", "perf bench", "until waited for; the child calls exit; mean",
+        "perf.fork", "fork", "perf bench", "until reaped; the child calls exit; mean",
         _FORK_EXIT, "reaped_ns", "mean", f"perf {_LARGE}",
     ),
     PeerConfiguration(
-        "stress-ng.fork", "fork", "stress-ng", "operations per second: launch, child's own work, wait",
-        _FORK_NOW, "reaped_ns", "rate", f"stress-ng {_LARGE}; its child does more before it ends",
+        "stress-ng.fork", "fork", "stress-ng", "operations per second: launch, the child's work, wait",
+        _FORK_NOW, "reaped_ns", "rate", f"stress-ng {_LARGE}; its child does more before it exits",
     ),
     PeerConfiguration(
         "stress-ng.vfork", "vfork", "stress-ng", "operations per second: launch, wait",
-        _VFORK, "reaped_ns", "rate", "its rate contains what parent and child do besides, and the waiting loop",
+        _VFORK, "reaped_ns", "rate", "its rate includes other work of parent and child, and the waiting loop",
     ),
     PeerConfiguration(
         "bendersky.pthread", "thread", "Bendersky 2018", "until the call returns, mean",
@@ -121,35 +121,37 @@ CONFIGURATIONS: tuple[PeerConfiguration, ...] = (
     ),
     PeerConfiguration(
         "lmbench.exec", "exec", "lmbench", "fork and exec of a small program; median of means",
-        _EXEC, "reaped_ns", "mean", "its program is dynamic, ours static",
+        _EXEC, "reaped_ns", "mean", "its program is dynamic, Clonometer's is static",
     ),
     PeerConfiguration(
-        "posix_spawn_bench.spawn", "exec", "posix_spawn_bench", "posix_spawn until waited for, mean",
+        "posix_spawn_bench.spawn", "exec", "posix_spawn_bench", "posix_spawn until reaped, mean",
         _SPAWN_TRUE, "reaped_ns", "mean", "",
     ),
     PeerConfiguration(
-        "perf.execve", "exec", "perf bench", "fork and execve of /bin/true until waited for, mean",
+        "perf.execve", "exec", "perf bench", "fork and execve of /bin/true until reaped, mean",
         _EXEC_TRUE, "reaped_ns", "mean", f"perf {_LARGE}",
     ),
     PeerConfiguration(
-        "hyperfine.true", "exec", "hyperfine", "a spawn of /bin/true until it has ended, mean",
+        "hyperfine.true", "exec", "hyperfine", "a spawn of /bin/true until it has exited, mean",
         _SPAWN_TRUE, "reaped_ns", "mean", "its clock also covers preparing the command and redirecting its output",
     ),
     PeerConfiguration(
         "perf.pipe", "switch", "perf bench", "a round trip of four bytes between two processes, mean",
-        _PIPE, "handover_ns", "mean", "left free, its two processes may run on one CPU or on two, and so may ours", 2,
+        _PIPE, "handover_ns", "mean", "its two processes are not pinned, so they may run on one CPU or two, as may "
+        "Clonometer's", 2,
     ),
     PeerConfiguration(
-        "perf.messaging", "message", "perf bench", "20 processes send 100 bytes to each of 20 others, a message",
+        "perf.messaging", "message", "perf bench", "20 processes send 100 bytes to each of 20 others, per message",
         _SOCKET, "stream_ns", "mean", _CROWD,
     ),
     PeerConfiguration(
-        "hackbench.messaging", "message", "hackbench", "20 processes send 100 bytes to each of 20 others, a message",
+        "hackbench.messaging", "message", "hackbench", "20 processes send 100 bytes to each of 20 others, per message",
         _SOCKET, "stream_ns", "mean", _CROWD,
     ),
     PeerConfiguration(
         "perf.getppid", "system call", "perf bench", "getppid(), mean",
-        _CLOCK, "cost_ns", "mean", "another system call: ours reads a clock and writes two words to user memory",
+        _CLOCK, "cost_ns", "mean", "a different system call: Clonometer's reads a clock and writes two words to user "
+        "memory",
     ),
     PeerConfiguration(
         "clonometer.fork", "fork", "Clonometer's default", "until reaped, pinned, static, median",

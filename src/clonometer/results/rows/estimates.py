@@ -27,7 +27,7 @@ P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1
 # By the catalogue's call_returns_contains.
 _NOT_RANKABLE = {
-    "child_life": "the call contains the child's whole life, so it says nothing of how soon the parent goes on",
+    "child_life": "the call contains the child's whole life, so it does not say how soon the parent continues",
     "answer": "the waking call may contain the worker's whole answer, not only the way to its return",
 }
 

@@ -44,7 +44,7 @@ def _drift(estimate: Estimate, what: str) -> RunWarning | None:
         return None
     return RunWarning(
         "level.drift",
-        f"{what}: the level wandered by {estimate.drift.share:.0%} during the run, so the median has no 95% interval",
+        f"{what}: the level drifted by {estimate.drift.share:.0%} during the run, so the median has no 95% interval",
         "compare figures only within this run; repeat when the machine is quiet, or with a larger --budget",
     )
 
@@ -59,7 +59,7 @@ def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
     return RunWarning(
         "warm_up.long",
         f"{what}: the first {samples} samples of each process take {abs(share):.0%} {change} than later ones",
-        "raise 'warmup' in the limits of a plan file, or measure the first launches as a condition of their own",
+        "raise 'warmup' in the limits of a plan file, or measure the first launches as a separate condition",
     )
 
 

@@ -111,8 +111,8 @@ def _cut_short(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
         return None
     return RunWarning(
         "counts.cut_short",
-        f"{estimate.cell}: the program was ended at a limit of time or steps: counts say what came before",
-        "choose a shorter program; each variable of env_bytes makes its start longer",
+        f"{estimate.cell}: the program was stopped at a limit of time or steps: counts cover what came before",
+        "choose a shorter program; each variable of env_bytes lengthens its start",
     )
 
 
@@ -134,8 +134,8 @@ def _rare_placement(estimate: Estimate, all_samples: int) -> RunWarning | None:
         return None
     return RunWarning(
         "placement.rare",
-        f"{_name(estimate)}: only {estimate.n_samples} of {all_samples} samples ran there",
-        "read the row of the other placement; these samples ran there by chance",
+        f"{_name(estimate)}: only {estimate.n_samples} of {all_samples} launches ran there",
+        "read the row of the other placement; these launches ran there by chance",
     )
 
 
@@ -163,7 +163,7 @@ def _few_samples(estimate: Estimate, group: SampleGroup) -> RunWarning | None:
     if effective >= FEW_EFFECTIVE_SAMPLES:
         return None
     count = estimate.n_samples
-    worth = f"{count} samples are alike and tell only as much as {effective:.0f} independent samples"
+    worth = f"{count} samples resemble each other and count only as much as {effective:.0f} independent samples"
     if round(effective) >= count:
         worth = f"only {count} sample{'' if count == 1 else 's'}"
     return RunWarning(
@@ -219,7 +219,7 @@ def _neighbour(blocks: Sequence[BlockEntry], loops: Set[str]) -> RunWarning | No
     return RunWarning(
         "switches.involuntary",
         f"other programs took the CPU away in {disturbed} of {judged} blocks",
-        "stop other programs, or give the run a CPU that nobody else uses, with taskset",
+        "stop other programs, or use taskset to give the run a CPU that nothing else uses",
     )
 
 

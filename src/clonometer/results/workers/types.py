@@ -34,7 +34,7 @@ class WorkersOfCell:
 
 @dataclass(frozen=True)
 class WorkersOfRun:
-    """What each worker of a program of workers did, by its number."""
+    """What each worker of a work program did, by worker number."""
 
     schema = version(WORKERS_SCHEMA)
 

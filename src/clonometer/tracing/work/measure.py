@@ -1,4 +1,4 @@
-"""Explaining a program of workers: threads and processes in turn, traced and untraced, and what comes of them."""
+"""Explaining a program of workers: threads and processes, alternately, traced and untraced, and what comes of them."""
 
 from __future__ import annotations
 

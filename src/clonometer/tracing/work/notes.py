@@ -65,7 +65,7 @@ def conclusion(explanation: WorkExplanation) -> str:
     if not explanation.distinguishable:
         gap = explanation.gap
         return (
-            "Could not tell a difference between threads and processes here: threads took "
+            "Cannot tell a difference between threads and processes here: threads took "
             f"{abs(gap.value):.1%} {'more' if gap.value > 0 else 'less'} time, but the interval "
             f"({gap.low:+.1%} to {gap.high:+.1%}) includes zero."
         )

@@ -22,7 +22,7 @@ _COLUMNS = (
 )
 _WRITES = {
     "parent_small": "the parent to a small page",
-    "parent_small_alone": "the same after the child has gone",
+    "parent_small_alone": "the same after the child has exited",
     "child_small": "the child to a small page",
     "parent_huge": "the parent to a huge page, which splits it",
     "child_huge": "the child to a huge page",
@@ -39,7 +39,7 @@ def calibration_document(calibration: Calibration) -> Document:
     )
     about = (
         "first: pages written since the last fork; unwritten: pages not written since; hot: forks in a tight loop; "
-        "scattered: more for a page that does not lie near the one before, where a fork touches so much memory."
+        "scattered: extra for a page that is not near the previous one, where a fork touches that much memory."
     )
     writes = [
         f"{words} {format_duration(calibration.first_writes[name].median_ns)}"
@@ -48,7 +48,7 @@ def calibration_document(calibration: Calibration) -> Document:
     ]
     lacks = [f"{condition}: {reason}" for condition, reason in list(calibration.lacks.items())[:_MOST_LEFT]]
     groups: list[list[DocumentBlock]] = [
-        [Paragraph("Each adds to a call")],
+        [Paragraph("Cost of each, per call")],
         [TableBlock(_table(calibration))],
         [
             Paragraph(about),
@@ -58,7 +58,7 @@ def calibration_document(calibration: Calibration) -> Document:
             *(Paragraph(f"Not measured: {text}") for text in lacks),
         ],
     ]
-    return Document("calibrate", "What each part of a process adds to a fork here", lead, groups, least_width=50)
+    return Document("calibrate", "What each part of a process adds to fork here", lead, groups, least_width=50)
 
 
 def _worst(model: CostModel) -> list[str]:

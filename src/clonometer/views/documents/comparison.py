@@ -68,7 +68,7 @@ def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> D
             Paragraph(reading_text(answer.reading)),
             *map(Note, reading_notes(answer.reading)),
             BulletList([*map(group_text, answer.groups)]),
-            *(Paragraph(f"{name}: its hosts are in both groups, and each is compared with itself.")
+            *(Paragraph(f"{name}: its hosts are in both groups, and each host is compared with itself.")
               for name in answer.paired),
         ],
         *_pairs(answer.compared, wide=wide),

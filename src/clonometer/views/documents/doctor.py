@@ -1,4 +1,4 @@
-"""The audit: what will move the numbers here, and the instrument."""
+"""The audit: what will distort the numbers here, and the instrument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clonometer.views.documents.predict import answer_blocks
 
 #: How an item is judged -> the heading of all that are, and its style; None: what is not known.
 _HEADS: dict[str | None, tuple[str, Tone]] = {
-    "warn": ("Will move your numbers", "warn"),
+    "warn": ("Will distort your numbers", "warn"),
     "note": ("Keep in mind when comparing machines", "bold"),
     "fine": ("Fine", "good"),
     None: ("Not known", "bold"),
@@ -33,7 +33,7 @@ def doctor_document(answer: Mapping[str, Any]) -> Document:
     groups.append([NamedTexts(list(_instrument(answer)), 10)])
     last = "Nothing was changed; the commands are for you to run."
     groups.append([Paragraph(last), Paragraph("'clonometer doctor --self-test' checks the instrument itself.")])
-    return Document("doctor", "What will move the numbers on this machine", f"{'; '.join(counts)}.", groups)
+    return Document("doctor", "What will distort the numbers on this machine", f"{'; '.join(counts)}.", groups)
 
 
 def _named(item: Mapping[str, Any]) -> NamedText:
@@ -60,6 +60,6 @@ def _instrument(answer: Mapping[str, Any]) -> Iterator[NamedText]:
         ("Drivers", ", ".join(_driver(entry) for entry in drivers if not entry["reason"])),
         *(("Broken", f"{entry['name']}: {entry['reason']}") for entry in drivers if entry["reason"]),
         *(("Lacks", f"{lack['what']}: {lack['reason']}") for lack in answer["lacks"]),
-        ("Noise", f"not measured well: {noise}" if noise else ""),
+        ("Noise", f"not measured reliably: {noise}" if noise else ""),
     ]
     yield from (NamedText(label, text) for label, text in lines)

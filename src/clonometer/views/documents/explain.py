@@ -56,8 +56,8 @@ from clonometer.views.thinning import MOST_DRAWN, ends
 _BAR = 12
 # Events that a terminal shows; a page has more room.
 _TERMINAL_ROWS = 60
-_POINT = "Point at a bar or a mark to see what it means. All charts have one time axis."
-_THINNED = " Neighbours too short to draw are joined, and marks that would lie on others are left out; sums are exact."
+_POINT = "Point at a bar or a mark to see what it means. All charts share one time axis."
+_THINNED = " Neighbours too short to draw are joined, and overlapping marks are left out; sums are exact."
 
 
 def explanation_document(explanation: AnyExplanation, *, timeline: bool = False, calls: bool = False) -> Document:
@@ -130,14 +130,14 @@ def _details(side: Explanation, of: str, *, timeline: bool, calls: bool) -> list
         inflated = ", times inflated by ptrace" if side.calls_inflated else ""
         folds.append(Fold(f"Its system calls{inflated}", [TableBlock(calls_table(side))], calls))
     if side.listing:
-        heading = "Its calls with their arguments, by ptrace, which says nothing of their times"
+        heading = "Its calls with their arguments, read by ptrace, which cannot time them"
         listing = listing_table(side.listing)
         folds.append(Fold(heading, [TableBlock(_shortened(listing, *ends(len(side.listing))), (listing,))], True))
     counters = side.counters
     if counters is not None and counters.rows:
         about = (
-            f"{counters.set.capitalize()} counters, means of {counters.launches:,} launches that were traced for them "
-            "alone; every row includes what noting its events took."
+            f"{counters.set.capitalize()} counters, means of {counters.launches:,} launches traced only for this; "
+            "every row includes the cost of recording its events."
         )
         blocks: list[DocumentBlock] = [Paragraph(about), TableBlock(counter_table(counters), names_dropped=True)]
         folds.append(Fold("What the processor counted", blocks, True))

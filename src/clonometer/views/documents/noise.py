@@ -29,16 +29,16 @@ def noise_document(noise: Noise, *, wide: bool = False) -> Document:
     change = BLIND_FACTOR * noise.max_regression
     seen = count_detectable(noise.rows, change)
     lead = (
-        f"On this machine now, a check with the plan {noise.plan} can find a slow-down of {format_share(change)} in "
+        f"On this machine now, a check with the plan {noise.plan} can detect a slowdown of {format_share(change)} in "
         f"{seen} of {len(noise.rows)} rows.{FIRST_LAUNCHES if noise.n_first else ''}"
     )
-    sentences = [Paragraph(lead), Paragraph(_alarms(noise.interleaved, "A against A, started in turn", designed))]
+    sentences = [Paragraph(lead), Paragraph(_alarms(noise.interleaved, "A against A, started in pairs", designed))]
     if noise.in_a_row is not None:
-        sentences.append(Paragraph(_alarms(noise.in_a_row, "A against A of the round before", designed)))
+        sentences.append(Paragraph(_alarms(noise.in_a_row, "A against A of the previous round", designed)))
     rows: list[DocumentBlock] = [TableBlock(_table(shown))] if shown else []
     hint: list[DocumentBlock] = [Hint(f"--wide adds {left_out} rows of other stages")] if left_out else []
     layouts = [] if noise.layouts is None else [_layouts(noise.layouts, wide)]
-    return Document("noise", "What a check can find on this machine", lead, [[*rows, *hint], sentences, *layouts])
+    return Document("noise", "What a check can detect on this machine", lead, [[*rows, *hint], sentences, *layouts])
 
 
 def _layouts(layouts: Layouts, wide: bool) -> list[DocumentBlock]:
@@ -46,14 +46,16 @@ def _layouts(layouts: Layouts, wide: bool) -> list[DocumentBlock]:
     rows = layouts.rows
     if not rows:
         reason = layouts.reason or "too little was measured"
-        return [Paragraph(f"How much of the scatter comes from memory's layout is not known: {reason}.")]
+        return [Paragraph(f"How much of the scatter comes from memory layout is not known: {reason}.")]
     shown = [row for row in rows if wide or not is_part(row.estimate.stage)] or list(rows)
     text = (
-        f"Memory's layout is shown to add to the scatter in {sum(row.is_shown for row in rows)} of "
+        f"Memory layout is shown to add to the scatter in {sum(row.is_shown for row in rows)} of "
         f"{counted(len(rows), 'row')}; by chance alone in {format_share(_FALSE)} of rows."
     )
     if layouts.kernel_draws is False:
-        text += " The kernel draws no places here (randomize_va_space is 0): only the environment's size was drawn."
+        text += (
+            " The kernel randomizes no addresses here (randomize_va_space is 0): only the environment's size varied."
+        )
     return [TableBlock(_layout_table(shown)), Paragraph(text)]
 
 
@@ -61,7 +63,7 @@ def _layout_table(rows: Sequence[LayoutRow]) -> Table:
     estimates = [row.estimate for row in rows]
     return Table(
         [
-            label_column(map(label_parts, estimates), head="Layout of memory"),
+            label_column(map(label_parts, estimates), head="Memory layout"),
             Column("until", [stage_name(estimate.stage, estimate.quantity) for estimate in estimates]),
             Column("pairs", [str(min(row.drawn_pairs, row.same_pairs)) for row in rows], "point", drop=1),
             Column("spread", [format_share(row.drawn_spread) for row in rows], "point"),
@@ -83,7 +85,8 @@ def _alarms(result: AgainstItself, what: str, designed: str) -> str:
     rows = f": {', '.join(result.rows)}" if result.rows else ""
     noun = "check" if result.checks == 1 else "checks"
     return (
-        f"{what}: {result.alarms} of {result.checks} {noun} alarmed falsely (a rate of {format_share(result.rate_low)} "
+        f"{what}: {result.alarms} of {result.checks} {noun} raised a false alarm (a rate of "
+        f"{format_share(result.rate_low)} "
         f"to {format_share(result.rate_high)}{designed}){rows}."
     )
 

@@ -26,8 +26,8 @@ def peers_document(rows: Sequence[PeerRow], installs: Iterable[str], *, wide: bo
     Unless ``wide`` those without a figure of the peer are one line a word.
     """
     about = (
-        "Clonometer is configured as each peer measures, and both run in turn. 'ratio' is the peer's figure over ours, "
-        "with its 95% interval."
+        "Clonometer is configured like each peer, and both run alternately. 'ratio' is the peer's figure over "
+        "Clonometer's, with its 95% interval."
     )
     by_word = {head: [row for row in rows if row.configuration.word == word] for word, head in _WORDS.items()}
     shown = {head: [row for row in of_word if wide or not _is_folded(row)] for head, of_word in by_word.items()}
@@ -37,16 +37,17 @@ def peers_document(rows: Sequence[PeerRow], installs: Iterable[str], *, wide: bo
         [_folded([row for row in by_word[head] if row not in of_word]) for head, of_word in shown.items()],
     )
     last = (
-        "Peers without a figure are not run from here; ours is configured like them."
+        "Peers without a figure are not run from here; Clonometer is configured like them."
         if wide
-        else "Clonometer's figures alone stand where the peer is not installed or not run from here; --wide shows all."
+        else "Where the peer is not installed or not run from here, only Clonometer's figure is shown; --wide shows "
+        "all."
     )
     commands = list(dict.fromkeys(installs))
     missing = "Not installed; each of these commands adds rows:" if commands else ""
     texts = [*_spread(rows), about]
     groups: list[list[DocumentBlock]] = [[Paragraph(text)] for text in texts]
     groups += [[tables], [Paragraph(last)], [Paragraph(missing), Commands(commands)]]
-    return Document("peers", "Other tools beside Clonometer", texts[0], groups)
+    return Document("peers", "Other tools and Clonometer, side by side", texts[0], groups)
 
 
 def _is_folded(row: PeerRow) -> bool:
@@ -56,7 +57,7 @@ def _is_folded(row: PeerRow) -> bool:
 
 def _folded(rows: Sequence[PeerRow]) -> str:
     figures = [f"{row.configuration.peer} {_figure(row.ours)}" for row in rows]
-    return f"ours, as others measure: {', '.join(figures)}" if figures else ""
+    return f"Clonometer, measuring like others: {', '.join(figures)}" if figures else ""
 
 
 def _table(head: str, rows: Sequence[PeerRow]) -> Table:

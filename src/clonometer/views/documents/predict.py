@@ -12,7 +12,7 @@ from clonometer.views.terminal.text import clean
 
 _PARTS = 8
 _LEAST_SHARE = 0.005
-_ROUGH = "These times are rough: this machine was not calibrated. 'clonometer calibrate' takes two minutes."
+_ROUGH = "These times are rough: this machine has not been calibrated. 'clonometer calibrate' takes two minutes."
 
 JsonObject = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ def answer_blocks(document: JsonObject) -> list[DocumentBlock]:
     failing = _failing(document)
     doubts = [_ROUGH] if document["basis"]["model"] == "rough" else []
     if document["basis"]["why"]:
-        doubts.append(f"Not read by smaps: {document['basis']['why']}.")
+        doubts.append(f"Not read through smaps: {document['basis']['why']}.")
     return [
         Paragraph(_headline(document), "bold"),
         BulletList([*_longer_waits(document), _later(document)]),
@@ -99,14 +99,18 @@ def _failing(document: JsonObject) -> str | None:
     if refusal is None or refusal["fails"] == "no":
         return None
     worst = next(check for check in refusal["checks"] if check["fails"] == refusal["fails"])
-    lead = {"yes": "It would fail.", "maybe": "It may end badly.", "unknown": "Whether it would fail is not known."}
+    lead = {
+        "yes": "It would fail.",
+        "maybe": "It may fail or run out of memory.",
+        "unknown": "Whether it would fail is not known.",
+    }
     return f"{lead[refusal['fails']]} {worst['sentence']}"
 
 
 def _allowed(document: JsonObject) -> str:
     tables = approximate_bytes(document["page_tables_bytes"])
     if document["would_fail"] is None:
-        return f"Its child would need {tables} for page tables; whether a fork would fail depends on its machine."
+        return f"Its child would need {tables} for page tables; whether a fork would fail depends on the machine."
     return f"The kernel would allow it; the child would need {tables} for page tables."
 
 
@@ -146,7 +150,7 @@ def _consequences(document: JsonObject) -> Iterator[str]:
     yield str(document["waits"]["sentence"])
     yield from _copies(document["cow"])
     spawn = document["posix_spawn_ns"]
-    instead = "" if spawn is None else f" posix_spawn would take {span(spawn)} instead of both, whatever the memory."
+    instead = "" if spawn is None else f" posix_spawn would take {span(spawn)} instead of both, regardless of memory."
     yield (
         f"After the call, the child's exit would take {span(document['exit_ns'])}, or its exec "
         f"{span(document['exec_ns'])}.{instead}"
@@ -161,15 +165,15 @@ def _consequences(document: JsonObject) -> Iterator[str]:
 
 def _copies(cow: JsonObject) -> Iterator[str]:
     worst = approximate_bytes(cow["copied_at_worst_bytes"])
-    time = "" if cow["worst_ns"] is None else f" That takes its writers {format_duration(cow['worst_ns'])} in all."
+    time = "" if cow["worst_ns"] is None else f" That costs its writers {format_duration(cow['worst_ns'])} in total."
     each = "" if cow["per_page_ns"] is None else f" ({format_duration(cow['per_page_ns'])} for each 4 KiB)"
     yield f"At worst {worst} is copied on write while the child lives{each}.{time}"
     if cow["copied_expected_bytes"] is not None:
         rate = approximate_bytes(cow["write_rate_bytes_per_s"])
-        how = {"given": "as you say", "measured": "as measured", "touched": "at most, as measured"}[cow["rate_source"]]
+        how = {"given": "as given", "measured": "as measured", "touched": "at most, as measured"}[cow["rate_source"]]
         expected = "" if cow["expected_ns"] is None else f", which takes {format_duration(cow['expected_ns'])}"
         yield (
-            f"Writing to {rate} a second ({how}), it has {approximate_bytes(cow['copied_expected_bytes'])} copied "
+            f"Writing to {rate} per second ({how}), it has {approximate_bytes(cow['copied_expected_bytes'])} copied "
             f"while a child lives {cow['child_lives_s']:g} s{expected}."
         )
 
@@ -191,7 +195,7 @@ def _basis(document: JsonObject) -> Iterator[str]:
         quick = "quick " if basis["model"] == "quick calibration" else ""
         yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; each interval covers 90% of forks."
     if basis["beyond"]:
-        yield f"Beyond what was calibrated, and so less sure: {', '.join(basis['beyond'])}."
+        yield f"Beyond the calibrated range, and therefore less certain: {', '.join(basis['beyond'])}."
     yield from map(str, basis["notes"])
     lock = basis["lock"]
     if lock is not None:
@@ -206,11 +210,11 @@ def _scaled(basis: JsonObject) -> str:
     """How fast the machine is now."""
     cold = basis["scales"]["cold"]
     if not basis["is_scaled"]:
-        return ", without a scan of now"
+        return ", without a scan of its present speed"
     if cold["spread"] == 0:
         # It was calibrated for this very answer.
         return ""
-    return f", times {cold['factor']:.2f} by a scan just now"
+    return f", times {cold['factor']:.2f} from a scan just now"
 
 
 def ranking_document(ranking: JsonObject) -> Document:
@@ -227,11 +231,11 @@ def ranking_document(ranking: JsonObject) -> Document:
         groups = [[Paragraph(lead)]]
     last: list[DocumentBlock] = [TableBlock(_ranked(processes)) if processes else Paragraph(lead)]
     if ranking["unread"]:
-        last.append(Paragraph(f"{ranking['unread']:,} could not be read: they ended, or belong to others."))
+        last.append(Paragraph(f"{ranking['unread']:,} could not be read: they ended, or belong to other users."))
     if any(process["basis"]["how"] == "counters" for process in processes):
-        last.append(Paragraph("* seen by counters alone; the right CAP_SYS_PTRACE (sudo) is missing for more"))
+        last.append(Paragraph("* from counters alone; reading more needs CAP_SYS_PTRACE (sudo)"))
     if ranking["model"] == "rough":
-        last.append(Note("The times are rough: 'clonometer calibrate' takes two minutes."))
+        last.append(Note("These times are rough: 'clonometer calibrate' takes two minutes."))
     return Document("predict", "Whose fork costs most on this machine", lead, [*groups, last])
 
 

@@ -24,12 +24,12 @@ def self_test_document(test: SelfTest) -> Document:
     ]
     verdict = _verdict(test)
     groups: list[list[DocumentBlock]] = [
-        [Paragraph("Known delays: how far each stage moved, in us, and what was expected.")],
+        [Paragraph("Known delays: how much each stage grew, in us, and what was expected.")],
         [TableBlock(_table(moves)), *map(Paragraph, reasons)],
         [*map(Paragraph, walls)],
         [*map(Paragraph, verdict)],
     ]
-    return Document("doctor --self-test", "Does the instrument tell the truth here?", verdict[0], groups)
+    return Document("doctor --self-test", "Does the instrument measure correctly here?", verdict[0], groups)
 
 
 def _table(moves: Sequence[MoveCheck]) -> Table:
@@ -39,7 +39,7 @@ def _table(moves: Sequence[MoveCheck]) -> Table:
             Column("placed", [check.placement for check in moves]),
             Column("delay", [f"{known_delays()[check.spin][0]} {check.injected_ns / 1000:g}" for check in moves]),
             Column("stage", [check.stage for check in moves]),
-            Column("moved", [MISSING if check.moved_ns is None else _us(check.moved_ns) for check in moves], "point"),
+            Column("grew", [MISSING if check.moved_ns is None else _us(check.moved_ns) for check in moves], "point"),
             Column("expected", [f"{_us(check.expected_low_ns)} – {_us(check.expected_high_ns)}" for check in moves],
                    "range"),
             Column("", [_MOVED[check.passed] for check in moves]),
@@ -53,9 +53,9 @@ def _us(time_ns: float) -> str:
 
 def _verdict(test: SelfTest) -> tuple[str, ...]:
     if test.passed:
-        return ("The instrument tells the truth here.",)
+        return ("The instrument measures correctly here.",)
     if not test.other_running_tasks:
-        return ("The instrument does NOT tell the truth here.",)
+        return ("The instrument does NOT measure correctly here.",)
     return (
         f"Cannot tell: up to {test.other_running_tasks} other tasks were running, and delays grow when CPUs are "
         "shared.",

@@ -26,11 +26,11 @@ def validation_document(validation: Validation) -> Document:
     whole = validation.whole
     lead = (
         f"Half of the predictions miss the median of a process's forks by at most {format_share(whole.median_error)} "
-        f"(aim {format_share(MEDIAN_ERROR)}), nine in ten by at most {format_share(whole.nine_in_ten_error)} (aim "
+        f"(aim {format_share(MEDIAN_ERROR)}), and 90% by at most {format_share(whole.nine_in_ten_error)} (aim "
         f"{format_share(NINE_IN_TEN_ERROR)})."
     )
     coverage = (
-        f"{format_share(whole.coverage)} of single forks lie in the interval that is to hold 90% (aim "
+        f"{format_share(whole.coverage)} of single forks lie in the interval that should hold 90% (aim "
         f"{format_share(COVERAGE[0])} to {format_share(COVERAGE[1])})."
     )
     table = TableBlock(_table([whole, *validation.states, *validation.terms]))

@@ -34,7 +34,8 @@ from clonometer.views.work_texts import (
     sums,
 )
 
-_POINT = "Point at a bar to see what it means. Right of zero is what threads take more. All charts have one time axis."
+_POINT = "Point at a bar to see what it means. Right of zero is where threads take more. All charts share one time "
+"axis."
 
 
 def work_document(explanation: WorkExplanation) -> Document:
@@ -72,6 +73,6 @@ def _ablation(explanation: WorkExplanation) -> list[DocumentBlock]:
     ablation = explanation.ablation
     if ablation is None:
         return []
-    alt = "The gap left after each thing was taken away; the table has the numbers."
+    alt = "The gap left after each removal; the table has the numbers."
     panel = Panel("ablation", ablation_title(ablation), alt, lambda: ablation_panel(ablation), tall=False)
     return [Heading("Without what they share"), FigureBlock("", "", [panel]), TableBlock(ablation_table(ablation))]

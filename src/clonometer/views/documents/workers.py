@@ -27,7 +27,7 @@ def workers_document(run: WorkersOfRun) -> Document:
             table = _table("worker", [str(row.worker) for row in cell.rows], [row.values for row in cell.rows])
             groups.append([Paragraph(f"{cell.cell}: {cell.executions:,} executions"), TableBlock(table)])
     else:
-        about = "The median worker of each cell; name a few with --only for each of their workers."
+        about = "The median worker of each cell; --only with a few cells shows each of their workers."
         table = _table("cell", _apart([cell.cell for cell in cells]), [_typical(cell) for cell in cells])
         groups.append([Paragraph(about), TableBlock(table)])
     shown = {name for cell in cells for name in cell.units}

@@ -51,7 +51,7 @@ FIGURES = (
     Figure(
         40,
         "ablation",
-        "a gap as shared things are taken away",
+        "a gap as shared things are removed",
         "threads and processes under conditions that differ one by one (the plan work-ablation has)",
         "What is the gap between threads and processes made of?",
         answered_by("ablation"),

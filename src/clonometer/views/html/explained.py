@@ -38,4 +38,4 @@ def _in_run(cell: str, cells: Sequence[Estimate]) -> str:
     if not rows:
         return f"The run has no cell {cell}."
     row = max(rows, key=lambda row: row.n_samples)
-    return f"In the run the median of {cell} is {interval_text(row)}."
+    return f"In the run, the median of {cell} is {interval_text(row)}."

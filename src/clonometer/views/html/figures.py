@@ -84,7 +84,7 @@ def _ecdf(results: Results) -> dict[str, Any]:
     if has_plain:
         choices["condition"].insert(0, [PLAIN, "plain"])
     if conditions and (has_plain or len(conditions) > 1):
-        choices["condition"].append([EVERY, "all, one beside the other"])
+        choices["condition"].append([EVERY, "all, side by side"])
     chosen = {name: options[0][0] if options else "" for name, options in choices.items()}
     if choices["stage"]:
         chosen["stage"] = choices["stage"][-1][0]

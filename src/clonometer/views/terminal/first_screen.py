@@ -227,7 +227,7 @@ def trouble_lines(results: Results, width: int, most: int | None) -> list[str]:
     if most is None or len(lines) <= most:
         return lines
     total = sum(len(cells) for _, cells in grouped)
-    return [*lines[: most - 1], f"! {total} cells without a result in all; the rest: --wide"]
+    return [*lines[: most - 1], f"! {total} cells without a result in total; the rest: --wide"]
 
 
 def program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
@@ -241,4 +241,4 @@ def program_line(rows: Sequence[EstimateRow], width: int) -> list[str]:
     }
     explanations = axis("program").explanations
     programs = [explanations.get(program, program) for program in sorted(unnamed)]
-    return wrap(f"The new program is {' or '.join(programs)}, where no other is named.", width) if programs else []
+    return wrap(f"The new program is {' or '.join(programs)}, unless another is named.", width) if programs else []

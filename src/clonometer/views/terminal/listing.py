@@ -34,7 +34,7 @@ def render_screen(listing: dict[str, Any], width: int) -> Iterator[str]:
     yield "Explain a name, with an example:        clonometer list NAME"
     missing = [entry for entry in listing["workloads"] if not entry["available"]]
     values = [value for entry in listing["axes"] for value in entry["unavailable"]]
-    yield f"All names, and what is not possible here ({len(missing) + len(values)}): clonometer list --wide"
+    yield f"All names, and what this machine lacks ({len(missing) + len(values)}): clonometer list --wide"
 
 
 def _by_use(listing: dict[str, Any]) -> list[str]:

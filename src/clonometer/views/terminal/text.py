@@ -80,7 +80,7 @@ def wrap_each(texts: Iterable[str], width: int, *, bullet: str = "") -> list[str
 
 #: What an interval that a stopping rule waited for is about.
 OF_THIS_RUN = (
-    "Intervals are about this run: this boot, these minutes. Another run may differ by more than they are wide."
+    "Intervals describe this run only: this boot, these minutes. Another run may differ by more than their width."
 )
 
 

@@ -50,35 +50,41 @@ _EXAMPLES = examples(
     help="A plan, or a TOML file.",
 )
 @only_option
-@click.option("-o", "--out", metavar="FOLDER", required=True, help="Where run files go: a folder, or a URL of fsspec.")
-@click.option("--hosts", metavar="FILE", type=FILE, help="Machines to reach by ssh, one a line.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers are the machines.")
-@number_option("--local", "local", "N Dask workers of this machine, in turn.", most=256)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FOLDER",
+    required=True,
+    help="Where run files go: a folder, or a URL that fsspec can write to.",
+)
+@click.option("--hosts", metavar="FILE", type=FILE, help="A file that names machines to reach by ssh, one per line.")
+@click.option("--scheduler", metavar="ADDRESS", help="The address of a Dask scheduler: its workers are the machines.")
+@number_option("--local", "local", "N Dask workers on this machine, one after the other.", most=256)
 @number_option(
     "--rounds", "rounds", "How often each machine is measured; the budget is divided among the rounds.", 3, most=1000
 )
 @budget_option("How long to measure each machine, at most.")
-@number_option("--at-once", "at_once", "How many machines measure at a time.", 32, most=4096)
-@number_option("--retries", "retries", "How often a round that failed is tried again.", 2, least=0, most=100)
-@time_option("--gone", "gone_s", "How long a machine that is lost is waited for.", default="2m")
-@time_option("--patience", "patience_s", "How long one answer over ssh is waited for.", default="1m")
-@time_option("--wait", "busy_s", "How long to wait for a machine that another fleet measures.", default="10m")
+@number_option("--at-once", "at_once", "How many machines measure at the same time.", 32, most=4096)
+@number_option("--retries", "retries", "How often a failed round is retried.", 2, least=0, most=100)
+@time_option("--gone", "gone_s", "How long to wait for a machine that stopped answering.", default="2m")
+@time_option("--patience", "patience_s", "How long to wait for one answer over ssh.", default="1m")
+@time_option("--wait", "busy_s", "How long to wait for a machine that another fleet is measuring.", default="10m")
 @time_option(
     "--late",
     "late_s",
-    "After this time a round ends with what it has; by default three times its budget, and 2 minutes.",
+    "After this time a round ends with what it has; by default three times its budget, plus 2 minutes.",
 )
-@click.option("--ssh-config", metavar="FILE", type=FILE, help="The configuration for ssh -F.")
+@click.option("--ssh-config", metavar="FILE", type=FILE, help="Configuration file for ssh -F.")
 @click.option(
     "--drivers", "drivers", metavar="ARCH=FOLDER", multiple=True,
-    help="Drivers for machines of another instruction set, such as aarch64; with --hosts, repeatable.",
+    help="Drivers for machines with another instruction set, such as aarch64. With --hosts; repeatable.",
 )  # fmt: skip
-@click.option("--tls-ca", metavar="FILE", type=FILE, help="Who signed the scheduler's certificate.")
-@click.option("--tls-cert", metavar="FILE", type=FILE, help="Our certificate.")
-@click.option("--tls-key", metavar="FILE", type=FILE, help="Its key.")
-@click.option("--trust-network", is_flag=True, help="Speak to a scheduler of another machine without TLS.")
-@click.option("--no-bring", is_flag=True, help="Refuse workers with another version; do not bring them this one.")
-@drawn_seed_option("Fixes the order; the same goes on with a run.")
+@click.option("--tls-ca", metavar="FILE", type=FILE, help="The CA certificate that signed the scheduler's.")
+@click.option("--tls-cert", metavar="FILE", type=FILE, help="The certificate to present to the scheduler.")
+@click.option("--tls-key", metavar="FILE", type=FILE, help="The private key of that certificate.")
+@click.option("--trust-network", is_flag=True, help="Connect to a scheduler on another machine without TLS.")
+@click.option("--no-bring", is_flag=True, help="Refuse workers with another version instead of sending them this one.")
+@drawn_seed_option("Fixes the order; the same seed resumes a run.")
 @json_option
 def command(
     *,
@@ -97,12 +103,12 @@ def command(
     as_json: bool,
     **reached: Any,
 ) -> int:
-    """Measure many machines into a folder of run files.
+    """Measure many machines, and collect their run files in a folder.
 
-    Each machine measures alone, in rounds: in each round every machine measures every cell, in an order drawn anew.
-    What failed is tried again. Rerun with the same --seed to resume.
+    Machines measure independently, in rounds. In each round every machine measures every cell, in a new random
+    order. Whatever fails is retried. Rerun with the same --seed to resume.
 
-    With --hosts nothing is installed: the probe is copied by ssh, started there, and removed.
+    With --hosts nothing is installed: the probe is copied over ssh, started there, and removed.
     """
     from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.cli.fleet_progress import watching
@@ -156,7 +162,7 @@ def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:
         click.echo(f"  {answer.reason}", err=err)
     for host in answer.hosts:
         if host.same_as is not None:
-            same = f"{host.host}: the same boot id as {host.same_as}. One machine of two names, or one of them lies"
+            same = f"{host.host}: the same boot id as {host.same_as}. One machine has two names, or one id is wrong"
             click.echo(f"  {clean(same)}.", err=err)
         if host.state != "measured":
             why = f": {host.reason}" if host.reason else ""
@@ -164,7 +170,7 @@ def _say(answer: FleetRun, again: list[str], *, err: bool) -> None:
     if answer.duplicates:
         click.echo(f"  {answer.duplicates} answers came twice; the later ones were dropped.", err=err)
     if answer.status != "complete":
-        click.echo(f"To go on: {shlex.join(again)}", err=err)
+        click.echo(f"To resume: {shlex.join(again)}", err=err)
 
 
 def json_schemas() -> list[JsonSchema]:
@@ -174,7 +180,7 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "fleet-run",
-            "A fleet's run: how each host got on. The folder has the same as fleet-ID.json.",
+            "A run of a fleet: how each host fared. The folder holds the same object as fleet-ID.json.",
             {"fleet_run": FleetRun},
             title="clonometer fleet run --json",
         ),

@@ -30,7 +30,7 @@ _EXAMPLES = examples(
 @where_option
 @json_option
 @page_options
-@click.option("--wide", is_flag=True, help="Show every group, row and odd host.")
+@click.option("--wide", is_flag=True, help="Show every group, row and outlier host.")
 def command(
     *,
     folder: Path | str,
@@ -41,10 +41,10 @@ def command(
     pages: Pages,
     wide: bool,
 ) -> None:
-    """Sum up a folder of run files: medians over hosts, how hosts and runs differ, odd hosts.
+    """Summarize a folder of run files: medians over hosts, how hosts and runs differ, outlier hosts.
 
-    The host is the unit. Between hosts and within a host are standard deviations, as shares. A host is odd where all
-    its rows of a workload are far from those of the others.
+    Each host counts once. The scatter between hosts, and within a host, is given as standard deviations, which are
+    shares. A host is an outlier if all its rows of a workload are far from those of the others.
 
     Summaries of the runs are kept in the folder, so that only new files are read.
     """
@@ -62,8 +62,8 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "fleet",
-            "A folder of runs, the host being the unit: all groups of hosts, or groups against each other. "
-            "Times are in nanoseconds, standard deviations shares.",
+            "A folder of runs, in which each host counts once: all groups of hosts, or groups compared with each "
+            "other. Times are in nanoseconds, standard deviations are shares.",
             {"fleet_shown": FleetShown, "fleet_compared": FleetCompared},
             title="clonometer fleet show --json, clonometer fleet compare --json",
         ),
