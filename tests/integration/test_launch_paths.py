@@ -68,6 +68,22 @@ def test_a_function_that_is_not_on_the_stack_is_seen_to_be_wrong() -> None:
     assert "the stack has" in (line.reason or "")
 
 
+def test_advice_that_does_not_help_is_seen_to_be_wrong() -> None:
+    bash = BOOK.runtime("bash")
+    command = next(path for path in bash.paths if path.name == "command")
+    for better, words in (("/bin/true\n:", "copies memory too: fork > true"), ("exit 3", "ended with status 3")):
+        broken = replace(command, better=better)
+        [line] = check_paths(book=PathBook((replace(bash, paths=(broken,)),))).runtimes[0].lines
+        assert line.verdict is Status.FAILS
+        assert words in (line.reason or "")
+    [line] = (
+        check_paths(book=PathBook((replace(bash, paths=(replace(command, better="exec /bin/true"),)),)))
+        .runtimes[0]
+        .lines
+    )
+    assert line.verdict is Status.HOLDS
+
+
 def test_a_snippet_that_fails_is_no_verdict_on_the_book() -> None:
     bash = BOOK.runtime("bash")
     failing = replace(bash.paths[0], snippet="/bin/true\necho 'no luck today' >&2\nexit 3")

@@ -46,6 +46,13 @@ def test_each_line_that_copies_memory_says_what_to_write_instead() -> None:
     assert [f"{runtime.name} {path.name}" for runtime, path in LINES if path.copies and not path.instead] == []
 
 
+def test_advice_is_carried_out_where_a_check_can_do_so() -> None:
+    """Each of these is run by a check, and must not copy memory."""
+    better = [(runtime.name, path.name) for runtime, path in LINES if path.better]
+    assert len(better) >= 30
+    assert len({runtime for runtime, _ in better}) >= 7
+
+
 def test_no_two_lines_claim_the_same_option_of_one_version() -> None:
     for runtime in BOOK.runtimes:
         for path, other in combinations(runtime.paths, 2):
@@ -146,6 +153,7 @@ def test_a_program_whose_name_was_not_seen_may_be_any() -> None:
         ('"file.c: function() forks"', '"it forks"', "the file that decides"),
         ('api = "call"', 'api = "call"\ninstead = "x"', "only one of instead and lose"),
         ('api = "call"', 'api = "call"\nsetting = "A=1"', "only one of setting and mended"),
+        ('api = "call"', 'api = "call"\nbetter = "x"', "something better, but not in words"),
         ('api = "call"', 'api = "call"\nfrom = "new"', "for a version"),
         ('api = "call"', 'api = "call"\nneeds = ["luck"]', "does not know"),
         ('api = "call"', 'api = "call"\nchild = ["dance"]', "does not know"),

@@ -54,14 +54,14 @@ def test_lost_events_are_tried_again_once_and_then_reported(monkeypatch: pytest.
     ran, _ = watched(monkeypatch, [{**END, "lost": 7}], [task(1, 1), END])
     assert (len(ran.tasks), ran.failure) == (1, None)
     ran, _ = watched(monkeypatch, [{**END, "lost": 7}], [{**END, "lost": 5}])
-    assert ran.failure == "5 events had no room: tasks may be missing"
+    assert ran.failure == "5 events were lost: tasks may be missing"
 
 
 @pytest.mark.parametrize(
     ("end", "why"),
     [
         ({"timed_out": True}, "did not end within 60 s"),
-        ({"exit_status": 3}, "ended with status 3: it said nothing"),
+        ({"exit_status": 3}, "ended with status 3: it printed nothing"),
     ],
 )
 def test_a_snippet_that_fails_says_why(end: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch) -> None:

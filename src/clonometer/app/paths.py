@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +135,7 @@ def _line(runtime: RuntimeBook, path: LaunchPath, located: Located, ways: set[st
     ways.add(ran.how)
     saw, threads = _seen(ran.tasks, Path(located.program).name)
     wrong = difference(runtime, path, saw, threads, stacks=_stacks(ran), architecture=os.uname().machine)
-    if wrong is None and path.setting:
-        wrong = _unmended(runtime, path, located)
+    wrong = wrong or _unmended(runtime, path, located) or _no_better(runtime, path, located)
     return CheckedLine(path.name, Status.FAILS if wrong else Status.HOLDS, tuple(map(str, saw)), threads, wrong)
 
 
@@ -143,6 +143,8 @@ def _unmended(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str |
     """Say where the setting does not bring what the book says; None where it does."""
     from clonometer.runner.launches import run_snippet
 
+    if not path.setting:
+        return None
     name, _, value = path.setting.partition("=")
     ran = run_snippet(runtime, path, located, environment={name: value})
     if ran.failure is not None:
@@ -150,6 +152,20 @@ def _unmended(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str |
     saw, _ = _seen(ran.tasks, Path(located.program).name)
     wrong = differing_tasks(tuple(map(SeenTask.read, path.mended)), saw, os.uname().machine)
     return None if wrong is None else f"with {path.setting} {wrong}"
+
+
+def _no_better(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str | None:
+    """Say where what the book has instead fails or copies memory as well; None where it does not."""
+    from clonometer.runner.launches import run_snippet
+
+    if not path.better:
+        return None
+    ran = run_snippet(runtime, replace(path, snippet=path.better), located)
+    if ran.failure is not None:
+        return f"what it has instead {ran.failure}"
+    saw, _ = _seen(ran.tasks, Path(located.program).name)
+    copying = [str(task) for task in saw if task.copies]
+    return f"what it has instead copies memory too: {', '.join(copying)}" if copying else None
 
 
 def _stacks(ran: Ran) -> list[Stack]:

@@ -121,6 +121,7 @@ class LaunchPath:
     threads: Annotated[Count, Mark.OPTIONAL, "Threads that it makes beside."] = 0
     instead: Annotated[str, Mark.OPTIONAL, "What to write instead; empty: nothing better is known."] = ""
     lose: Annotated[str, Mark.OPTIONAL, "What one loses by that."] = ""
+    better: Annotated[str, Mark.OPTIONAL, "A snippet that does as instead says: none of its tasks copies memory."] = ""
     setting: Annotated[str, Mark.OPTIONAL, "A variable of the environment that mends it: NAME=VALUE."] = ""
     mended: Annotated[tuple[str, ...], Mark.OPTIONAL, "The tasks that the kernel sees with that setting."] = ()
     options: Annotated[tuple[str, ...], Mark.OPTIONAL, "Words for the runtime, where its `run` has {options}."] = ()
@@ -166,6 +167,7 @@ class LaunchPath:
             f"has {', '.join(bounds)} for a version": bool(bounds),
             "does not begin its why with the file that decides": ": " not in self.why,
             "has only one of instead and lose": bool(self.instead) != bool(self.lose),
+            "has something better, but not in words": bool(self.better) and not self.instead,
             "has only one of setting and mended": bool(self.setting) != bool(self.mended),
             "has a setting that is not NAME=VALUE": "=" not in (self.setting or "="),
             f"has a text of more than {_LONGEST} characters": any(len(text) > _LONGEST for text in texts),

@@ -108,5 +108,5 @@ def _table(table: Table) -> Iterator[str]:
 def commented(block: CommentedTables) -> Iterator[Table]:
     """The tables, with their rows' comments as a last column, where there is room for sentences."""
     for table, comments in zip(block.tables, block.comments, strict=True):
-        texts = ["; ".join(sentences) for sentences in comments]
+        texts = [(" " if all(text.endswith(".") for text in each) else "; ").join(each) for each in comments]
         yield replace(table, columns=[*table.columns, Column(block.comment_head, texts, prose=True)])

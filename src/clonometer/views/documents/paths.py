@@ -204,12 +204,12 @@ def _checked_with(runtime: RuntimeBook, path: LaunchPath, versions: Sequence[See
 def _advice(path: LaunchPath) -> Iterator[str]:
     conditions = [clean(path.when), *(_NEEDED[need] for need in path.needs)]
     if any(conditions):
-        yield f"Where: {', '.join(filter(None, conditions))}"
+        yield f"Where: {', '.join(filter(None, conditions))}."
     if path.instead:
-        yield f"Instead: {clean(path.instead)}"
-        yield f"You lose: {clean(path.lose)}"
+        yield f"Instead: {clean(path.instead)}."
+        yield f"You lose: {clean(path.lose)}."
     if path.setting:
-        yield f"Or set {clean(path.setting)}"
+        yield f"Or set {clean(path.setting)}."
 
 
 _NEEDED = {
@@ -224,6 +224,9 @@ _NEEDED = {
 def _shown(runtime: RuntimeBook, path: LaunchPath) -> Iterator[DocumentBlock]:
     yield Paragraph(f"{path.name}: {clean(path.why)}.")
     yield Commands(path.snippet.strip("\n").splitlines())
+    if path.better:
+        yield Paragraph("Instead:")
+        yield Commands(path.better.strip("\n").splitlines())
 
 
 def _versions(checked: Sequence[CheckedVersion]) -> Table:
