@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from tests.integration.census import can_trace
+from tests.integration.census import CLONOMETER, can_trace
 
 from clonometer.app.census import census
 from clonometer.tracing.census.launches import LaunchSite
@@ -55,3 +56,32 @@ def test_no_option_is_named_where_there_is_none(tmp_path: Path) -> None:
     (launch,) = launched(tmp_path, "python3", ".py", "import subprocess\nsubprocess.run(['/bin/true'])\n")
     assert launch.path is None or launch.path.option == ""
     assert launch.saved is None
+
+
+def test_a_proof_compares_the_command_with_itself_under_the_setting(tmp_path: Path) -> None:
+    script = tmp_path / "sleeps.sh"
+    script.write_text('sleep "${PAUSE:-0.05}"\n')
+    words = ["census", "--no-advice", "--prove", "PAUSE=0", "--", "sh", str(script)]
+    ended = subprocess.run([CLONOMETER, *words], capture_output=True, text=True, timeout=120, check=True)
+    text = " ".join(ended.stdout.split())
+    assert "Without and with PAUSE=0:" in text
+    assert "wall time: B was faster in" in text
+
+
+def test_a_proof_that_cannot_be_made_is_refused_before_the_command_runs(tmp_path: Path) -> None:
+    touched = tmp_path / "touched"
+    for words, complaint in (
+        (["--prove", "PAUSE", "--", "touch", str(touched)], "is not NAME=VALUE"),
+        (["--prove", "--json", "--", "touch", str(touched)], "an answer of its own"),
+        (["--prove", "--pid", "1"], "there is none"),
+    ):
+        ended = subprocess.run([CLONOMETER, "census", *words], capture_output=True, text=True, timeout=60, check=False)
+        assert ended.returncode == 2, ended.stderr
+        assert complaint in " ".join(ended.stderr.split())
+    assert not touched.exists()
+
+
+def test_where_no_setting_mends_a_launch_the_proof_says_so(tmp_path: Path) -> None:
+    words = ["census", "--no-advice", "--prove", "--", "true"]
+    ended = subprocess.run([CLONOMETER, *words], capture_output=True, text=True, timeout=60, check=True)
+    assert "Nothing to prove" in ended.stdout

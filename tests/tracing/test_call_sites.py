@@ -50,7 +50,7 @@ def test_the_site_is_the_call_outside_of_the_c_library_and_the_api_what_it_calle
     assert answer["sites"][0]["where"]["line"] == 12
     assert answer["sites"][0]["frames_end"] is None
     text = render_census(census, "planted", width=100)
-    assert "/src/a.c:12  start_it  posix_spawn" in text
+    assert "posix_spawn  /src/a.c:12  start_it" in text
 
 
 @pytest.mark.parametrize(

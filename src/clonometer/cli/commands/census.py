@@ -10,7 +10,7 @@ import rich_click as click
 from clonometer.cli.console import json_text, print_document
 from clonometer.cli.options import PROCESS_ID, SIZE, examples, force_option, out_option, page_options, time_option
 from clonometer.cli.outputs import Pages
-from clonometer.errors import EXIT_INTERRUPTED, DriverError, UnavailableError
+from clonometer.errors import EXIT_INTERRUPTED, DriverError, UnavailableError, UsageError
 from clonometer.files import write_text
 
 if TYPE_CHECKING:
@@ -50,17 +50,22 @@ _EXAMPLES = examples(
 @click.option(
     "--stacks/--no-stacks",
     default=True,
-    show_default=True,
-    help="Say which lines make the tasks, and what new tasks do before exec.",
+    help="Say which lines create tasks, with which options.",
 )
-@click.option("--hooks/--no-hooks", default=True, show_default=True, help="Let Python tell its lines, by a hook.")
+@click.option("--hooks/--no-hooks", default=True, help="Let Python say its lines.")
 @click.option("--debuginfod", is_flag=True, help="Get debug data from DEBUGINFOD_URLS.")
 @click.option("--wide", is_flag=True, help="Show every creator and call site.")
 @click.option(
     "--advice/--no-advice",
     default=True,
-    show_default=True,
-    help="Say what other ways to make its tasks would save. Once after each boot that takes 2 s of measuring.",
+    help="Say what other ways would save. Takes 2 s once per boot.",
+)
+@click.option(
+    "--prove",
+    metavar="SETTING",
+    is_flag=False,
+    flag_value="",
+    help="Compare with NAME=VALUE set.  [as advised]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
 @out_option("Write the JSON object to a file.")
@@ -71,6 +76,7 @@ def command(
     words: tuple[str, ...],
     pid: int | None,
     wide: bool,
+    prove: str | None,
     as_json: bool,
     out: Path | None,
     pages: Pages,
@@ -92,6 +98,7 @@ def command(
         from clonometer.runfile import check_output
 
         check_output(out, force)
+    _check_proof(prove, words, as_json=as_json)
     try:
         # The other options say how it watches, each by the name that it has there.
         answer = census(words, pid=pid, output_to_stderr=as_json, progress=make_progress(), **watching)
@@ -99,7 +106,48 @@ def command(
         error.exit_status = EXIT_FAILED
         raise
     _print(answer, out, pages=pages, as_json=as_json, wide=wide)
+    if prove is not None and not answer.tally.ended["interrupted"]:
+        _prove(answer, prove)
     return _status(answer.tally, watched_command=bool(words))
+
+
+def _check_proof(prove: str | None, words: tuple[str, ...], *, as_json: bool) -> None:
+    """Refuse a proof that cannot be made, before the command runs."""
+    if prove is None:
+        return
+    if not words:
+        raise UsageError(
+            "--prove runs a command several times, and there is none", "clonometer census --prove -- COMMAND"
+        )
+    if as_json:
+        raise UsageError(
+            "--prove has an answer of its own, which --json would mix with that of the census",
+            "clonometer ab --json -- COMMAND -- env NAME=VALUE COMMAND",
+        )
+    if prove and not prove.partition("=")[1]:
+        raise UsageError(f"--prove {prove} is not NAME=VALUE", "--prove alone takes what the advice names")
+
+
+def _prove(answer: CensusAnswer, setting: str) -> None:
+    """Compare the command with itself under a setting: the one that was asked for, or each that the advice names."""
+    from clonometer.app.ab import AbRequest
+    from clonometer.cli.ab_commands import DASHES, CommandsWish, compare_commands
+    from clonometer.tracing.census.launches import settings
+
+    proposed = [setting] if setting else settings(answer.launches)
+    if not proposed:
+        click.echo(
+            "\nNothing to prove: no line of this program has a mend that is a variable of the environment. "
+            "--prove NAME=VALUE tries any.",
+        )
+    request = AbRequest()
+    for each in proposed:
+        words = (*answer.command, DASHES, "env", each, *answer.command)
+        click.echo(f"\nWithout and with {each}:")
+        wish = CommandsWish(
+            words, request.design(), request.budget_s, request.seed, ignore_failure=True, out=None, force=False
+        )
+        compare_commands(wish, pages=Pages(), as_json=False, wide=False)
 
 
 def _print(answer: CensusAnswer, out: Path | None, *, pages: Pages, as_json: bool, wide: bool) -> None:

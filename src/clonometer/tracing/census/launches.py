@@ -113,6 +113,12 @@ def worth_changing(listed: Sequence[LaunchSite]) -> list[LaunchSite]:
     return sorted(worth, key=lambda launch: -launch.saved.low_ns if launch.saved else 0.0)[:_MOST_ADVICE]
 
 
+def settings(listed: Sequence[LaunchSite]) -> list[str]:
+    """Variables of the environment, NAME=VALUE, that mend launches of these, the most expensive first."""
+    paths = [launch.path for launch in listed if launch.path is not None]
+    return list(dict.fromkeys(path.setting for path in paths if path.setting))
+
+
 def _library(site: CallSite) -> RuntimeVersion | None:
     """The library whose code is in the stack: it launches, whatever else the program runs."""
     name = next(filter(None, map(_library_of, site.frames)), None)
@@ -163,9 +169,9 @@ def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime
     if other[1] > (1 - LEAST_SHARE) * low_ns:
         return None
     count = site.created
-    return SavedTime(
-        count * (value_ns - sum(other) / 2), count * (low_ns - other[1]), count * (high_ns - other[0]), compared_with
-    )
+    saved_ns = (value_ns - sum(other) / 2, low_ns - other[1], high_ns - other[0])
+    # A median times their number may be more than they took.
+    return SavedTime(*(min(count * each_ns, site.cost_ns) for each_ns in saved_ns), compared_with)
 
 
 def launch_to_json(launch: LaunchSite) -> dict[str, Any]:

@@ -58,9 +58,9 @@ def sites_table(launches: Sequence[LaunchSite], *, timed: bool) -> Table:
     sites = [launch.site for launch in launches]
     frames = [site.where or site.frames[0] for site in sites]
     columns = [
-        Column("created at", [clean(frame.place) for frame in frames], least=16, most=_PLACE_MOST, cut_start=True),
+        Column("created by", [clean(_called(launch)) for launch in launches], least=24),
+        Column("at", [clean(frame.place) for frame in frames], least=16, most=_PLACE_MOST, cut_start=True),
         Column("in", [clean(frame.name or MISSING) for frame in frames], least=8, most=_PLACE_MOST, drop=2),
-        Column("by", [clean(_called(launch)) for launch in launches], least=12, most=34),
         Column("how", [site.mechanism for site in sites], drop=3),
         Column(
             "child's calls", [", ".join(site.options[:4]) for site in sites], least=10, most=30, drop=4, optional=True
