@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.real
 PLANTED = """\
 import multiprocessing
 import os
+import shutil
 import subprocess
 import threading
 
@@ -146,3 +148,67 @@ def test_without_hooks_nothing_is_put_into_the_environment() -> None:
     words: list[Any] = ["--json", "--", sys.executable, "-c", source]
     assert run("--no-hooks", *words).stderr == "None False\n"
     assert run(*words).stderr.endswith(" True\n")
+
+
+NODE = """\
+const { spawnSync, exec, spawn } = require('child_process');
+const util = require('util');
+function plain() {
+  spawnSync('true');  // plain
+}
+function prepared() {
+  spawn('true', [], { detached: true, cwd: '/' });  // prepared
+}
+function shell() {
+  exec('exit 0');  // shell
+}
+async function promised() {
+  await util.promisify(exec)('exit 0');  // promised
+}
+Error.prepareStackTrace = () => { throw new Error('of the program'); };
+for (let n = 0; n < 2; n++) { plain(); prepared(); shell(); promised(); }
+"""
+IN_NODE = {"plain": "spawnSync", "prepared": "spawn", "shell": "exec", "promised": "exec"}
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+
+
+@needs_node
+@pytest.mark.parametrize("imported", [False, True], ids=["require", "import"])
+def test_each_line_of_a_node_program_is_named(seen_by: str, imported: bool, tmp_path: Path) -> None:
+    source = NODE
+    if imported:
+        source = source.replace(
+            "const { spawnSync, exec, spawn } = require(", "import { spawnSync, exec, spawn } from "
+        )
+        source = source.replace("'child_process');", "'child_process';")
+        source = source.replace("const util = require('util');", "import util from 'node:util';")
+    script = tmp_path / ("planted.mjs" if imported else "planted.js")
+    script.write_text(source)
+    answer = taken("node", str(script), how=seen_by)
+    spoken = {site["where"]["function"]: site for site in answer["sites"] if site["language"] is not None}
+    lines = {line.split("// ")[1]: n for n, line in enumerate(source.splitlines(), 1) if "// " in line}
+    assert {name: (site["where"]["line"], site["api"]) for name, site in spoken.items()} == {
+        name: (lines[name], f"child_process.{api}") for name, api in IN_NODE.items()
+    }
+    assert all(site["created"] == 2 and site["where"]["file"] == str(script) for site in spoken.values())
+    if answer["calls_missing"] is None:
+        assert {"setsid", "chdir"} <= set(spoken["prepared"]["did"])
+        assert "setsid" not in spoken["plain"]["did"]
+
+
+@needs_node
+def test_a_node_program_keeps_its_options_and_its_output(tmp_path: Path) -> None:
+    (tmp_path / "theirs.js").write_text("global.theirs = 'was required';\n")
+    source = (
+        "const cp = require('child_process'); const util = require('util');"
+        "console.log(theirs, cp.spawn.length, cp.exec.name, cp.execFile[util.promisify.custom].length);"
+        "try { cp.spawnSync(7) } catch (error) { console.log(error.code) }"
+        "delete process.env.CLONOMETER_CALLS; process.chdir('/');"
+        "console.log(cp.execFileSync(process.execPath, ['-p', 'theirs']).toString())"
+    )
+    environment = {**os.environ, "NODE_OPTIONS": f"--require={tmp_path}/theirs.js"}
+    bare = subprocess.run(["node", "-e", source], capture_output=True, text=True, env=environment, check=True)
+    seen = run("--json", "--", "node", "-e", source, env=environment)
+    assert "was required" in bare.stdout
+    assert "ERR_INVALID_ARG_TYPE" in bare.stdout
+    assert seen.stderr == bare.stdout

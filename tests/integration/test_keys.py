@@ -33,7 +33,10 @@ def complaint(program: str, *words: str) -> str:
         ("seconds=1s", "seconds=1s: not a number"),
         ("how=magic", "how has no value 'magic'; allowed: auto, tracepoints, ptrace"),
         ("until=some", "until has no value 'some'; allowed: all"),
-        ("colour=red", "unknown key 'colour'; allowed: how, seconds, until, ring_bytes, pid"),
+        (
+            "colour=red",
+            "unknown key 'colour'; allowed: how, seconds, until, stacks, calls, debuginfod, ring_bytes, pid",
+        ),
         ("colour", "'colour' is not key=value"),
     ],
 )

@@ -8,7 +8,9 @@ told by the thread and the time (`clonometer.tracing.census.language`).
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +21,15 @@ _FOLDER = Path(__file__).parent
 VARIABLE = "CLONOMETER_CALLS"
 #: Every user may add to the file, whom the program may become, and nobody else may read it or list its folder.
 _FOLDER_MODE, _FILE_MODE = 0o711, 0o622
+_NODE = _FOLDER / "node" / "calls.cjs"
+
+
+def _every_node_finds(path: Path) -> bool:
+    """Whether every user may read a file: a Node.js that does not find what it must require does not start."""
+    if re.search(r"[\s\"'\\\\]", str(path)):
+        return False
+    others = [parent.stat().st_mode & stat.S_IXOTH for parent in path.parents]
+    return all(others) and bool(path.stat().st_mode & stat.S_IROTH)
 
 
 class Hooks:
@@ -34,7 +45,11 @@ class Hooks:
         if self._path is None:
             return dict(given)
         folders = [str(_FOLDER / "python"), *filter(None, [given.get("PYTHONPATH")])]
-        return {**given, VARIABLE: str(self._path), "PYTHONPATH": os.pathsep.join(folders)}
+        hooked = {**given, VARIABLE: str(self._path), "PYTHONPATH": os.pathsep.join(folders)}
+        if _every_node_finds(_NODE):
+            # The last --require comes last: what the program requires itself is not disturbed.
+            hooked["NODE_OPTIONS"] = f"{given.get('NODE_OPTIONS', '')} --require={_NODE}".strip()
+        return hooked
 
     def read(self) -> Iterator[str]:
         """Give the lines that were written since the last time."""
