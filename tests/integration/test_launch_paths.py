@@ -68,6 +68,16 @@ def test_a_function_that_is_not_on_the_stack_is_seen_to_be_wrong() -> None:
     assert "the stack has" in (line.reason or "")
 
 
+def test_what_a_child_does_not_do_is_seen_to_be_wrong() -> None:
+    perl = BOOK.runtime("perl")
+    broken = replace(next(path for path in perl.paths if path.name == "system"), child=("setsid",))
+    [line] = check_paths(book=PathBook((replace(perl, paths=(broken,)),))).runtimes[0].lines
+    if line.calls is None:
+        pytest.skip("what children do is not seen here")
+    assert line.verdict is Status.FAILS
+    assert "does setsid" in (line.reason or "")
+
+
 def test_advice_that_does_not_help_is_seen_to_be_wrong() -> None:
     bash = BOOK.runtime("bash")
     command = next(path for path in bash.paths if path.name == "command")

@@ -13,7 +13,7 @@ def checked_book() -> CheckedBook:
         "/usr/bin/\x1b[31mperl",
         None,
         (
-            CheckedLine("system", Status.FAILS, ("vfork > true",), 0, "the book has fork, the kernel saw vfork"),
+            CheckedLine("system", Status.FAILS, ("vfork > true",), reason="the book has fork, the kernel saw vfork"),
             CheckedLine("open3", Status.UNKNOWN, reason="ended with status 2: it printed nothing"),
             CheckedLine("fork", Status.HOLDS, ("fork",)),
             CheckedLine("threads", Status.NOT_MEASURABLE, reason="needs root"),

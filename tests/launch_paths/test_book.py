@@ -116,6 +116,16 @@ def test_a_stack_whose_names_are_all_known_must_have_a_function_of_the_line() ->
     assert difference(glibc, path, saw, 0, stacks=[wrong, right]) is None
 
 
+def test_what_children_did_must_be_what_the_line_says() -> None:
+    python = BOOK.runtime("python")
+    path = next(path for path in python.paths if path.name == "pty.fork")
+    saw = [SeenTask("fork", ("true",))]
+    assert difference(python, path, saw, 0, calls=None) is None
+    assert difference(python, path, saw, 0, calls=["setsid", "dup2", "chdir"]) is None
+    words = difference(python, path, saw, 0, calls=["dup2", "close_fds"])
+    assert words == "the book has a child that does setsid and does no close_fds, which was seen otherwise"
+
+
 def test_a_task_that_is_only_tried_may_be_missing() -> None:
     go = BOOK.runtime("go")
     path = next(path for path in go.paths if path.name == "command")

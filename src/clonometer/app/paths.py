@@ -134,9 +134,10 @@ def _line(runtime: RuntimeBook, path: LaunchPath, located: Located, ways: set[st
         return CheckedLine(path.name, Status.UNKNOWN, reason=ran.failure)
     ways.add(ran.how)
     saw, threads = _seen(ran.tasks, Path(located.program).name)
-    wrong = difference(runtime, path, saw, threads, stacks=_stacks(ran), architecture=os.uname().machine)
+    calls, machine = _calls(ran), os.uname().machine
+    wrong = difference(runtime, path, saw, threads, stacks=_stacks(ran), calls=calls, architecture=machine)
     wrong = wrong or _unmended(runtime, path, located) or _no_better(runtime, path, located)
-    return CheckedLine(path.name, Status.FAILS if wrong else Status.HOLDS, tuple(map(str, saw)), threads, wrong)
+    return CheckedLine(path.name, Status.FAILS if wrong else Status.HOLDS, tuple(map(str, saw)), threads, calls, wrong)
 
 
 def _unmended(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str | None:
@@ -166,6 +167,19 @@ def _no_better(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str 
     saw, _ = _seen(ran.tasks, Path(located.program).name)
     copying = [str(task) for task in saw if task.copies]
     return f"what it has instead copies memory too: {', '.join(copying)}" if copying else None
+
+
+def _calls(ran: Ran) -> tuple[str, ...] | None:
+    """What the tasks but threads did before their programs, in the book's words; None where it was not seen of all."""
+    from clonometer.launch_paths.explaining import option_calls
+
+    calls: set[str] = set()
+    for task in ran.tasks:
+        if "CLONE_THREAD" not in task["flag_names"]:
+            if task.get("did") is None or task["did_cut"]:
+                return None
+            calls |= option_calls(task["did"])
+    return tuple(sorted(calls))
 
 
 def _stacks(ran: Ran) -> list[Stack]:

@@ -27,6 +27,7 @@ class CheckedLine:
     ]
     saw: Annotated[tuple[str, ...], "The tasks that the kernel saw; empty where there were none, or nothing ran."] = ()
     threads: Count = 0
+    calls: Annotated[tuple[str, ...] | None, "What the tasks did before their programs; null: not seen of all."] = None
     reason: Annotated[str | None, "What differs, why it failed, or what it needs; null: it is right."] = None
 
 
@@ -80,7 +81,7 @@ class CheckedBook:
 def _seen(runtime: RuntimeBook, checked: CheckedVersion) -> list[SeenLine]:
     paths = {path.name: path for path in runtime.paths}
     return [
-        SeenLine(line.name, runtime.digest(paths[line.name]), line.saw, line.threads)
+        SeenLine(line.name, runtime.digest(paths[line.name]), line.saw, line.threads, line.calls)
         for line in checked.lines
         if line.verdict in (Status.HOLDS, Status.FAILS)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from clonometer.launch_paths.types import PROGRAM, LaunchPath, RuntimeBook, SeenLine, SeenTask, SeenVersion
 from clonometer.verdicts import Status
@@ -25,11 +25,13 @@ def difference(
     threads: int,
     *,
     stacks: Sequence[Stack] = (),
+    calls: Collection[str] | None = None,
     architecture: str = "x86_64",
 ) -> str | None:
     """Say where a line differs from what was seen of its snippet; None where it does not.
 
     ``stacks`` has the stack of each task whose stack was seen. They are compared only where all their names are known.
+    ``calls`` is what its tasks did before their programs, in the book's words; None where that was not seen of all.
 
     Examples
     --------
@@ -47,7 +49,17 @@ def difference(
         return f"the book has {counted(path.threads, 'thread')}, the kernel saw {threads}"
     if path.frames and stacks and not any(None in stack or path.frames_in(stack) for stack in stacks):
         return f"the book has {' or '.join(path.frames)}, the stack has {', '.join(map(str, stacks[-1][:8]))}"
+    if calls is not None:
+        lacks, does = {*path.child} - {*calls}, {*path.without} & {*calls}
+        if lacks or does:
+            return f"the book has a child that {_clauses(lacks, does)}, which was seen otherwise"
     return None
+
+
+def _clauses(lacks: Collection[str], does: Collection[str]) -> str:
+    """What a child does and does not do by the book, where that was seen otherwise."""
+    clauses = [f"does {', '.join(sorted(lacks))}"] * bool(lacks) + [f"does no {', '.join(sorted(does))}"] * bool(does)
+    return " and ".join(clauses)
 
 
 def differing_tasks(wanted: Sequence[SeenTask], saw: Sequence[SeenTask], architecture: str) -> str | None:
@@ -62,7 +74,7 @@ def judged(runtime: RuntimeBook, path: LaunchPath, line: SeenLine, seen: SeenVer
     if line.program != runtime.digest(path):
         return None
     saw = list(map(SeenTask.read, line.saw))
-    wrong = difference(runtime, path, saw, line.threads, architecture=seen.architecture)
+    wrong = difference(runtime, path, saw, line.threads, calls=line.calls, architecture=seen.architecture)
     return Status.FAILS if wrong else Status.HOLDS
 
 

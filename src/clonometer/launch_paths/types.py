@@ -31,7 +31,6 @@ CALLS = (
     "dup2",
     "prctl",
     "sched_setaffinity",
-    "sched_setparam",
     "sched_setscheduler",
     "setgid",
     "setgroups",
@@ -108,7 +107,7 @@ class LaunchPath:
     child: Annotated[
         tuple[Annotated[str, OneOf(CALLS)], ...],
         Mark.OPTIONAL,
-        "What the child does before its program, as its sources say: a check does not see it.",
+        "What the child does before its program.",
     ] = ()
     without: Annotated[
         tuple[Annotated[str, OneOf(CALLS)], ...], Mark.OPTIONAL, "What the child does not do, unlike others."
