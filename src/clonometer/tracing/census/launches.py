@@ -171,7 +171,8 @@ def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime
     count = site.created
     saved_ns = (value_ns - sum(other) / 2, low_ns - other[1], high_ns - other[0])
     # A median times their number may be more than they took.
-    return SavedTime(*(min(count * each_ns, site.cost_ns) for each_ns in saved_ns), compared_with)
+    value_ns, low_ns, high_ns = (min(count * each_ns, site.cost_ns) for each_ns in saved_ns)
+    return SavedTime(value_ns, low_ns, high_ns, compared_with)
 
 
 def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
