@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from clonometer.app.live import live, read
 from clonometer.errors import ClonometerError
 from clonometer.host.facts import collect
-from clonometer.host.source import FactUnavailable, chosen
+from clonometer.host.source import FactUnavailable, Source, chosen
 from clonometer.host.target.headroom import read_headroom
 from clonometer.host.target.reader import Reading
+from clonometer.host.target.runtime import read_runtime
+from clonometer.launch_paths.reading import load_book
 from clonometer.model.calibration import Calibration
 from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
-from clonometer.prediction.answer import Predicted
+from clonometer.prediction.answer import Predicted, RuntimePaths
 from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import profile_of
 from clonometer.prediction.rough import rough_calibration
+from clonometer.prediction.runtime_paths import runtime_paths
 from clonometer.records import to_json
 
 _GLANCE_EVERY_S = 1.0
@@ -72,7 +76,17 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
     except FactUnavailable:
         huge_pages_used = False
     profile = profile_of(reading, huge_pages_used=huge_pages_used)
-    return judge(profile, machine, question, reading=reading, headroom=read_headroom(source, reading.status))
+    predicted = judge(profile, machine, question, reading=reading, headroom=read_headroom(source, reading.status))
+    return replace(predicted, paths=_paths(source, reading.status.pid))
+
+
+def _paths(source: Source, pid: int) -> RuntimePaths | None:
+    """How the runtime of a process launches; None where that is not known."""
+    try:
+        user = source.field(f"/proc/{pid}/status", "Uid").split()
+        return runtime_paths(read_runtime(source, pid), load_book(), is_root=user[1:2] == ["0"])
+    except FactUnavailable:
+        return None
 
 
 def document_of(pid: int, machine: Machine) -> dict[str, Any]:

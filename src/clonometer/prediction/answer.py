@@ -84,6 +84,28 @@ class Basis:
 
 
 @dataclass(frozen=True)
+class RuntimeLaunches:
+    """Ways to launch in the runtime of a process, by the book of launch paths, that take one path."""
+
+    api: Annotated[str, "What is called."]
+    options: Annotated[Sequence[str], "The options that choose this path; empty text: none is needed."]
+    mechanism: Annotated[str, "As a census names it."]
+    copies: Annotated[
+        bool, "Whether the process's memory map is copied for it: its caller waits as waits.until_exec_ns."
+    ]
+
+
+@dataclass(frozen=True)
+class RuntimePaths:
+    """What a process runs, and what each of its APIs would do to it."""
+
+    runtime: Annotated[str, "As in the book of launch paths."]
+    title: str
+    version: Annotated[str | None, "Null where its files do not say."]
+    launches: Annotated[Sequence[RuntimeLaunches], "Those that copy the memory map first."]
+
+
+@dataclass(frozen=True)
 class Predicted:
     """What fork and its kin would cost a process."""
 
@@ -113,3 +135,6 @@ class Predicted:
     features: Annotated[Features, "What was counted."]
     basis: Basis
     watched_s: Annotated[float | None, Ge(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None
+    paths: Annotated[
+        RuntimePaths | None, Mark.OMITTED, "How its runtime launches; left out where the runtime is not known."
+    ] = None

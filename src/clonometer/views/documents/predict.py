@@ -21,8 +21,36 @@ def predicted_document(document: JsonObject) -> Document:
     """Make a document of an answer: who waits how long, what costs, what follows, what would change it, its basis."""
     changes = _what_ifs(document) if document["what_ifs"] else []
     groups: list[Sequence[DocumentBlock]] = [answer_blocks(document), *_contributors(document)]
-    groups += [changes, [Paragraph(text) for text in _basis(document)]]
+    groups += [_paths(document), changes, [Paragraph(text) for text in _basis(document)]]
     return Document("predict", f"What a fork costs {_name(document)}", _headline(document), groups)
+
+
+def _paths(document: JsonObject) -> list[DocumentBlock]:
+    """What each API of its runtime does, and what a caller of it waits for."""
+    paths = document.get("paths")
+    if paths is None or not paths["launches"]:
+        return []
+    launches = paths["launches"]
+    copied = span(document["waits"]["until_exec_ns"])
+    shared = document["posix_spawn_ns"] or document["vfork_ns"]
+    waits = [copied if each["copies"] else MISSING if shared is None else span(shared) for each in launches]
+    version = f" {clean(paths['version'])}" if paths["version"] else ""
+    lead = f"It runs {paths['title']}{version}, whose launches do this, by 'clonometer paths {paths['runtime']}':"
+    table = Table(
+        [
+            Column("launch by", list(map(_launch_name, launches)), least=24),
+            Column("how", [each["mechanism"] for each in launches]),
+            Column("its caller waits until exec", waits, "right"),
+        ]
+    )
+    return [Paragraph(lead), TableBlock(table)]
+
+
+def _launch_name(launch: JsonObject) -> str:
+    """An API with the options that choose the path; alone where none does."""
+    options = [clean(option) or "no option" for option in launch["options"]]
+    api = clean(launch["api"])
+    return api if launch["options"] == [""] else f"{api}: {', '.join(options)}"
 
 
 def answer_blocks(document: JsonObject) -> list[DocumentBlock]:
