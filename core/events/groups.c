@@ -33,7 +33,7 @@ static long open_counter(const struct rings *rings, const struct counter *counte
 static void explain_refusal(char *text, size_t capacity, int error) {
     const char *why = strerror(-error);
     if (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV) {
-        why = "the processor does not count it; a virtual machine often passes no counters on";
+        why = "the processor does not count it; virtual machines often pass no counters through";
     } else if (error == -EINVAL || error == -ENOSPC) {
         why = "the processor has too few counters for one more, or others use them (kernel.nmi_watchdog)";
     } else if (error == -EACCES || error == -EPERM) {

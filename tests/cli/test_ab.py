@@ -99,7 +99,7 @@ def test_a_setting_is_said_as_it_was_read_back_and_one_never_switched_is_an_erro
     (clonometer.folder / "switched.txt").write_text("1\n")
     ended = clonometer("ab", "launch.fork", *WARM, *words, "--force")
     assert ended.returncode == 4
-    assert "switched nothing: switched.txt is 1 before and after it" in ended.stderr
+    assert "changed nothing: switched.txt is 1 before and after it" in ended.stderr
     assert "same" not in ended.stdout.replace("the same", "")
 
 
@@ -119,7 +119,7 @@ def fake_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["launch.fork"], 2, "the two sides do not differ"),
         (["launch.fork", "--b", "linkage=static"], 2, "the two sides do not differ"),
         (["launch.fork", "--b", "env:X=1", "--pairs", "5"], 2, "fewer than 12 pairs"),
-        (["launch.fork", "--b", "env:X=1", "--pairs", "1001"], 2, "the most is 1000"),
+        (["launch.fork", "--b", "env:X=1", "--pairs", "1001"], 2, "the maximum is 1000"),
         (["launch.frok", "--b", "env:X=1"], 2, "did you mean 'launch.fork'"),
         (["launch.fork", "--b", "env:X=1", "--stage", "reapd"], 2, "did you mean 'reaped'"),
         (["launch.fork", "--b", "linkage=dynamic_lazy"], 4, "B cannot be measured here"),

@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
         (["launch.fork", "--set", "colour=red"], "colour"),
         (["launch.fork", "--picture", "why.gif"], "must end in .png or .svg"),
         (["launch.fork", "--out", "a.json", "--trace", "a.json"], "same file"),
-        (["launch.pthread", "--set", "detached=yes"], "nobody waits"),
+        (["launch.pthread", "--set", "detached=yes"], "nothing waits"),
         (["launch.fork", "--set", "concurrency=2"], "one at a time"),
     ],
 )

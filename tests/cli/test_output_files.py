@@ -62,7 +62,7 @@ def test_without_out_the_former_run_and_an_unfinished_one_are_kept(inside: Comma
     capsys.readouterr()
     assert run_to_the_end(["run", *SMALL]) == 0
     output = capsys.readouterr().out
-    assert output.count("; the previous run is clonometer-run.previous.parquet.") == 1
+    assert output.count("; the old run is clonometer-run.previous.parquet.") == 1
     assert "clonometer recover clonometer-run.previous.raw" in output
     assert (inside.folder / "clonometer-run.previous.parquet").read_bytes() == before
     assert (inside.folder / "clonometer-run.previous.raw").read_text() == "unfinished"
@@ -79,7 +79,7 @@ def test_without_out_the_former_run_and_an_unfinished_one_are_kept(inside: Comma
         (["launch.fork", "--set", "pages=cleen"], "unknown value of pages 'cleen'"),
         (
             ["launch.fork", "--set", "parent_bytes=99999999999999999999"],
-            "parent_bytes = 99999999999999999999: the most is 9223372036854775807",
+            "parent_bytes = 99999999999999999999: the maximum is 9223372036854775807",
         ),
     ],
 )

@@ -33,15 +33,15 @@ def test_a_side_is_read(catalogue: Catalogue) -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        (["linkage"], "no setting"),
-        (["=static"], "no setting"),
+        (["linkage"], "not a setting"),
+        (["=static"], "not a setting"),
         (["linkgae=static"], "did you mean 'linkage'"),
         (["linkage=elastic"], "unknown value of linkage"),
         (["parent_bytes=much"], "parent_bytes takes a size"),
-        (["temperature=cold"], "always measured and compared apart"),
+        (["temperature=cold"], "always measured and compared separately"),
         (["linkage=static", "linkage=static"], "linkage twice"),
         (["env:X=1", "env:X=2"], "env:X twice"),
-        (["env:1X=1"], "no name of a variable"),
+        (["env:1X=1"], "not the name of a variable"),
         (["do=true"], "do without undo"),
         (["undo=true"], "undo without do"),
         (["do=", "undo=true"], "needs a command"),
@@ -83,7 +83,7 @@ def test_only_temperatures_that_both_sides_have_are_compared(catalogue: Catalogu
         ([], ["linkage=static"], "launch.fork", "do not differ"),
         (["env:X=1"], ["env:X=1"], "launch.fork", "do not differ"),
         ([], ["program=target_static"], "launch.pthread", "does not have the axis program"),
-        ([], ["page_kind=thp"], "launch.fork", "says nothing"),
+        ([], ["page_kind=thp"], "launch.fork", "has no effect"),
     ],
 )
 def test_sides_that_cannot_be_compared_are_refused(

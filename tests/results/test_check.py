@@ -102,14 +102,14 @@ def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None
     checked = check(*sides)
     assert (slower(checked).verdict, slower(checked).suspect) == ("unknown", True)
     assert checked.verdict == "unknown"
-    assert checked.reasons[0].startswith("1 row looks slower, not surely enough: --rerun")
+    assert checked.reasons[0].startswith("1 row looks slower, but not certainly enough: --rerun")
 
 
 def test_noise_that_hides_everything_is_said(make_builder: Build) -> None:
     sides = make(make_builder, 1, spread=0.3), make(make_builder, 2, spread=0.3)
     checked = check(*sides)
     assert checked.verdict == "unknown"
-    assert checked.reasons[0].startswith("this check could have caught a slow-down of 10% in none of 9 warm rows")
+    assert checked.reasons[0].startswith("this check could have caught a slowdown of 10% in none of 9 warm rows")
     assert checked.decided_by is not None
     assert checked.decided_by.startswith("clonometer check run --baseline run --max-regression ")
     decidable = float(checked.decided_by.rpartition(" ")[2].rstrip("%")) / 100
@@ -122,7 +122,7 @@ def test_too_few_processes_cannot_tell(make_builder: Build, processes: int) -> N
     sides = [make(make_builder, seed, processes=processes, reaped=factor) for seed, factor in ((1, 1.0), (2, 3.0))]
     checked = check(*sides)
     assert (checked.verdict, checked.n_tests) == ("unknown", 0)
-    assert checked.reasons == ("only 0 of 9 rows have processes enough for an alarm: measure longer",)
+    assert checked.reasons == ("only 0 of 9 rows have enough processes for an alarm: measure longer",)
 
 
 def test_a_disturbed_machine_does_not_alarm(make_builder: Build) -> None:
@@ -186,7 +186,7 @@ def test_two_measurements_that_disagree_cannot_tell(make_builder: Build) -> None
     checked = check(base, make(make_builder, 2, reaped=1.1))
     again = again_of(checked, base, make(make_builder, 3, reaped=1.04, spread=0.2, processes=24))
     assert (again.verdict, slower(again).suspect) == ("unknown", True)
-    assert "measured again, that is not settled" in again.reasons[0]
+    assert "measured again, this is still open" in again.reasons[0]
 
 
 def test_a_new_measurement_that_is_wide_and_yet_far_below_refutes_the_first(make_builder: Build) -> None:
@@ -225,7 +225,9 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
         sides.append(read_side(builder.run, str(seed)))
     checked = check(*sides)
     assert [row.compared.other.quantity for row in checked.rows] == ["wait_us"]
-    assert [omitted.reason for omitted in checked.left_out] == ["queue_bytes is no time: 'clonometer compare' has it"]
+    assert [omitted.reason for omitted in checked.left_out] == [
+        "queue_bytes is not a time: 'clonometer compare' shows it"
+    ]
     assert checked.verdict == "pass"
     Draft202012Validator(SCHEMA).validate(to_json(checked))
 

@@ -172,7 +172,7 @@ def test_runs_that_differ_by_settings_are_pointed_to_the_commands_that_compare_t
         compare_runs(sides)
     hint = caught.value.hint
     assert hint is not None
-    in_turn, _, together = hint.partition("; or in one run: ")
+    in_turn, _, together = hint.partition("; or within one run: ")
     assert in_turn.endswith(
         ": clonometer ab launch.fork --a pages=rewritten --a parent_bytes=1MiB --b pages=clean --b parent_bytes=0 "
         "--set vmas=5"
@@ -194,7 +194,7 @@ def test_a_cell_under_another_condition_is_refused_and_said(make_builder: Build)
     compared = compare_runs([side(builder, name) for builder, name in zip(builders, "ab", strict=True)])
     assert {row.other.workload for row in compared.pairs[0].rows} == {"launch.pthread"}
     [left_out] = compared.pairs[0].left_out
-    assert left_out.reason == "another condition: pages=rewritten against first"
+    assert left_out.reason == "different condition: pages=rewritten against first"
 
 
 def test_cells_in_only_one_run_are_said(make_builder: Build) -> None:
@@ -388,7 +388,7 @@ def test_an_axis_that_is_off_its_default_in_one_run_only_is_another_condition(ma
     new = read_side(builders[1].run, "new")
     compared = compare_runs([old, new])
     assert {row.other.workload for row in compared.pairs[0].rows} == {"launch.pthread"}
-    assert [omitted.reason for omitted in compared.pairs[0].left_out] == ["another condition: later=no against yes"]
+    assert [omitted.reason for omitted in compared.pairs[0].left_out] == ["different condition: later=no against yes"]
 
 
 def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Book:

@@ -119,7 +119,7 @@ def test_json_is_valid(make_builder: Build) -> None:
         Draft202012Validator(SCHEMA).validate(document)
         assert len(document["rows"]) == 6
         if rounds < 3:
-            with pytest.raises(InputError, match="does not say how far rounds are apart"):
+            with pytest.raises(InputError, match="does not give the noise between rounds"):
                 variance_from_noise(from_json(MeasuredNoise, document), "noise.json")
             continue
         moments = variance_from_noise(from_json(MeasuredNoise, document), "noise.json")

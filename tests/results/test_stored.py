@@ -95,24 +95,24 @@ def test_a_stored_run_counts_with_what_it_is_like() -> None:
     assert group_of(runs[2].document, [runs[0], newer]) == 0
     assert group_of(replace(newer.document, started="2026-01-02T00:00:00+00:00"), [runs[0], newer]) == 1
     assert group_of(hosted(runs[2], 2, **{"host.boot_id": "next"}).document, runs[:1]) == 0
-    assert group_of(hosted(runs[2], 2, **{"host.name_hash": "b"}).document, runs[:1]) == "of another host"
+    assert group_of(hosted(runs[2], 2, **{"host.name_hash": "b"}).document, runs[:1]) == "from another host"
     assert group_of(newer.document, runs[:1]) == "with another kernel.release"
     assert group_of(runs[0].document, runs[:1]) == "a copy"
-    assert group_of(replace(runs[2].document, cells=()), runs[:1]) == "without all of their cells"
+    assert group_of(replace(runs[2].document, cells=()), runs[:1]) == "without all of the cells"
     assert group_of(replace(runs[2].document, status="partial"), runs[:1]) == "not complete"
 
 
 def test_three_stored_runs_tell_the_noise_and_fewer_do_not() -> None:
     runs = [hosted(run, number) for number, run in enumerate(simulated(Machine(0.02), 6))]
-    moments = moments_beside(runs[:2], [(0, run) for run in runs[2:5]], ["of another host"])
+    moments = moments_beside(runs[:2], [(0, run) for run in runs[2:5]], ["from another host"])
     assert (moments.source, moments.degrees) == (STORED, 2 * 8)
     assert moments.stored is not None
     assert (moments.stored.files, moments.stored.boots) == (("run2", "run3", "run4"), 1)
-    assert (moments.stored.span_s, moments.stored.left_out) == (120, {"of another host": 1})
+    assert (moments.stored.span_s, moments.stored.left_out) == (120, {"from another host": 1})
     few = moments_beside(runs[:2], [(0, runs[2]), (0, runs[3]), (1, runs[4])], [])
     assert few.source == UNKNOWN
     assert few.stored is not None
-    assert few.stored.left_out == {"like the compared ones, too few": 3}
+    assert few.stored.left_out == {"comparable, but too few": 3}
 
 
 def test_runs_of_one_boot_do_not_tell_what_boots_differ_by() -> None:

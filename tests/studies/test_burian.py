@@ -199,7 +199,7 @@ def test_the_questions_are_answered_by_the_ablation():
         if source.startswith("explain work.factor")
     }
     refused = judged(measured(values, explained={"work": Refused("no perf")}))
-    assert "could not be looked at closely here (no perf)" in refused["U11"].reason
+    assert "could not be traced closely here (no perf)" in refused["U11"].reason
     assert "unexplained 5%" in refused["U11"].reason
     assert judged(measured(workers_scan(lambda w: 1.0)))["U11"].status == "not_measurable"
 
@@ -225,13 +225,13 @@ def test_the_conditions_of_the_studys_program_stand_beside_the_open_questions():
         assert "neither 1.0" in verdicts[id_].reason
         second = {"allocate": "leaked", "result_files": "overwritten"}
         assert text("process", 4000, 8, **second) in verdicts[id_].evidence
-    assert "Had each point been run once" in verdicts["U9"].reason
+    assert "If each point were run only once" in verdicts["U9"].reason
     without = judged(measured(workers_scan(lambda w: 1.0) | ablation((3.0, 2.0, 1.0, 0.0))))
     assert "are not measured here" in without["U11"].reason
 
 
 @pytest.mark.parametrize(
-    ("smt", "words"), [(True, "has it too"), (False, "nor does this machine"), (None, "is not known")]
+    ("smt", "words"), [(True, "has it too"), (False, "this machine does not use it either"), (None, "is not known")]
 )
 def test_u11_says_whether_the_suspect_is_on_this_machine(smt, words):
     values = workers_scan(lambda w: 1.0) | ablation((3.0, 2.0, 1.0, 0.0))
@@ -270,5 +270,5 @@ def test_few_runs_say_nothing_of_studies_of_single_runs():
     values = workers_scan(lambda w: 1.0)
     scans = {(text(kind, 3000, w), SCATTER): 0.02 for kind in ("thread", "process") for w in range(9, 31)}
     values |= scans | {(place, SINGLE): values[place, WHOLE] for place, _ in scans}
-    assert "Had each point been run once" not in judged(measured(values, n=1))["U9"].reason
-    assert "Had each point been run once" in judged(measured(values, n=6))["U9"].reason
+    assert "If each point were run only once" not in judged(measured(values, n=1))["U9"].reason
+    assert "If each point were run only once" in judged(measured(values, n=6))["U9"].reason

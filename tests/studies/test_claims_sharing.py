@@ -34,7 +34,7 @@ def test_s18_is_who_works_on_when_one_fails(alive, status):
     verdict = judged(failures(**alive), spread=0.0, n=40)["S18"]
     assert verdict.status == status
     assert cell("isolate.worker", task_kind="process") in verdict.evidence
-    assert "known after 50.0 µs" in verdict.reason
+    assert "noticed after 50.0 µs" in verdict.reason
 
 
 def test_s18_needs_processes_enough_to_rule_out_one_in_ten():

@@ -93,7 +93,7 @@ def test_a_race_that_nobody_lost_is_called_luck():
 def test_output_without_values_is_refused():
     for output in ("", "nothing\n", "memcpy_us = 8000\npages = many\n"):
         for name in NAMES:
-            with pytest.raises(DriverError, match=f"the demo {name} did not end well"):
+            with pytest.raises(DriverError, match=f"the demo {name} failed"):
                 find_demo(name).read(output)
 
 

@@ -66,7 +66,7 @@ def test_l9_names_the_parts_that_make_the_ratio():
 @pytest.mark.parametrize("document", [Refused("no perf"), loop(tier="own", refused={"tracepoints": "no perf"})])
 def test_without_the_kernels_events_l9_falls_back_to_stages_and_says_why(document):
     verdict = judged(document)["L9"]
-    assert "could not be seen here" in verdict.reason
+    assert "could not be traced here" in verdict.reason
     assert "no perf" in verdict.reason
     assert "the call 40%" in verdict.reason
     assert all(not source.startswith("explain") for source in verdict.evidence)
@@ -119,7 +119,9 @@ def test_workers_taken_to_pieces_say_why_the_gap_is_there_and_what_delays_them()
         "unexplained 1% of it."
     )
     assert worked.delayed.endswith("executions slow (kernel tracepoints), those of threads: blocked in futex 70%.")
-    assert "closer look is not permitted here (tracepoints: no perf)" in work("proc", {"tracepoints": "no perf"}).text
+    assert (
+        "Closer tracing is not permitted here (tracepoints: no perf)" in work("proc", {"tracepoints": "no perf"}).text
+    )
 
 
 def test_what_was_refused_leaves_the_ablation_and_says_so():

@@ -72,7 +72,7 @@ def test_too_little_memory_makes_the_four_gigabytes_smaller_and_says_so(catalogu
     assert {change.planned_bytes for change in shrunk} == {4_000_000_000}
     [sentence] = say_shrunk(shrunk)
     assert "1 GiB" in sentence
-    assert "not given" in sentence
+    assert "no figures are given" in sentence
     assert all("3906250KiB" not in cell.text for target in written for cell in target.cells)
     whole, nothing = load_part("sysel-2020", catalogue, quick=False, available_bytes=64 * GIB)
     assert nothing == ()

@@ -85,7 +85,7 @@ def test_it_depends_only_where_two_conditions_disagree(parts, conditions, demand
 
 
 def test_in_how_many_of_several_conditions_it_is_sure_is_said():
-    assert "(yes in 2 of 3, surely no in 0)" in verdict(over_conditions, [YES, YES, FEW], "words", "").reason
+    assert "(yes in 2 of 3, certainly no in 0)" in verdict(over_conditions, [YES, YES, FEW], "words", "").reason
     assert "yes in" not in verdict(over_conditions, [YES, YES], "words", "").reason
 
 
@@ -193,9 +193,9 @@ def with_heaps(slope, others=()):
 
 def test_the_heap_that_gives_the_published_size_is_looked_for():
     reached = with_heaps(1.8)
-    assert "with some 5 MiB of heap" in reached.size.given_by
+    assert "with about 5 MiB of heap" in reached.size.given_by
     assert "11.2" in reached.size.given_by
-    assert "This machine gives 13 times with some 5 MiB of heap" in reached.reason
+    assert "This machine gives 13 times with about 5 MiB of heap" in reached.reason
     assert heap("launch.fork", "4MiB") in reached.evidence
     elsewhere = with_heaps(0.1, [({"linkage": "musl"}, 12.9), ({}, 30.0)])
     assert "(cold, musl: 12.9" in elsewhere.size.given_by

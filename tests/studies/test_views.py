@@ -90,7 +90,7 @@ def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(rep
     assert f"Is a thread slower to launch than a process? {right}" in before
     assert "(4.98 to 5.02)" in before
     assert "Sure, 12 processes; reversed by cold: 3.0" in before
-    assert "24 of 60 comparisons surely reverse it" in before
+    assert "24 of 60 comparisons certainly reverse it" in before
     assert "holds in direction: 10.0×, not 13×" in text
     # Ids and names line up, also where a name is wrapped.
     names = [line[5] for line in lines if line.startswith(("S1", "S2"))]

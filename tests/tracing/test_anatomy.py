@@ -98,7 +98,7 @@ def test_launches_that_were_not_seen_whole_are_left_out_and_said_to_be() -> None
     assert explanation.reaped_ns.value == 100
     notes = " ".join(explanation.notes)
     assert "lost even with more room: launches of that time are left out" in notes
-    assert "3 traced launches were not seen whole" in notes
+    assert "3 traced launches were not traced completely" in notes
 
 
 def test_calls_flags_and_timelines() -> None:
@@ -169,7 +169,7 @@ def test_lost_events_are_said() -> None:
     ("workload", "condition", "words"),
     [
         ("clock.used", {}, "launches no task"),
-        ("launch.pthread", {"detached": "yes"}, "nobody waits"),
+        ("launch.pthread", {"detached": "yes"}, "nothing waits"),
         ("launch.fork", {"concurrency": 4}, "one at a time"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Processes of which no launch was seen whole: they are left out, counted and made up for, and not without end."""
+"""Processes of which no launch was traced completely: left out, counted and made up for, with an end."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_the_gap_is_the_wait_that_only_threads_have() -> None:
     assert explanation.thread.counts["futex_sleeps"].value == 1
     assert [(futex.place, futex.addresses, futex.sleeps) for futex in explanation.thread.futexes] == [("heap", 1, 2)]
     assert explanation.process.futexes == ()
-    assert "blocked in futex (a lock in the heap, where stdio streams lie)" in conclusion(explanation)
+    assert "blocked in futex (a lock in the heap, where stdio streams are)" in conclusion(explanation)
 
 
 def test_sides_run_in_turn_traced_and_untraced() -> None:
@@ -67,7 +67,7 @@ def test_sides_run_in_turn_traced_and_untraced() -> None:
 
 def test_perf_rings_are_next_and_then_what_the_workers_recorded() -> None:
     explanation = explained(FakeWorkTracer(refuse=("fast",)))
-    assert explanation.tier.how == "kernel tracepoints, by perf rings"
+    assert explanation.tier.how == "kernel tracepoints, through perf rings"
     explanation = explained(FakeWorkTracer(refuse=("fast", "tracepoints")))
     assert explanation.tier.name == "proc"
     assert set(explanation.tier.refused.values()) == {"fast is not permitted", "tracepoints is not permitted"}
@@ -81,7 +81,7 @@ def test_losses_and_executions_that_were_not_seen_whole_are_told() -> None:
     explanation = explained(FakeWorkTracer(others={"lost": 3}))
     assert explanation.lost == 3 * 12
     assert any("36 events were lost" in note for note in explanation.notes)
-    with pytest.raises(UnavailableError, match="seen whole"):
+    with pytest.raises(UnavailableError, match="traced completely"):
         explained(FakeWorkTracer(others={"task": 99}))
 
 
@@ -256,7 +256,7 @@ def test_a_gap_that_tracing_turns_over_is_not_relied_on() -> None:
     explanation = explained()
     turned = replace(explanation, untraced_gap=IntervalEstimate(-0.03, -0.04, -0.02))
     assert "do not rely on these parts" in conclusion(turned)
-    assert any("differ in who is slower" in note for note in notes_of(turned))
+    assert any("disagree on which is slower" in note for note in notes_of(turned))
     assert "rely" not in conclusion(explanation)
     assert "rely" not in conclusion(replace(explanation, untraced_gap=IntervalEstimate(-0.03, -0.04, 0.02)))
 

@@ -92,7 +92,7 @@ def test_what_was_switched_stands_below_its_side() -> None:
 def test_a_reason_that_several_rows_share_is_said_once() -> None:
     result = judged(scattered(0.0, scatter=0.001))
     [row] = result.rows
-    unknown = "it is not known whether do switched anything: it names no file"
+    unknown = "it is not known whether do changed anything: it names no file"
     rows = [replace(row, reason=unknown), replace(row, reason=unknown), replace(row, reason="too coarse a clock")]
     drawn = " ".join(text(replace(result, rows=rows)).split())
     assert drawn.count(unknown) == 1
@@ -122,5 +122,5 @@ def test_a_change_that_drifts_has_a_word_in_place_of_its_interval_and_the_reason
         [line] = [line for line in drawn.splitlines() if line.startswith("posix_spawn, warm")]
         assert "drifts" in line
         assert line.endswith(verdict)
-        assert "so it has no 95% interval; run it again" in " ".join(drawn.split())
+        assert "so it has no 95% interval; repeat it" in " ".join(drawn.split())
         assert "more pairs are needed" not in drawn

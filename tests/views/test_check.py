@@ -76,7 +76,7 @@ def test_what_the_check_can_see_is_said() -> None:
     total = len(checked().rows)
     text = " ".join(render_document(check_document, checked()).split())
     assert f"{total} rows: 1 regressed, 1 suspect, {total - 3} fine, 1 cannot tell." in text
-    assert f"A slow-down of 10% would be found in {total - 2} of them." in text
+    assert f"A slowdown of 10% would be detected in {total - 2} of them." in text
     assert "kernel: 6.1.0 → 6.18.5" in text
 
 

@@ -143,7 +143,7 @@ def test_what_moves_launches_most_is_said_however_much_differs() -> None:
 def test_another_boot_is_said_and_is_no_setting() -> None:
     boot = differing(host__boot_id=("a1", "b2"))
     assert differences_text(boot, 5) == (
-        "Same machine and settings, as far as they were recorded. The machine was booted between them."
+        "Same machine and settings, as far as they were recorded. The machine was rebooted between them."
     )
     both = differences_text([*differing(kernel__release=("6.1", "6.18")), *boot], 5)
     assert both == "The runs differ in kernel: 6.1 → 6.18; another boot."
@@ -187,7 +187,7 @@ def test_the_summary_says_at_which_noise_rows_would_have_changed() -> None:
     [pair] = made.pairs
     turning = [replace(row, turns_at=0.02 * (place + 1) if place < 3 else None) for place, row in enumerate(pair.rows)]
     text = summary(replace(made, pairs=[replace(pair, rows=turning)]))
-    assert "3 rows changed if two runs of this machine differ by less than 2% to 6% (by row: --wide). How" in text
+    assert "3 rows changed if the noise between runs is below 2% to 6%, depending on the row (--wide). The" in text
     assert "changed if" not in summary(made)
 
 

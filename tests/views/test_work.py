@@ -61,7 +61,7 @@ def test_where_tracing_is_refused_it_is_said_what_cannot_be_seen() -> None:
     assert rendered.index("Kernel tracepoints cannot be used: fast is not permitted.") < rendered.index(
         "processes of each kind"
     )
-    assert "cannot see what a worker that is blocked waits for" in rendered
+    assert "cannot see what a blocked worker waits for" in rendered
     assert "overhead none" in rendered
 
 

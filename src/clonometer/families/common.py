@@ -7,7 +7,7 @@ from clonometer.families.types import Axis, Condition, Cost, Qualifier, Stage
 #: In order of time; the last one is the end of a launch, which contains all others. Families bring further ones.
 STAGES = (
     Stage("call_returns", "call returns", "until the call returns",
-          "until the parent's call has returned and it can go on with its work.",
+          "until the parent's call has returned and it can continue its work.",
           part="in the call", ends_part="until_returned",
           stamp="the call has returned", reading="the parent's own clock reading after its call"),
     Stage("task_runs", "task runs", "until the task runs",
@@ -45,7 +45,7 @@ _VMA = Cost(1_500.0, 3_000.0)
 _TOUCHED_VMA = 5
 _CLOSE_NS_PER_DESCRIPTOR = 100.0
 _NO_COLD = "pages=clean has no cold launch: only an earlier fork leaves the pages clean"
-_NO_WARM = "launch_number has no warm launches: it says which launch of a fresh process the cold sample is"
+_NO_WARM = "launch_number has no warm launches: it sets which launch of a fresh process the cold sample is"
 # What another task takes to walk a byte, a line at a time, and to be seen asleep again.
 _WALK_NS_PER_BYTE, _WALK_NS = 0.2, 300_000.0
 
@@ -126,13 +126,13 @@ AXES = {
             "file_shared_read": "shared file, only read",
             "dontfork": "DONTFORK",
             "untouched": "untouched",
-            "sparse": "a page in each 2 MiB",
+            "sparse": "one page per 2 MiB",
         },
         qualifies=Qualifier("parent_bytes", "4k"),
         advice={
             "thp": "put the parent's memory into huge pages",
             "hugetlb": "put the parent's memory into reserved huge pages",
-            "dontfork": "keep memory from children by MADV_DONTFORK",
+            "dontfork": "exclude memory from children with MADV_DONTFORK",
         },
     ),
     "pages": Axis(

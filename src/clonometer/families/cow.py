@@ -7,9 +7,7 @@ _PAUSE, _WRITES = "longest pause of another thread", "writing all memory"
 FAMILY = Family(
     "cow",
     title="After a fork",
-    explanation=(
-        "What fork postpones: pages that are copied when somebody writes them, and what other threads notice of it."
-    ),
+    explanation=("What fork postpones: pages that are copied when they are written, and what other threads notice."),
     order=90,
     measured_in={
         "write_each_ns": "for the first write to each page",

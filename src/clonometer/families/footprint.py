@@ -5,7 +5,7 @@ from clonometer.families.types import Axis, Cost, Family, WorkloadWords
 FAMILY = Family(
     "footprint",
     title="Footprint",
-    explanation="What tasks that do nothing hold: memory of the kernel and their own.",
+    explanation="What idle tasks hold: kernel memory and their own.",
     order=100,
     measured_in={"create_each_ns": "to create each", "reap_each_ns": "to reap each"},
     axes={

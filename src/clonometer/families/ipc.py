@@ -6,7 +6,7 @@ FAMILY = Family(
     "ipc",
     title="Messages between tasks",
     explanation=(
-        "The sender writes each message whole, the receiver has and reads it whole; latency is half a round trip."
+        "The sender writes each message whole, and the receiver reads it whole; latency is half a round trip."
     ),
     order=50,
     shape=CROWD,

@@ -13,7 +13,7 @@ def _fault_cost(condition: Condition) -> Cost:
 FAMILY = Family(
     "isolate",
     title="Isolation",
-    explanation="A worker fails: what remains alive, how soon it is known, and how soon another does its work.",
+    explanation="A worker fails: what survives, how soon it is noticed, and how soon another worker replaces it.",
     order=70,
     shape=CROWD,
     axes={

@@ -16,10 +16,10 @@ FAMILY = Family(
     "same_image",
     title="Same image",
     plain_title="Same program",
-    explanation="The new task goes on in the program that is already running.",
+    explanation="The new task continues in the program that is already running.",
     order=0,
     shape=LAUNCH,
-    task="goes on in the same program",
+    task="continues in the same program",
     workloads={
         FORK: WorkloadWords(thing="process", colour="orange"),
         "launch.vfork": WorkloadWords(thing="process", substitute="vfork, for a child that only execs,", colour="teal"),

@@ -6,7 +6,8 @@ FAMILY = Family(
     "switch",
     title="Switching between tasks",
     explanation=(
-        "One task wakes the next and sleeps; switch is what is left without the same calls and work in one task."
+        "One task wakes the next and sleeps; switch is what remains after subtracting the same calls and work in one "
+        "task."
     ),
     order=40,
     shape=CROWD,

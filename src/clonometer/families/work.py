@@ -25,7 +25,7 @@ def _numbers_cost(condition: Condition) -> Cost:
 FAMILY = Family(
     "work",
     title="Workers",
-    explanation="Whole programs whose workers compute and write: launching, working and reaping together.",
+    explanation="Whole programs whose workers compute and write: launching, working and reaping included.",
     order=20,
     divided={"whole_each_ns": "workers"},
     measured_in={"whole_ns": "for the whole program"},
@@ -45,8 +45,9 @@ FAMILY = Family(
         "whole_each_ns": WorkerColumn(""),
     },
     worker_note=(
-        "begins, ends: from the beginning of the whole; works: the one to the other; CPU: time computed; waits: ready, "
-        "but without a CPU; sleeps, pushed: voluntary and involuntary switches; faults, disk: page faults without and "
+        "begins, ends: from the start of the whole; works: from one to the other; CPU: time spent computing; waits: "
+        "ready, but without a CPU; sleeps, pushed: voluntary and involuntary switches; faults, disk: page faults "
+        "without and "
         "with the disk; moves: from CPU to CPU, at least."
     ),
     # Trial division without a cut-off divides about N^2 / 10 times; workers beyond the CPUs wait for each other.

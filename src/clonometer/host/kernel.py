@@ -139,7 +139,7 @@ def _audit(source: Source) -> bool:
         return False
     if asked in ("1", "on"):
         return True
-    raise FactUnavailable("audit is not on the command line, and the kernel tells its state only to auditctl")
+    raise FactUnavailable("audit is not on the command line, and only auditctl can ask the kernel for its state")
 
 
 @register("mitigations", "object", "name -> the kernel's text")

@@ -26,7 +26,7 @@ from clonometer.words import axis_words, mechanism_name, quantity_name, stage_ex
 _TEMPERATURE = "temperature"
 _COLD_OR_WARM = {
     "cold": "the first launch in a fresh process",
-    "warm": "a launch after some that are not counted",
+    "warm": "a launch after several that are not counted",
 }
 # What an example adds to a default where no plan has a value.
 _SECOND_BYTES, _SECOND_COUNT = 64 << 20, 1000
@@ -164,7 +164,7 @@ class Names:
             facts = _filled(
                 ("called", f"{stage_name(stage)} in tables"),
                 ("column", ", ".join(f"{column.name}: {column.summary}" for column in columns)),
-                ("counted", "from one stamp right before the call"),
+                ("counted", "from one timestamp right before the call"),
                 ("workloads", self._listed(measured)),
             )
             summary = stage_explanation(stage) or columns[0].summary

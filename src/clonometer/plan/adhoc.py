@@ -162,7 +162,7 @@ def _scan(targets: Sequence[Target], axis: str, given: Sequence[str], catalogue:
                 moved = with_condition(target, condition, left, catalogue, limits=limits)
                 scanned[text] = _united(scanned[text], moved, catalogue) if text in scanned else moved
     if not scanned:
-        raise PlanError(f"nothing is left to measure: {reason}")
+        raise PlanError(f"there is nothing left to measure: {reason}")
     return tuple(scanned.values())
 
 

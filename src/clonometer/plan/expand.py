@@ -136,7 +136,7 @@ def meaningless(condition: Mapping[str, AxisValue], temperature: str | None) -> 
             return why
     axis = qualifies_nothing(condition)
     if axis is not None:
-        return f"{axis}={condition[axis]} says nothing {QUALIFIES[axis].nowhere}"
+        return f"{axis}={condition[axis]} has no effect {QUALIFIES[axis].nowhere}"
     return None
 
 
@@ -172,7 +172,7 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
                     left += 1
     _refuse_unused(entry, used, catalogue)
     if not left:
-        raise PlanError(f"nothing is left to measure: {reason or 'no such temperature'}")
+        raise PlanError(f"there is nothing left to measure: {reason or 'no such temperature'}")
 
 
 def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
@@ -227,7 +227,7 @@ def _merge(drafts: dict[str, _Draft], text: str, draft: _Draft) -> None:
         new, old = draft.limits[conflict], before.limits[conflict]
         raise PlanError(
             f"{text} has {conflict} = {new} here and {old} in {before.place}",
-            "one start of a driver measures a condition cold and warm, so it has one set of limits",
+            "one start of a driver measures a condition both cold and warm, so it has one set of limits",
         )
     before.temperatures |= draft.temperatures
     before.limits |= draft.limits

@@ -106,7 +106,7 @@ def _parse(toml: str, source: str) -> dict[str, object]:
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{source}: not valid TOML: {error}") from None
     except RecursionError:
-        raise PlanError(f"{source}: is not a plan: its values are nested too deeply to be read") from None
+        raise PlanError(f"{source}: is not a plan: its values are nested too deeply") from None
 
 
 def _quick_form(document: Mapping[str, object], source: str) -> dict[str, object]:
@@ -183,7 +183,7 @@ def _known_keys(table: Mapping[str, object], known: tuple[str, ...], place: str)
 def _tables(document: Mapping[str, object], source: str) -> list[object]:
     cells = document.get("cells")
     if not isinstance(cells, list) or not cells:
-        raise PlanError(f"{source}: has no [[cells]]", "docs/plan.md shows how a plan looks")
+        raise PlanError(f"{source}: has no [[cells]]", "docs/plan.md shows what a plan looks like")
     return cells
 
 
@@ -222,5 +222,5 @@ def _target_width(document: Mapping[str, object], source: str) -> float:
 def checked_budget(value: object, place: str) -> float:
     """Read a budget in seconds: a finite number above 0, else PlanError."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise PlanError(f"{place} takes a number of seconds above 0, not {value!r}")
+        raise PlanError(f"{place} takes a number of seconds greater than 0, not {value!r}")
     return float(value)

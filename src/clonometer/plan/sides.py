@@ -73,7 +73,7 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
     Raises
     ------
     UsageError
-        For a text that is no setting, an unknown key or value, a key that comes twice, or ``do`` without ``undo``.
+        For a text that is not a setting, an unknown key or value, a key that comes twice, or ``do`` without ``undo``.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
         key, equals, value = setting.partition("=")
         key = key.strip()
         if not equals or not key:
-            raise UsageError(f"{option} {setting!r} is no setting", f"a setting looks like {option} linkage=static")
+            raise UsageError(f"{option} {setting!r} is not a setting", f"a setting looks like {option} linkage=static")
         if key in (*axes, *commands) or key.removeprefix(_ENVIRONMENT) in environment:
             raise UsageError(f"{option} has {key} twice")
         if key.startswith(_ENVIRONMENT):
@@ -102,7 +102,7 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
     if ("do" in commands) != ("undo" in commands):
         given, missing = ("do", "undo") if "do" in commands else ("undo", "do")
         raise UsageError(
-            f"{option} has {given} without {missing}", "do switches a setting, undo puts it back: both are needed"
+            f"{option} has {given} without {missing}", "do changes a setting, and undo restores it: both are needed"
         )
     return Side(name, tuple(settings), axes, environment, **commands)
 
@@ -110,7 +110,9 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
 def _variable(key: str, option: str) -> str:
     variable = key.removeprefix(_ENVIRONMENT)
     if not _VARIABLE.fullmatch(variable):
-        raise UsageError(f"{option} {key}: {variable!r} is no name of a variable", "for example env:GLIBC_TUNABLES=...")
+        raise UsageError(
+            f"{option} {key}: {variable!r} is not the name of a variable", "for example env:GLIBC_TUNABLES=..."
+        )
     return variable
 
 
@@ -127,7 +129,7 @@ def _words(key: str, value: str, option: str) -> tuple[str, ...]:
 def _axis_value(key: str, value: str, catalogue: Catalogue, option: str) -> AxisValue:
     if key == "temperature":
         raise UsageError(
-            f"{option} {key}={value}: cold and warm launches are always measured and compared apart",
+            f"{option} {key}={value}: cold and warm launches are always measured and compared separately",
             "--set temperature=warm measures warm ones only",
         )
     if key not in catalogue.axes:
@@ -182,7 +184,7 @@ def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *,
         raise UsageError(f"there is nothing that both sides can measure: {reason or 'the plan is empty'}")
     kept = [pair for pair in pairs.values() if _differ(pair, sides)]
     if not kept:
-        raise UsageError("the two sides do not differ", "--b KEY=VALUE says in what B differs from A")
+        raise UsageError("the two sides do not differ", "--b KEY=VALUE says how B differs from A")
     return replace(plan, targets=tuple(target for pair in kept for target in pair))
 
 

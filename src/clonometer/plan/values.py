@@ -63,11 +63,11 @@ def _number(axis: CatalogueAxis, given: int | str) -> int:
         except (UsageError, ValueError):
             raise _refused(axis, given) from None
     if number > _MOST:
-        raise PlanError(f"{axis.name} = {given}: the most is {_MOST}", axis.summary or None)
+        raise PlanError(f"{axis.name} = {given}: the maximum is {_MOST}", axis.summary or None)
     least = axis.minimum or 0
     if number < least:
         shown = format_bytes(least) if axis.kind == "bytes" else str(least)
-        raise PlanError(f"{axis.name} = {given}: the least is {shown}", axis.summary or None)
+        raise PlanError(f"{axis.name} = {given}: the minimum is {shown}", axis.summary or None)
     return number
 
 

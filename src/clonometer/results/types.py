@@ -50,7 +50,7 @@ class SampleMode:
 class Drift:
     """Processes that did not keep their level over the run."""
 
-    kind: Annotated[str, OneOf(("trend", "wandering")), "Earlier versions knew a trend apart: a rise or fall."]
+    kind: Annotated[str, OneOf(("trend", "wandering")), "Earlier versions distinguished a trend: a rise or fall."]
     share: Annotated[
         float,
         "Of the median: how far apart the processes' 10th and 90th percentiles are; of a trend the rise, negative for "
@@ -121,7 +121,7 @@ class Estimate:
         bool, Mark.OPTIONAL, "Whether a value below zero means something, as for the offset of two clocks."
     ] = False
     detail: Annotated[
-        bool, Mark.OPTIONAL, "Whether it explains another quantity of its workload: no finding is about it."
+        bool, Mark.OPTIONAL, "Whether it only explains another quantity of its workload: no finding is about it."
     ] = False
     value: Annotated[
         float | None, Mark.OPTIONAL, "Where unit is no time: median of process medians, in unit; else None."
@@ -138,8 +138,8 @@ class Estimate:
     n_modes: Annotated[int | None, Mark.OPTIONAL, Ge(1), "None where a sample is not above zero."] = None
     modes: Annotated[Sequence[SampleMode], Mark.OPTIONAL, "Where there are several."] = ()
     drift: Annotated[Drift | None, Mark.OPTIONAL, "None where processes kept their level."] = None
-    warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are as the rest."] = None
-    outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None of what is no time, and in very large cells."] = None
+    warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are like the rest."] = None
+    outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None for what is not a time, and in very large cells."] = None
     relative_error: Annotated[
         float,
         Mark.OPTIONAL,
@@ -236,7 +236,7 @@ class Finding:
 
     id: Annotated[str, Pattern(r"^[a-z0-9_]\S*$")]
     sentence: Sentence
-    numbers: Annotated[Mapping[str, Any], "What it rests on; cells names the evidence."]
+    numbers: Annotated[Mapping[str, Any], "The numbers behind it; cells names the evidence."]
     headline: Annotated[str, Mark.UNWRITTEN] = ""
 
     @property
@@ -275,7 +275,7 @@ class FirstScreen:
     answer: Annotated[Sequence[Finding], "What it takes: two sentences at most."] = ()
     reasons: Annotated[Sequence[Finding], Key("why"), "Why, from measured differences: three at most."] = ()
     advice: Annotated[Sequence[Finding], Key("what_to_do"), "What to do, from measured rows: three at most."] = ()
-    doubts: Annotated[Sequence[Finding], "What disturbs trust in the figures, worst first, in a few words each."] = ()
+    doubts: Annotated[Sequence[Finding], "What weakens trust in the figures, worst first, in a few words each."] = ()
     next: Annotated[NextCommand | None, "What to ask next."] = None
 
 
@@ -295,7 +295,7 @@ class Results:
     command: Annotated[Sequence[str], "The command line that repeats the run."]
     seed: int
     n_processes: Count
-    n_samples: Annotated[Count, "Launches tried, failed ones included."]
+    n_samples: Annotated[Count, "Launches tried, including failed ones."]
     host: Annotated[Mapping[str, Any], "Host facts, see docs/host.md."]
     clock: Annotated[Mapping[str, Any], "The calibration, see docs/protocol.md."]
     cells: Sequence[Estimate]

@@ -29,8 +29,8 @@ def b14(judge: Judge) -> Verdict:
     works = [format_duration_interval(*work.ends) for work in (thread, process, extra)]
     reason = (
         f"With a 2 MB heap, a launch is less than {DIFFERS.words} of a task's work where that is more than {works[0]} "
-        f"(thread) or {works[1]} (process). Choosing between the two matters to tasks below {works[2]}. How many tasks "
-        "are that short is the program's affair."
+        f"(thread) or {works[1]} (process). Choosing between the two matters to tasks below {works[2]}. How many "
+        f"tasks are that short depends on the program."
     )
     # The views write the number of a verdict without a unit.
     in_ms = process.over(1e6)
@@ -60,5 +60,7 @@ def u14(judge: Judge) -> Verdict:
 def u15(judge: Judge) -> Verdict:
     """Whether processes nowhere take longer; what else speaks for or against them is S16 to S20."""
     parts = _points(judge, 1 / (1 + DIFFERS.share))
-    judged = verdict(over_demands, parts, "To prefer processes costs nothing where this is 0.95 or more", _RATIO)
-    return replace(judged, reason=f"{judged.reason} That is workers alone: B6 and L6 judge launches, S16 shared data.")
+    judged = verdict(over_demands, parts, "Preferring processes costs nothing where this is 0.95 or more", _RATIO)
+    return replace(
+        judged, reason=f"{judged.reason} This is about workers only: B6 and L6 judge launches, S16 shared data."
+    )

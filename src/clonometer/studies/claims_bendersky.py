@@ -39,7 +39,7 @@ def b7(judge: Judge) -> Verdict:
 def b8(judge: Judge) -> Verdict:
     """Fork with 2 MB against memcpy of 2 MB."""
     # A fast memcpy does not show that fork copies pages, nor a slow one that it does not.
-    words = "Only the times are judged here, since B9 and S13 tell what is copied. Fork with 2 MB over memcpy of 2 MB"
+    words = "Only the times are judged here; B9 and S13 show what is copied. Fork with 2 MB over memcpy of 2 MB"
     part = judge.part("until the call returns", (heap(_FORK, "2MiB"), CALL), ("memcpy.private", "copy_ns"), "below")
     return verdict(over_conditions, [part], words, "fork over memcpy")
 
@@ -64,7 +64,7 @@ def b11(judge: Judge) -> Verdict:
     shared, copied = (cell(f"flags.{name}", temperature="warm") for name in ("vm", "sysvsem"))
     parts = [judge.part("until the call returns", (shared, CALL), (copied, CALL), "below", TWICE)]
     share = 1 - parts[0].value.value
-    most = "the biggest part" if over_conditions(parts) == Status.HOLDS else "not shown to be the biggest part"
+    most = "the largest part" if over_conditions(parts) == Status.HOLDS else "not shown to be the largest part"
     words = (
         f"Copying the memory's bookkeeping is {share:.0%} of the call in a small process, {most}; shared over copied"
     )

@@ -40,7 +40,7 @@ from clonometer.words import axis_words
 
 _RATIO = "threads over processes"
 _ONE_CPU = Verdict(
-    Status.NOT_MEASURABLE, "There is but one CPU here: no number of workers lies between one and the CPUs."
+    Status.NOT_MEASURABLE, "There is only one CPU here, so no number of workers lies between one and the CPUs."
 )
 #: From so many processes a point on studies of single runs are drawn: what `--quick` plans.
 _LEAST_RUNS = 6
@@ -114,12 +114,12 @@ def u9(judge: Judge) -> Verdict:
     if fewest >= _LEAST_RUNS:
         lower = chance_of_lower_fit(line.x, *singles, seed=judge.seed(*line.pair(line.x[0])))
         of_singles = (
-            f". Had each point been run once, as there, threads would have the lower R2 in {lower:.0%} of studies"
+            f". If each point were run only once, as there, threads would have the lower R2 in {lower:.0%} of studies"
         )
     beside = f"R2 of the line, as published: {published} (the study's threads: 2.3% lower){of_singles}"
     ratio = ratio_of_scatter([(a, b) for a, b in pairs], seed=judge.seed(*line.pair(line.x[0])))
     if ratio is None:
-        reason = f"Executions with the same number of workers do not scatter, so that there is no ratio. {beside}."
+        reason = f"Executions with the same number of workers do not scatter, so there is no ratio. {beside}."
         return Verdict(Status.UNKNOWN, reason, evidence=line.cells)
     means = [format_share(float(np.mean([pair[side].mean() for pair in pairs]))) for side in (0, 1)]
     words = (
@@ -140,12 +140,12 @@ def u12(judge: Judge) -> Verdict:
         both = [fit(judge, line, kind, 1).coefficients[0] for kind in (THREAD, PROCESS)]
         intercepts = ", ".join(format_duration_interval(*intercept.ends) for intercept in both)
         reason = (
-            f"An intercept may be zero or less (threads, processes: {intercepts}): "
-            "it says nothing of the cost to create."
+            f"An intercept may be zero or less (threads, processes: {intercepts}): it does not show the cost of "
+            f"creation."
         )
         return Verdict(Status.UNKNOWN, reason, None, None, "ratio of intercepts", line.cells)
     part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", DIFFERS, line.cells)
-    words = "Intercept of threads over that of processes (an intercept is no cost to create: compare L6)"
+    words = "Intercept of threads over that of processes (an intercept is not the cost of creation: compare L6)"
     return sized("U12", verdict(over_conditions, [part], words, "ratio of intercepts"), part, judge)
 
 
@@ -206,7 +206,7 @@ def _ablation(judge: Judge) -> tuple[str, tuple[str, ...]]:
         if not step.contains(0.0)
     ]
     cells = tuple(row.cell for _, a, b in rungs for row in (a, b))
-    moved = f"what moved it: {'; '.join(steps)}" if steps else "no single step surely moved it"
+    moved = f"what changed it: {'; '.join(steps)}" if steps else "no single step certainly changed it"
     rest = ladder.remainder_share
     left = f"; unexplained {format_share(rest.value)}" if rest is not None else ""
     return (
@@ -229,7 +229,7 @@ def _as_its_program(judge: Judge) -> tuple[str, tuple[str, ...]]:
     try:
         text = (
             "The study's program leaks memory, each point is one run, and its processes overwrite the files of its "
-            f"threads. So measured, threads over processes are {times(_LEAKED, {**_LEAKED, **_SECOND})} with "
+            f"threads. Measured that way, threads over processes are {times(_LEAKED, {**_LEAKED, **_SECOND})} with "
             f"{_ITS_SIZE['workers']} workers: leaks alone {times(_LEAKED, _LEAKED)}, files alone {times({}, _SECOND)}, "
             f"neither {times({}, {})}."
         )
@@ -262,8 +262,8 @@ def u10(judge: Judge) -> Verdict:
     scatter = u9(judge)
     beyond = _beyond(judge, by_workers(judge.measured))
     ablation, cells = _ablation(judge)
-    premise = {Status.HOLDS: "They are", Status.FAILS: "It is processes that are"}.get(
-        scatter.status, "Nobody can tell whether they are"
+    premise = {Status.HOLDS: "They are", Status.FAILS: "Processes are the ones that are"}.get(
+        scatter.status, "The data cannot tell whether they are"
     )
     worked = judge.measured.worked
     delayed = worked.delayed if isinstance(worked, WorkAnswer) else ""
@@ -297,9 +297,9 @@ def u11(judge: Judge) -> Verdict:
     status = over_conditions(parts)
     lead = {
         Status.HOLDS: f"A gap opens here too, beyond {cpus} workers",
-        Status.DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers of them, and not at others",
+        Status.DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers, but not at others",
         Status.FAILS: f"Here no gap opens beyond {cpus} workers",
-    }.get(status, "With the study's settings nobody can tell whether a gap opens here")
+    }.get(status, "With the study's settings, the data cannot tell whether a gap opens here")
     its, its_cells = _as_its_program(judge)
     ablation, cells = _ablation(judge)
     reason = (
@@ -326,7 +326,7 @@ def _say_smt(judge: Judge) -> str:
         this_machine = (
             "this machine has it too: repeat with `off` written to /sys/devices/system/cpu/smt/control"
             if smt
-            else "nor does this machine use it, so that it explains no gap here"
+            else "this machine does not use it either, so it cannot explain a gap here"
         )
     return f"The study suspects hyper-threading, which its CPU does not have; {this_machine}."
 

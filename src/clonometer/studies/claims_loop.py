@@ -65,12 +65,12 @@ def l9(judge: Judge) -> Verdict:
     status = over_conditions([part])
     whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(*whole.ends)
-    why = f" The kernel's own events could not be seen here ({seen.refused})." if seen.refused else ""
+    why = f" The kernel's events could not be traced here ({seen.refused})." if seen.refused else ""
     reason = (
         f"{both} The first ratio over the second is {format_ratio(*more.ends)}. "
-        f"Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Besides the call it is "
-        "the child's own start, with the page faults of its copied memory. It is also the tear-down of that memory "
-        f"before wait returns.{why}"
+        f"Of the {cost} between the two loops lie in {_by_stages(judge, whole.value)}. Apart from the call, this is "
+        f"the child's start, with the page faults of its copied memory, and that memory's tear-down before wait "
+        f"returns.{why}"
     )
     return Verdict(status, reason, more.value, (more.low, more.high), "the loop's ratio over the call's", cells)
 
@@ -80,7 +80,7 @@ def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdi
     status = certain(met=share.high <= _ALL, missed=share.low > _ALL)
     over = ", ".join(f"{side.overhead.value:+.0%}" for side in (versus.first, versus.second))
     reason = (
-        f"{both} Taken to pieces ({versus.first.tier.how}; listening changed their length by {over}), a process takes "
+        f"{both} Split into parts ({versus.first.tier.how}; tracing changed their length by {over}), a process takes "
         f"{versus.against.ratio:.1f} times as long, and the call is {share.value:.0%} of the difference: "
         f"{say_reasons(versus)}."
     )
@@ -116,7 +116,7 @@ def l8(judge: Judge) -> Verdict:
         thread, fork = (float(seen[f"{name}_system_calls_next"]) for name in ("thread", "fork"))
         counted, evidence = "by ptrace", ()
     else:
-        raise MissingEvidenceError("explain and demo flags: neither could be run, or tracing is not permitted here")
+        raise MissingEvidenceError("neither explain nor demo flags could be run, or tracing is not permitted here")
     reason = (
         f"Create, end and reap take {thread:.3g} system calls with a thread and {fork:.3g} with a process ({counted})."
     )

@@ -122,14 +122,14 @@ def s18(judge: Judge) -> Verdict:
             known = _time(judge.find(text, "known_ns"))
             restored = _time(judge.find(text, "restored_ns"))
             outcomes.append(
-                f"one that {words} as a {kind}: {alive.mean() * _SIBLINGS:.3g} of the {_SIBLINGS} others work on, "
-                f"known after {known}, all restored after {restored}"
+                f"one that {words} as a {kind}: {alive.mean() * _SIBLINGS:.3g} of the {_SIBLINGS} others continue, "
+                f"failure noticed after {known}, everything restored after {restored}"
             )
             evidence.append(text)
     seen = judge.measured.observed.get("crash")
     if seen is not None:
         evidence.append("demo crash")
-    judged = verdict(over_demands, parts, "Share of the others that work on after one failed", "share that works on")
+    judged = verdict(over_demands, parts, "Share of the others that continue after one failed", "share that continues")
     return replace(judged, reason=f"{judged.reason} Of workers, {'; '.join(outcomes)}.", evidence=tuple(evidence))
 
 
@@ -163,7 +163,7 @@ def _bytes(row: Evidence) -> str:
 def s19(judge: Judge) -> Verdict:
     """Each operation that touches what threads share, by as many workers as CPUs and more."""
     if judge.measured.cpus < 2:
-        return Verdict(Status.NOT_MEASURABLE, "There is but one CPU here: nothing is shared between several.")
+        return Verdict(Status.NOT_MEASURABLE, "There is only one CPU here: nothing is shared between several.")
     parts = [
         judge.compare(f"{workload.partition('.')[2]}, {_workers(axes)}", a, b)
         for workload, axes, a, b in _pairs(judge, "contend.", OPERATION)
@@ -189,7 +189,7 @@ def s20(judge: Judge) -> Verdict:
         (status for status in (Status.FAILS, Status.UNKNOWN, Status.DEPENDS) if status in statuses),
         Status.HOLDS,
     )
-    reason = f"It follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
+    reason = f"This follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
     evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence]))
     return Verdict(status, reason, evidence=evidence)
 

@@ -136,10 +136,10 @@ def s15(judge: Judge) -> Verdict:
     Where the task itself first runs is placement and no migration; it is said beside it.
     """
     if judge.measured.cpus < 2:
-        return Verdict(Status.NOT_MEASURABLE, "There is but one CPU here: nothing can migrate.")
+        return Verdict(Status.NOT_MEASURABLE, "There is only one CPU here: nothing can migrate.")
     cells = [text for text in judge.measured.cells if _as_sysel(text) and judge.measured.find(text, MIGRATED)]
     if not cells:
-        raise MissingEvidenceError("no launch says on which CPU its parent was")
+        raise MissingEvidenceError("no launch recorded its parent's CPU")
     rare = [judged_share(_short(text), mean_share(judge.find(text, MIGRATED).processes.values), "below", (text,))
             for text in cells]  # fmt: skip
     effects = [
@@ -155,7 +155,7 @@ def s15(judge: Judge) -> Verdict:
     slower = (
         f"the call of those that migrated over that of those that did not: {'; '.join(part.text for part in effects)}"
         if effects
-        else "too few migrated to see what that does to the call"
+        else "too few migrated to see how that affects the call"
     )
     reason = (
         f"Share of launches after which the parent is on another CPU, each condition alone"
@@ -222,5 +222,5 @@ def s23(judge: Judge) -> Verdict:
     apart_ns = quantile_interval(a.processes.values).value - quantile_interval(b.processes.values).value
     if abs(apart_ns) > step_ns:
         return judged
-    within = f" They differ by no more than one step of the clock ({format_duration(step_ns)})."
+    within = f" They differ by at most one step of the clock ({format_duration(step_ns)})."
     return replace(judged, status=Status.UNKNOWN, reason=judged.reason + within)

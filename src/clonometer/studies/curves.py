@@ -61,7 +61,7 @@ def _bendersky(measured: Measurements) -> Iterator[Curve]:
         ]
         if heaps:
             large.append(_line_of(label, heaps, 1e3))
-    until = "Until the call returns, warm, against the heap that was written before"
+    until = "Until the call returns, warm, against the heap written beforehand"
     for name, title, caption, lines in (
         ("heap", "Launch time as a function of the memory image", f"{until}; diamonds: published (2018).", small),
         ("large-heap", "Launch time with larger heaps", f"{until}.", large),
@@ -145,7 +145,7 @@ def _figure_1(judge: Judge) -> Curve:
 def _figure_2(judge: Judge) -> Curve:
     whole = by_numbers(judge.measured)
     fits = {kind: fit(judge, whole, kind, 2) for kind in (THREAD, PROCESS)}
-    caption = f"{whole.held} workers; time in ms: {_equations(fits)}; diamonds: the study's polynomials, taken as days."
+    caption = f"{whole.held} workers; time in ms: {_equations(fits)}; diamonds: the study's polynomials, read as days."
     lines = _lines(whole, fits, _published_quadratics())
     return _curve(2, "numbers, with quadratic fits", caption, "N", lines, joined=False)
 

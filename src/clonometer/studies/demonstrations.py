@@ -47,7 +47,7 @@ class Demo:
         """The command that compiles it."""
         match = _BUILD.search(self.source)
         if match is None:
-            raise InputError(f"{self.file} does not say how it is built")
+            raise InputError(f"{self.file} does not say how to build it")
         return match.group(1)
 
     @property
@@ -70,7 +70,7 @@ class Demo:
             self.explain(values)
         except (KeyError, ValueError, ArithmeticError) as error:
             what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
-            raise DriverError(f"the demo {self.name} did not end well: {what}", "try again") from None
+            raise DriverError(f"the demo {self.name} failed: {what}", "try again") from None
         return values
 
 
@@ -101,10 +101,10 @@ def _whole(values: Values, name: str) -> int:
 def _task_ids(values: Values) -> list[str]:
     return [
         f"main is task {values['main_tid']} of process {values['main_pid']}, whose parent is {values['main_ppid']}.",
-        f"The thread is task {values['thread_tid']} of process {values['thread_pid']}: getpid names the group of "
-        f"threads that a task belongs to, gettid the task. Its parent is {values['thread_ppid']}, as main's is: a "
-        "thread is not a child of the one that made it.",
-        f"The child of fork is task {values['child_tid']} of process {values['child_pid']}, a group of its own, and "
+        f"The thread is task {values['thread_tid']} of process {values['thread_pid']}: getpid returns the thread "
+        f"group that a task belongs to, gettid the task itself. Its parent is {values['thread_ppid']}, as main's is: "
+        f"a thread is not a child of the thread that created it.",
+        f"The child of fork is task {values['child_tid']} of process {values['child_pid']}, a separate group, and "
         f"its parent is {values['child_ppid']}.",
     ]
 
@@ -114,7 +114,7 @@ def _clone_vm(values: Values) -> list[str]:
         f"Without CLONE_VM the child wrote 42 and the parent still reads {values['without_vm']}: the child wrote to "
         "its own copy of the page.",
         f"With CLONE_VM the parent reads {values['with_vm']}: there is only one memory.",
-        "Everything else is the same call. That flag alone makes the difference between a process's memory and a "
+        "Everything else is the same call. That flag alone is the difference between a process's memory and a "
         "thread's.",
     ]
 
@@ -145,9 +145,10 @@ def _clone_thread(values: Values) -> list[str]:
     return [
         f"Without CLONE_THREAD the task {values['without_thread_tid']} is process {values['without_thread_pid']}, a "
         f"child of {values['parent_pid']}. waitpid reaped it (error {values['without_thread_wait_error']}).",
-        f"With CLONE_THREAD the task {values['with_thread_tid']} belongs to process {values['with_thread_pid']}, that "
-        f"of the one that made it. waitpid says {refused} ({name}).",
-        "So the end of a thread is learned otherwise. The kernel clears the word that CLONE_CHILD_CLEARTID names and "
+        f"With CLONE_THREAD the task {values['with_thread_tid']} belongs to process {values['with_thread_pid']}, "
+        f"that of its creator. waitpid says {refused} ({name}).",
+        "So the end of a thread is learned in another way. The kernel clears the word that CLONE_CHILD_CLEARTID "
+        "names and "
         "wakes whoever waits there with futex: that is what pthread_join does.",
     ]
 
@@ -156,13 +157,15 @@ def _argument_race(values: Values) -> list[str]:
     threads, wrong = _whole(values, "address_threads"), _whole(values, "address_wrong")
     lines = [
         f"All {threads:,} threads were given the same address, {values['address']}: that of the loop variable. "
-        f"{wrong:,} of them found another number there than the one that was meant for them.",
+        f"{wrong:,} of them read a number there that was not meant for them.",
     ]
     if wrong == 0:
-        lines.append("None was wrong this time: each thread ran before the loop went on. That is luck, not order.")
+        lines.append(
+            "None was wrong this time: each thread ran before the loop continued. That is luck, not a guarantee."
+        )
     else:
-        lines.append("The loop had gone on before they ran. How many are wrong differs from run to run.")
-    for name, way in (("value", "number itself, as a pointer,"), ("element", "address of an element of its own,")):
+        lines.append("The loop had continued before they ran. How many are wrong differs from run to run.")
+    for name, way in (("value", "number itself, as a pointer,"), ("element", "address of a separate element,")):
         lines.append(
             f"Given the {way} {_whole(values, f'{name}_wrong'):,} of {_whole(values, f'{name}_threads'):,} are wrong."
         )
@@ -173,11 +176,11 @@ def _crash(values: Values) -> list[str]:
     workers = _whole(values, "workers")
     return [
         f"As processes: one of {workers} was killed by signal {values['process_signal']}; "
-        f"{values['processes_alive']} of the other {workers - 1} went on working.",
+        f"{values['processes_alive']} of the other {workers - 1} continued working.",
         f"As threads: one of {workers} crashed, and the process was killed by signal {values['thread_signal']}; "
-        f"{values['threads_alive']} of the others went on working.",
+        f"{values['threads_alive']} of the others continued working.",
         "A signal such as SIGSEGV ends the whole process, and all of its threads with it. A parent that waits sees the "
-        "death of a process; nobody is left to see that of a thread.",
+        "death of a process; nobody is left to see the death of a thread.",
     ]
 
 
@@ -189,8 +192,8 @@ def _cow(values: Values) -> list[str]:
         f"fork returned after {values['fork_us']} µs with {pages * 4 // 1024} MiB in the parent; copying as much with "
         f"memcpy took {values['memcpy_us']} µs.",
         f"The child read all {pages:,} pages: {_whole(values, 'faults_reading'):,} page faults, nothing copied.",
-        f"It wrote to {written:,} of them: {faults:,} page faults, one a page (a few more are its stack's and its "
-        f"page tables'). The first write to a page took {first:,} ns on average, the second {second:,} ns.",
+        f"It wrote to {written:,} of them: {faults:,} page faults, one per page (a few more are for its stack and "
+        f"page tables). The first write to a page took {first:,} ns on average, the second {second:,} ns.",
         f"The parent still reads {values['parent_still_reads']} where the child wrote 2.",
     ]
 
@@ -198,10 +201,10 @@ def _cow(values: Values) -> list[str]:
 def _flags(values: Values) -> list[str]:
     shared = [flag for flag in values["thread_flags"].split(" | ") if flag not in values["fork_flags"]]
     return [
-        f"fork asks {values['fork_call']} for {values['fork_flags']}.",
-        f"pthread_create asks {values['thread_call']} for {values['thread_flags']}.",
-        f"What only the thread asks for: {', '.join(shared)}. Each of the first ones is something that is shared "
-        "instead of copied.",
+        f"fork calls {values['fork_call']} with {values['fork_flags']}.",
+        f"pthread_create calls {values['thread_call']} with {values['thread_flags']}.",
+        f"What only the thread requests: {', '.join(shared)}. Each of the first ones shares something instead of "
+        f"copying it.",
         f"System calls of parent and task together, for one launch: fork, _exit and waitpid "
         f"{values['fork_system_calls_first']} the first time and {values['fork_system_calls_next']} later; "
         f"pthread_create, pthread_exit and pthread_join {values['thread_system_calls_first']} the first time and "
@@ -212,13 +215,13 @@ def _flags(values: Values) -> list[str]:
 def _stack_cache(values: Values) -> list[str]:
     threads = _whole(values, "threads")
     return [
-        f"{threads} threads alive at once: each got a stack of its own, with {values['fresh_faults']} page faults a "
+        f"{threads} threads alive at once: each got a new stack, with {values['fresh_faults']} page faults per "
         f"thread; half of the pthread_create calls took less than {values['fresh_us']} µs.",
-        f"{threads} threads one after another: {values['same_stack']} of {threads - 1} stood on the stack of the one "
-        f"before, with {values['reused_faults']} page faults a thread; half of the calls took less than "
+        f"{threads} threads one after another: {values['same_stack']} of {threads - 1} ran on the previous thread's "
+        f"stack, with {values['reused_faults']} page faults per thread; half of the calls took less than "
         f"{values['reused_us']} µs.",
-        "The library keeps up to 40 MiB of stacks. A loop of create and join therefore measures the reused kind, a "
-        "server's first burst the other.",
+        "The library keeps up to 40 MiB of stacks. A loop of create and join therefore measures reused stacks; a "
+        "server's first burst gets new ones.",
     ]
 
 
@@ -227,8 +230,8 @@ def _fork_in_threads(values: Values) -> list[str]:
     seen = "waited for the lock until it gave up (ETIMEDOUT)" if timed_out else f"got {values['plain_error']}"
     return [
         f"The parent had {values['plain_tasks_in_parent']} threads when it forked, the child has "
-        f"{values['plain_tasks_in_child']}: fork copies only the one that called it.",
-        f"The lock was held by the other one. The child {seen}: the owner does not exist there, and nobody will ever "
+        f"{values['plain_tasks_in_child']}: fork copies only the thread that called it.",
+        f"The other thread held the lock. The child {seen}: the owner does not exist there, and nobody will ever "
         "unlock it. malloc, stdio and most libraries hold such locks.",
         f"With pthread_atfork, which takes the lock before the fork, the child's attempt returned "
         f"{values['atfork_error']}. Otherwise a child of a program with threads should do nothing but exec.",
@@ -239,20 +242,21 @@ def _stack_overrun(values: Values) -> list[str]:
     numbers = _whole(values, "numbers")
     ended = "ended without an error" if values["shared_signal"] == "0" else f"got signal {values['shared_signal']}"
     return [
-        f"In one memory, as threads are, the task that ran out of its stack {ended}: it wrote to the stack below, and "
+        f"With shared memory, like threads, the task that overran its stack {ended}: it wrote to the stack below, and "
         f"{_whole(values, 'shared_wrong'):,} of the neighbour's {numbers:,} numbers were no longer 42.",
-        f"In memories of their own, as processes are, {values['copied_wrong']} were wrong (signal "
+        f"With separate memory, like processes, {values['copied_wrong']} were wrong (signal "
         f"{values['copied_signal']}): the same addresses were the task's own copy of the pages.",
-        f"In one memory with a guard page between the stacks {values['guarded_wrong']} were wrong: the task was killed "
+        f"With shared memory and a guard page between the stacks, {values['guarded_wrong']} were wrong: the task was "
+        f"killed "
         f"by signal {values['guarded_signal']} when it touched that page. pthread_create puts one below each stack "
-        "that it makes itself, and none below a stack that it is given.",
+        f"that it allocates, but not below a stack that it is given.",
     ]
 
 
 DEMOS: tuple[Demo, ...] = (
     Demo(
         "task-ids",
-        "What getpid, gettid and getppid say of a process and of a thread",
+        "What getpid, gettid and getppid return in a process and in a thread",
         "Which of the three differ between main, its thread and its child?",
         _task_ids,
     ),
@@ -282,7 +286,7 @@ DEMOS: tuple[Demo, ...] = (
     ),
     Demo(
         "argument-race",
-        "Threads that are given the address of the loop variable",
+        "Threads that get the address of the loop variable",
         "Thread i should read i. How many of 1,000 read something else?",
         _argument_race,
     ),
@@ -290,14 +294,14 @@ DEMOS: tuple[Demo, ...] = (
     Demo("cow", "Pages are copied only when they are written", "When is memory copied: at fork, or later?", _cow),
     Demo(
         "flags",
-        "What fork and pthread_create ask of clone, as the kernel saw it",
-        "Which call is really made, and with which flags?",
+        "What fork and pthread_create request from clone, as the kernel saw it",
+        "Which call do they really make, and with which flags?",
         _flags,
     ),
     Demo(
         "stack-cache",
-        "Threads stand on the stacks of threads that have gone",
-        "Is a new stack made for each thread?",
+        "Threads reuse the stacks of threads that have ended",
+        "Does each thread get a new stack?",
         _stack_cache,
     ),
     Demo(

@@ -34,7 +34,7 @@ def _computed(item: Item, judge: Judge) -> list[FigureRow]:
     except MissingEvidenceError as error:
         return [FigureRow(item.id, value, None, None, None, str(error), ()) for value in item.values]
     return [
-        FigureRow(item.id, value, None, None, None, "one of the two may be zero: there is no ratio", cells)
+        FigureRow(item.id, value, None, None, None, "one of the two may be zero, so there is no ratio", cells)
         if interval is None
         else FigureRow(item.id, value, *interval.ends, "", cells)
         for value, (interval, cells) in zip(item.values, values_and_cells, strict=True)

@@ -74,7 +74,7 @@ class Judge:
     def ratio(self, a: Evidence, b: Evidence) -> Interval:
         """A's median over B's."""
         if no_ratio_of(a, b) is not None:
-            raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, and there is no ratio to nothing")
+            raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, so there is no ratio")
         return ratio_of(a, b, seed=self._seed)
 
     def difference(self, a: Evidence, b: Evidence) -> Interval:

@@ -47,7 +47,7 @@ _LAUNCHES = (
         first_only=("stack_cache",),
     ),
     Design(
-        "the pages of a stack of its own",
+        "the pages of a separate stack",
         {**_TEMPERATURE, "stack_kind": ("user_4k", "user_huge"), "mlockall": ("", "yes")},
         {"stack_bytes": "8MiB"},
         ("stack_kind", "stack_bytes"),

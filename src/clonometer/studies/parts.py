@@ -70,7 +70,7 @@ def say_shrunk(shrunk: Iterable[Shrunk]) -> list[str]:
     """Say what was made smaller, in sentences."""
     return [
         f"{approximate_bytes(change.planned_bytes)} in the parent was made {approximate_bytes(change.bytes)} "
-        f"({change.reason}); figures of the larger are not given."
+        f"({change.reason}); no figures are given for the larger size."
         for change in shrunk
     ]
 
@@ -88,7 +88,7 @@ def load_part(
     small = f"{name}-quick"
     plan = load_plan(small if quick and small in plan_names() else name, catalogue)
     most = inf if available_bytes is None else _MEMORY_SHARE * available_bytes
-    why = "this machine has no more memory to spare"
+    why = "this machine has no more memory available"
     if quick and most > _QUICK_PARENT_BYTES:
         most, why = float(_QUICK_PARENT_BYTES), "--quick"
     shrunk: list[Shrunk] = []

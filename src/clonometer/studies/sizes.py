@@ -72,7 +72,7 @@ def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[
             sides = ", ".join(
                 f"{_inverse(pair).text} with {_heap(size)}" for size, pair in ((less, below), (more, above))
             )
-            return f"with some {_about(heap)} of heap ({sides})", (*below.cells, *above.cells)
+            return f"with about {_about(heap)} of heap ({sides})", (*below.cells, *above.cells)
     others = [
         pair
         for pair in _pairs(judge, quantity)
@@ -125,11 +125,11 @@ def _where(given: str | None, judge: Judge, published: float, quantity: str) -> 
     """Say which condition gives the number, or what those that were measured give."""
     if given is not None:
         return (
-            f"This machine gives {published:g} times {given}. That is this machine's arithmetic, and not why the study "
-            "had that number."
+            f"This machine gives {published:g} times {given}. That holds on this machine, and does not explain the "
+            f"study's number."
         )
     ratios = sorted((_inverse(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value or 0.0)
     if not ratios:
-        return f"No other condition was measured that might give {published:g} times."
+        return f"No other condition was measured that could give {published:g} times."
     least, most = ratios[0].text, ratios[-1].text
     return f"None of {len(ratios)} conditions gives {published:g} times here: they give {least} to {most}."

@@ -49,10 +49,10 @@ class Size(OfInterval):
     """How large what a claim gives a size of is here."""
 
     published: Annotated[float, "The study's number."]
-    value: Annotated[float, "Ours over it."]
+    value: Annotated[float, "The figure measured here, over it."]
     low: Annotated[float, Mark.UNWRITTEN]
     high: Annotated[float, Mark.UNWRITTEN]
-    agrees: Annotated[Status, OneOf(_OF_PARTS), "Whether ours is the study's, give or take a quarter."]
+    agrees: Annotated[Status, OneOf(_OF_PARTS), "Whether the figure measured here equals the study's within a quarter."]
     given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
 
 
@@ -104,10 +104,11 @@ class FigureRow:
     cells: tuple[str, ...]
 
     @computed_field(
-        "Ours over the published number, or over the middle of its range on a logarithmic scale.", after="high"
+        "The figure measured here over the published number, or over the middle of its range on a logarithmic scale.",
+        after="high",
     )
     def ratio(self) -> float | None:
-        """Ours over the published number, or over the middle of its range on a logarithmic scale.
+        """The figure measured here over the published number, or over the middle of its range on a logarithmic scale.
 
         None where either is missing: of what was published in words alone nothing can be said in numbers. Nor is there
         a ratio of what may be zero, or to a figure that was taken under strace, which is mostly strace's.
@@ -234,7 +235,9 @@ class Reconciliation:
     pairing: Annotated[Pairing, Mark.MERGED, _ASKED]
     sentence: Annotated[str, "The answer in one sentence."]
     bases: Annotated[tuple[Pair, ...], "For each quantity the pair that others are held against, as far as measured."]
-    right: Annotated[tuple[str, ...], "The sides that are right by these; none where they disagree or nobody can tell."]
+    right: Annotated[
+        tuple[str, ...], "The sides that are right by these; none where they disagree or the data cannot tell."
+    ]
     reversed_by: Annotated[
         tuple[Pair, ...], "The pairs whose sign is against the base's, those that differ least from it first."
     ]
@@ -245,7 +248,7 @@ class Reconciliation:
         "For each quantity those of the factorials; a design that was not complete has none.",
     ]
     untried: Annotated[
-        tuple[str, ...], "Suspected conditions that this machine does not let be set, with the reason."
+        tuple[str, ...], "Suspected conditions that cannot be set on this machine, with the reason."
     ] = ()
     next: Annotated[Suggestion | None, Mark.OPTIONAL, "The command that shows it reversed, or looks further."] = None
 

@@ -175,5 +175,5 @@ def tally(parts: Sequence[JudgedPart]) -> str:
     alone = [part.outcome() for part in parts]
     among = [part.outcome(len(parts)) for part in parts]
     if len(set(alone)) == 1:
-        return "" if len(parts) == 1 or alone[0] != Status.UNKNOWN else f" (unclear in all {len(parts)})"
-    return f" (yes in {alone.count(Status.HOLDS)} of {len(parts)}, surely no in {among.count(Status.FAILS)})"
+        return "" if len(parts) == 1 or alone[0] != Status.UNKNOWN else f" (cannot tell in all {len(parts)})"
+    return f" (yes in {alone.count(Status.HOLDS)} of {len(parts)}, certainly no in {among.count(Status.FAILS)})"

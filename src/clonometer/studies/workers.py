@@ -184,7 +184,7 @@ def _u5(judge: Judge) -> list[Computed]:
     each = by_workers(judge.measured, "whole_each_ns")
     cpus = judge.measured.cpus
     if cpus < 2:
-        raise MissingEvidenceError("work.factor: there is but one CPU here, on which more workers gain nothing")
+        raise MissingEvidenceError("work.factor: there is only one CPU here, on which more workers gain nothing")
     if cpus not in each.x or 1 not in each.x:
         raise MissingEvidenceError(f"work.factor: 1 and {cpus} workers were not both measured")
     figures: list[Computed] = []

@@ -36,17 +36,17 @@ _BACKENDS = TraceBackends(
     means={
         **TRACEPOINTS,
         "own": "perf events of the parent alone: its own switches and page faults",
-        "none": "stamps in user code only",
+        "none": "timestamps in user code only",
     },
     cannot_see={
         "tracepoints": ("interrupts: their time counts in the part that they interrupt",),
         "own": (
             "system calls and wake-ups: only the parent's switches separate the call, the wait and the reaping",
             "how long page faults take, and their cause",
-            "the child, except its own stamps: its waiting, its faults, its exit",
+            "the child, except its timestamps: its waiting, its faults, its exit",
         ),
         "stamps": (
-            "everything inside the kernel: parts are what lies between two stamps",
+            "everything inside the kernel: each part lies between two timestamps",
             "who waited for a CPU, page faults, system calls, exit and reaping",
         ),
     },
@@ -98,13 +98,15 @@ def admit(target: Target, catalogue: Catalogue) -> None:
     workload = catalogue.workloads[target.workload]
     if not is_launch(workload.family):
         raise UsageError(
-            f"{workload.id} launches no task, so that it has no anatomy",
+            f"{workload.id} launches no task, so it cannot be explained",
             f"what can be explained: {', '.join(launching(catalogue))}",
         )
     if "reaped_ns" not in workload.quantities:
-        raise UsageError(f"nobody waits for what {workload.id} launches: there is no end to explain")
+        raise UsageError(f"nothing waits for what {workload.id} launches, so there is no end to explain")
     if target.condition.get("detached") == "yes":
-        raise UsageError("nobody waits for a detached thread: its launch has no end to explain", "detached=no has one")
+        raise UsageError(
+            "nothing waits for a detached thread, so its launch has no end to explain", "detached=no has one"
+        )
     if target.condition.get("concurrency", 1) not in (1, None):
         raise UsageError("launches are explained one at a time", "leave concurrency at 1")
     if not workload.available:
@@ -222,7 +224,7 @@ def _counted(tracer: Tracer, target: Target, wanted: str | None, tier: str) -> C
             return Counters(wanted, reason=trace.refused.removeprefix(none), missing=dict(trace.counters_refused))
         traces.append(trace)
     if not any(any(True for _ in traced_launches(trace)) for trace in traces):
-        return Counters(wanted, reason=f"no launch could be seen whole: {traces[0].lost:,} events were lost")
+        return Counters(wanted, reason=f"no launch could be traced completely: {traces[0].lost:,} events were lost")
     return counters_of(wanted, traces)
 
 
@@ -253,19 +255,23 @@ def _notes(
     notes = [calls] if calls is not None else []
     if light:
         notes.append(
-            "in the budget, short system calls count as user code: to trace each would slow a short launch too much; "
-            "the system calls and the timelines come from separate launches, traced in full"
+            "in the budget, short system calls count as user code, because tracing each would slow a short launch "
+            "too much; the system calls and the timelines come from separate launches, traced in full"
         )
     if lost > 0:
         kept = "launches of that time are left out" if left_out else "parts of some launches may be wrong"
         notes.append(f"{lost:,} {'event was' if lost == 1 else 'events were'} lost even with more room: {kept}")
     if left_out > 0:
-        were = "launch was not seen whole and is" if left_out == 1 else "launches were not seen whole and are"
+        were = (
+            "launch was not traced completely and is"
+            if left_out == 1
+            else "launches were not traced completely and are"
+        )
         notes.append(f"{left_out:,} traced {were} left out: events are missing")
     if overhead > 0.15:
         notes.append(
             f"tracing made launches {overhead:.0%} longer: parts with many events (system calls, faults) are too long"
         )
     if unexplained > 0.1:
-        notes.append(f"{unexplained:.0%} of the time is in no part: something else ran, or events are missing")
+        notes.append(f"{unexplained:.0%} of the time belongs to no part: something else ran, or events are missing")
     return notes

@@ -124,7 +124,7 @@ _OWN_NAMES = ("page_faults", "context_switches", "major_faults")
 _OWN_COUNTS = {"minor_fault": (1, 0, 0), "major_fault": (1, 0, 1), "switched_out": (0, 1, 0)}
 _OWN_MISSING = dict.fromkeys(
     ("cpu_clock_ns", "cpu_migrations"),
-    "an ordinary user's perf is read at no event; only faults and switches are events themselves",
+    "for an ordinary user, counters cannot be read at events; only faults and switches are events themselves",
 )
 
 

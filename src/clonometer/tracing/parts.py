@@ -43,9 +43,9 @@ _LAUNCH = (
     Part("until_task_ran", "until the task ran",
          "until the first instruction of the new task's own code", "waits to run", "child"),
     Part("child_starts", "first steps in the kernel",
-         "from its first moment on a CPU to user code", "to and from sleep", "child"),
+         "from first running on a CPU to user code", "to and from sleep", "child"),
     Part("child_cow", "faults: copy on write",
-         "its writes to pages that it shares with the parent", "page faults", "child"),
+         "its writes to pages shared with the parent", "page faults", "child"),
     Part("child_stack", "faults: stack", "its stack's pages, touched for the first time", "page faults", "child"),
     Part("child_file", "faults: file", "code and data that are mapped from a file", "page faults", "child"),
     Part("child_other_faults", "faults: other memory",
@@ -62,7 +62,7 @@ _LAUNCH = (
          "streams that are written out", "exit, reaping", "child"),
     Part("child_program", "program: all its user code", "loader, the C library's start, main and exit of a program "
          "in which these places cannot be noted", "user code", "child"),
-    Part("child_calls", "system calls", "its calls but those that exec or exit", "other system calls", "child"),
+    Part("child_calls", "system calls", "its calls except exec and exit", "other system calls", "child"),
     Part("child_exec", "exec", "inside execve, which replaces the program", "exec", "child"),
     Part("child_exit", "exit", "from its last call until it has left the CPU for good", "exit, reaping", "child"),
     Part("until_image_entered", "until the program's entry",
@@ -72,7 +72,7 @@ _LAUNCH = (
     Part("until_image_ended", "until main's end",
          "until the last line of the new program's main", "user code", "child"),
     Part("away", "the parent is off the CPU",
-         "the child's life from its first own instruction, as far as the parent slept meanwhile", UNEXPLAINED, "child"),
+         "the child's life from its first instruction, while the parent was asleep", UNEXPLAINED, "child"),
     Part("parent_waits", "waits to run again", "woken, but not on a CPU yet", "waits to run", "parent"),
     Part("reaping", "reaps",
          "on a CPU again, inside the call that waited, until that returns", "exit, reaping", "parent"),
@@ -81,12 +81,12 @@ _LAUNCH = (
 
 _LIFE = (
     # Of the tier that has only what /proc tells.
-    Part("not_begun", "before its first stamp", "not launched yet, or not at its own first instruction", "launching"),
+    Part("not_begun", "before its first timestamp", "not launched yet, or not at its first instruction", "launching"),
     Part("on_cpu", "on a CPU", "CPU time, of user code and kernel together", "user code"),
     Part("blocked", "blocked", "neither on a CPU nor ready: locks, writing, page faults together", "blocked"),
     # Of the tier that sees all.
     Part("not_launched", "not launched yet", "the program is still busy before this worker's launch", "launching"),
-    Part("starts", "first steps in the kernel", "from its first moment on a CPU to user code", "launching"),
+    Part("starts", "first steps in the kernel", "from first running on a CPU to user code", "launching"),
     Part("user", "user code", "own instructions: dividing, formatting, the C library", "user code"),
     Part("write", "write()", "on a CPU inside write", "system calls"),
     Part("write_wait", "blocked in write()",
@@ -96,7 +96,7 @@ _LIFE = (
     Part("fault", "page faults", "on a CPU inside a page fault", "page faults"),
     Part("fault_wait", "blocked in page faults", "asleep inside a page fault", "page faults"),
     Part("mmap_lock", "waiting for mmap lock",
-         "from asking for the lock of the address space until it is had", "page faults"),
+         "from requesting the lock of the address space until it is acquired", "page faults"),
     Part("memory_call", "memory calls", "on a CPU inside mmap, munmap, brk, mprotect or madvise", "page faults"),
     Part("other_call", "other system calls", "on a CPU inside any other call", "system calls"),
     Part("other_wait", "blocked elsewhere", "asleep inside any other call", "blocked"),
@@ -107,7 +107,7 @@ _LIFE = (
 
 _CPUS = (
     Part("launching", "the program launches", "the starter inside fork, clone or clone3", "launching"),
-    Part("starter", "the program, else", "the starter's own code, faults, reaping", "launching"),
+    Part("starter", "the program, otherwise", "the starter's own code, faults, reaping", "launching"),
     Part("withheld", "other programs",
          "workers wait, but another program, or the scheduler, keeps a CPU from them", "waiting to run"),
     Part("idle", "nothing to run", "CPUs for which there is no worker: blocked, ended or not launched", "ended"),

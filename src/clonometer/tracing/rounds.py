@@ -47,7 +47,7 @@ class Rounds:
     traced_ns, untraced_ns
         Durations of all launches on either side.
     left_out
-        Processes that were listened to of which no launch was seen whole; they are in nothing of the above.
+        Processes that were listened to of which no launch was traced completely; they are in nothing of the above.
     """
 
     wanted: int
@@ -60,7 +60,7 @@ class Rounds:
     left_out: int = 0
 
     def take(self, trace: Trace, launches: Iterable[Launch] | None = None) -> bool:
-        """Keep a process if one of its launches, by default of all, was seen whole; else count it."""
+        """Keep a process if one of its launches, by default of all, was traced completely; else count it."""
         seen = list(traced_launches(trace, launches))
         if seen:
             self.traces.append(trace)

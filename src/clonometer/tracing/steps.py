@@ -43,7 +43,7 @@ def count_steps(tracer: Tracer, target: Target, catalogue: Catalogue) -> Program
     except DriverError as error:
         return ProgramSteps(reason=error.message)
     if counted["errno"][0] != 0:
-        return ProgramSteps(reason="the program cannot be stepped by ptrace: a seccomp filter or yama forbids it")
+        return ProgramSteps(reason="ptrace cannot step the program: a seccomp filter or yama forbids it")
     costs = [float(cost) for cost in timed["cpuid_ns"]]
     return ProgramSteps(
         instructions=int(counted["instructions"][0]),

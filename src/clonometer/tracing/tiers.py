@@ -12,8 +12,8 @@ from clonometer.tracing.types import Tier
 
 #: The ways of the tier that sees most, in words.
 TRACEPOINTS = {
-    "fast": "kernel tracepoints, noted by bpf programs",
-    "tracepoints": "kernel tracepoints, by perf rings",
+    "fast": "kernel tracepoints, recorded by bpf programs",
+    "tracepoints": "kernel tracepoints, through perf rings",
 }
 _Tier = TypeVar("_Tier", bound=Tier)
 

@@ -156,7 +156,7 @@ def summary(compared: Compared) -> str:
     like = sum(row.like_rest for row in rows)
     words = counts_of_verdicts(rows)
     if like:
-        words.append(f"{like} of these moved with everything else, so suspect the machine, not the row")
+        words.append(f"{like} of these moved with all others, so suspect the machine, not the row")
     known = known_noise(compared.moments, compared.stored)
     sentences = [f"{counted(len(rows), 'row')}: {', '.join(words)}.", _if_quiet(compared), known]
     return " ".join(text for text in sentences if text)
@@ -170,8 +170,8 @@ def _if_quiet(compared: Compared) -> str:
     least, most = format_share(min(turning)), format_share(max(turning))
     ends = least if least == most else f"{least} to {most}"
     return (
-        f"{counted(len(turning), 'row')} changed if two runs of this machine differ by less than {ends} (by row: "
-        "--wide)."
+        f"{counted(len(turning), 'row')} changed if the noise between runs is below {ends}, depending on the row "
+        f"(--wide)."
     )
 
 
@@ -220,11 +220,11 @@ def known_noise(moments: str, stored: StoredRuns | None) -> str:
         return f"Noise between runs: from {len(stored.files)} other runs{where} ({boots}over {over}{without})."
     if moments != UNKNOWN:
         return ""
-    beside = f" The other runs in their folder do not tell it: {left_out}." if left_out else ""
+    beside = f" The other runs in their folder do not show it: {left_out}." if left_out else ""
     return (
-        "How much two runs of this machine differ is not known: no row has a verdict, and intervals hold within these "
-        f"two runs only.{beside} 'clonometer noise --json' measures it, --noise takes it; three runs more in the same "
-        "folder tell it too."
+        "The noise between runs of this machine is not known: no row has a verdict, and intervals hold only within "
+        f"these two runs.{beside} 'clonometer noise --json' measures it for --noise; three more runs in the same "
+        "folder show it too."
     )
 
 
@@ -233,8 +233,8 @@ _ASSUMPTIONS = {
     GIVEN: ", if runs of this machine differ by as much as --noise says",
     MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",
     STORED: ", if runs differ by as much as the stored ones did",
-    OF_RUNS: ": the runs of each side say how far runs are apart",
-    OF_HOSTS: ": the hosts of each group say how far hosts are apart",
+    OF_RUNS: ": the runs of each side show the noise between runs",
+    OF_HOSTS: ": the hosts of each group show how much hosts differ",
 }
 
 
@@ -254,7 +254,7 @@ def shifts_text(shifts: Sequence[CommonShift]) -> str:
     control = next((shift for shift in shifts if shift.of == "control"), None)
     apart = f"; clocks and empty loops {_times(control.ratio)}" if control else ""
     if not parts:
-        return f"One condition alone does not show whether the machine itself was slower{apart}."
+        return f"One condition alone cannot show whether the machine itself was slower{apart}."
     return f"Overall: {', '.join(parts)}{apart}."
 
 
@@ -290,7 +290,7 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
     is_another_boot = any(difference.key == BOOT for difference in differences)
     keys = list(dict.fromkeys(difference.key for difference in differences if difference.key != BOOT))
     if not keys:
-        boot = " The machine was booted between them." if is_another_boot else ""
+        boot = " The machine was rebooted between them." if is_another_boot else ""
         return f"Same machine and settings, as far as they were recorded.{boot}"
     kept = set(keys if most is None else _kept(keys, most))
     changes_of: dict[str, list[str]] = {key: [] for key in keys if key in kept}

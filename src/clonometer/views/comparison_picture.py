@@ -59,7 +59,7 @@ def pair_panel(pair: ComparedPair, number: int = 0, most: int | None = None) -> 
         for name in [", ".join((*row_parts(row), stage_text(row)))]
     ]
     caption = "Grey tick: how much all other conditions changed." if any(p["rest"] is not None for p in points) else ""
-    title, axis_title = f"{pair.other} against {pair.base}", "times as long as the base"
+    title, axis_title = f"{pair.other} compared with {pair.base}", "times as long as the base"
     return ratios_panel(f"ratios-{number}", title, points, axis_title, caption=caption) if points else None
 
 

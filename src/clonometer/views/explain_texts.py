@@ -34,7 +34,9 @@ def difference_sentence(versus: Versus) -> str:
 def _greatest(parts: Sequence[BudgetPart | RatioPart]) -> str:
     greatest = sorted(parts, key=lambda part: -part.share)[:_NAMED]
     return ", ".join(
-        f"{format_share(part.share)} {_with_who(part_of(part.part))}" for part in greatest if part.share >= _LEAST_SHARE
+        f"{format_share(part.share)} in {_with_who(part_of(part.part))}"
+        for part in greatest
+        if part.share >= _LEAST_SHARE
     )
 
 

@@ -146,7 +146,7 @@ _DECIDED = {
     Status.DEPENDS: "The claim is right under some conditions and wrong under others",
     Status.UNKNOWN: "The measurements are compatible with both answers",
 }
-_TALLY = re.compile(r"\(yes in (\d+) of (\d+), surely no in (\d+)\)")
+_TALLY = re.compile(r"\(yes in (\d+) of (\d+), certainly no in (\d+)\)")
 
 
 def why_text(claim: ClaimEntry) -> str:

@@ -162,7 +162,7 @@ def test_what_one_side_leaves_to_the_next_is_no_verdict_and_never_the_same() -> 
     assert row.order_p is not None
     assert row.order_p < 0.01
     assert row.reason is not None
-    assert "the order matters: the change is 0% where A comes first and -8% where B does" in row.reason
+    assert "the order matters: the change is 0% when A comes first and -8% when B does" in row.reason
     # B's own 4% is hidden by what it leaves to A: the pairs together are the same, and it is not said.
     hidden = [change + 0.015 * (-1) ** pair for pair, change in enumerate(scattered(0.0, 60, 0.003))]
     [row] = judged(hidden).rows
@@ -258,7 +258,7 @@ def test_nothing_is_the_same_where_a_setting_may_never_have_been_switched() -> N
     result = judge_run(run, "")
     [row] = result.rows
     assert (row.verdict, row.allowed, result.verdict) == ("unknown", None, Gate.UNKNOWN)
-    assert row.reason == "it is not known whether do switched anything: it names no file"
+    assert row.reason == "it is not known whether do changed anything: it names no file"
     run.metadata["settings"][0]["not_verified"] = None
     [row] = judge_run(run, "").rows
     assert (row.verdict, row.allowed) == ("equal", True)

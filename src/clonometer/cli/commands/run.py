@@ -213,7 +213,7 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, 
     if len(troubled) > 5:
         lines.append(f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json")
     files = [str(outcome.path), *([str(outputs.report)] if outputs.report is not None else [])]
-    kept = f"; the previous run is {outcome.previous}" if outcome.previous is not None else ""
+    kept = f"; the old run is {outcome.previous}" if outcome.previous is not None else ""
     lines += wrap(f"Wrote {' and '.join(files)}{kept}.", plain_width())
     if outcome.status == "partial":
         other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")

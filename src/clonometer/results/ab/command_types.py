@@ -34,7 +34,7 @@ class CommandStart:
     wall_time: Annotated[Count, "In ns."]
     cpu_time: Annotated[Count, "In ns."]
     peak_memory: Annotated[Count, "In bytes."]
-    empty: Annotated[Count, "What the empty program took that was launched just before, in ns."]
+    empty: Annotated[Count, "The time of the empty program that was launched just before, in ns."]
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,29 @@ class CommandRow:
     quantity: Annotated[
         str,
         OneOf(QUANTITIES),
-        "wall_time: from before the start until the end was waited for. cpu_time: user and system, of the command and "
-        "of the children that it waited for. peak_memory: resident, of the largest of these.",
+        "wall_time: from before the start until the end was waited for. cpu_time: user and system time of the "
+        "command and of the children that it waited for. peak_memory: resident, of the largest of these.",
     ]
     unit: Literal["ns", "bytes"]
     change: Annotated[Change[CommandMedian], Mark.MERGED, PAIRED, Ge(0)]
     drifts: DRIFTS
     net_ratio: Annotated[
         ShareOrNone,
-        "The same ratio when the launch of an empty program is taken from both sides, at A's median; null where it is "
-        "no wall time, or a command takes no more than that launch for sure.",
+        "The same ratio when the launch of an empty program is taken from both sides, at A's median; null where it "
+        "is not a wall time, or where a command may take no longer than that launch.",
     ]
-    net_interval: Annotated[tuple[float, float] | None, "The interval's ends, changed likewise."]
-    order_p: Annotated[float | None, Ge(0), Le(1), "That it does not matter which command of a pair comes first."]
-    pairs: Annotated[Count, "Pairs until this row was sure."]
+    net_interval: Annotated[tuple[float, float] | None, "The interval's ends, treated the same way."]
+    order_p: Annotated[
+        float | None,
+        Ge(0),
+        Le(1),
+        "p-value of the hypothesis that the order of the commands in a pair does not matter.",
+    ]
+    pairs: Annotated[Count, "Pairs until this row was decided."]
     b_slower: Annotated[Count, "Pairs of these in which B had more of it."]
-    allowed: Annotated[bool | None, "With max_regression: whether it is surely within it; null: not sure, or no gate."]
+    allowed: Annotated[
+        bool | None, "With max_regression: whether it is certainly within the limit; null: open, or no gate."
+    ]
     reason: REASON
     sentence: Annotated[str, Ge(1), "The verdict in words."]
 
@@ -108,14 +115,14 @@ class CommandsResult:
     status_reason: Annotated[str | None, "Why it is not complete."]
     a: Annotated[Sequence[str], "The words of command A."]
     b: Annotated[Sequence[str], "The words of command B."]
-    ignore_failure: Annotated[bool, "Whether an exit status other than 0 was as good as any."]
-    empty: Annotated[CommandMedian, "What it takes in ns to launch an empty program, in the same way and between them."]
-    seed: Annotated[int, "Of the order in which commands were started."]
+    ignore_failure: Annotated[bool, "Whether exit statuses other than 0 were accepted."]
+    empty: Annotated[CommandMedian, "The time in ns to launch an empty program, in the same way and between them."]
+    seed: Annotated[int, "Seed of the order in which commands were started."]
     starts: Annotated[Sequence[CommandPair], "The pairs, in the order in which they were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended."]
     minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
     max_regression: Annotated[float | None, Gt(0), "The largest slowdown allowed, as a share; null: no gate."]
-    error_rate: Annotated[float, "The chance that any row has a verdict other than equal where nothing differs."]
+    error_rate: Annotated[float, "The chance that any row has a verdict other than equal if nothing differs."]
     rows: Sequence[CommandRow]
 
     @computed_field("Pairs that were started.", after="seed")

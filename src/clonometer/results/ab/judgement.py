@@ -167,7 +167,7 @@ def _row(
     verdict, reason = verdict_of(decision, design, step=step)
     if verdict == Direction.EQUAL and unverified is not None:
         # A setting that was never switched makes both sides alike.
-        verdict, reason = Direction.UNKNOWN, f"it is not known whether do switched anything: {unverified.not_verified}"
+        verdict, reason = Direction.UNKNOWN, f"it is not known whether do changed anything: {unverified.not_verified}"
     change = change_of(decision, verdict, a.estimate, b.estimate)
     words = verdict_text(change, decision.n_above, is_time=b.is_time, drifts=decision.drifts)
     warmth = [b.estimate.temperature] if b.estimate.temperature else []

@@ -34,7 +34,7 @@ PAIRED = Only(
         As(
             "p",
             "p",
-            "Of the signed-rank test, corrected for all rows and for looking meanwhile: at most error_rate where the "
+            "p-value of the signed-rank test, corrected for all rows and all looks: at most error_rate where the "
             "interval does not hold 1.",
         ),
     ),
@@ -65,7 +65,7 @@ def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -
 class AbRow:
     """One stage of one cell at one observed placement, on both sides."""
 
-    cell: Annotated[str, "The canonical text, without that in which the sides differ."]
+    cell: Annotated[str, "The canonical text, without the settings in which the sides differ."]
     change: Annotated[Change[Estimate], Mark.MERGED, PAIRED, Ge(0)]
     drifts: DRIFTS
     ratio_of_medians: Annotated[
@@ -76,11 +76,12 @@ class AbRow:
         float | None,
         Ge(0),
         Le(1),
-        "That pairs which A began and pairs which B began differ by chance, by the rank-sum test of this row alone. "
+        "p-value of the rank-sum test, for this row alone, that pairs which A began and pairs which B began differ "
+        "only by chance. "
         "Below 0.01 the order matters, and the row is not called the same; null: the order is not known.",
     ]
-    pairs: Annotated[Count, "Pairs in which both sides were measured, until this row was sure."]
-    b_slower: Annotated[Count, "Pairs of these in which B took longer, or had more of what is no time."]
+    pairs: Annotated[Count, "Pairs in which both sides were measured, until this row was decided."]
+    b_slower: Annotated[Count, "Pairs of these in which B took longer, or had more of what is not a time."]
     allowed: Annotated[
         bool | None,
         "With max_regression: false where the whole interval is above it, true where it is not; else null.",
@@ -120,13 +121,13 @@ class AbResult:
 
     schema = version(AB_SCHEMA)
 
-    run_name: Annotated[str, "The run's file."]
+    run_name: Annotated[str, "The run file."]
     status: Annotated[str, OneOf(("complete", "partial", "failed")), "Of the run."]
     status_reason: Annotated[str | None, "Why the run is not complete."]
-    a: Annotated[Sequence[str], "What A was asked to be: KEY=VALUE."]
-    b: Annotated[Sequence[str], "What B was asked to be."]
-    settings: Annotated[Sequence[SwitchedSetting], "What the commands do and undo changed, as it was read back."]
-    seed: Annotated[int, "Of the order in which sides were started."]
+    a: Annotated[Sequence[str], "Settings of A: KEY=VALUE."]
+    b: Annotated[Sequence[str], "Settings of B: KEY=VALUE."]
+    settings: Annotated[Sequence[SwitchedSetting], "What the commands do and undo changed, as read back."]
+    seed: Annotated[int, "Seed of the order in which sides were started."]
     pairs: Annotated[Count, "Pairs of processes that were started."]
     most_pairs: Annotated[Positive, "The number of pairs at which measuring would have ended, for each condition."]
     minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
@@ -141,7 +142,9 @@ class AbResult:
         """The number of rows of each verdict."""
         return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in Direction}
 
-    @computed_field("Of the gate: it fails where a row is surely slower than allowed; null: no gate.", after="counts")
+    @computed_field(
+        "Of the gate: it fails where a row is certainly slower than allowed; null: no gate.", after="counts"
+    )
     def verdict(self) -> Gate | None:
         """The verdict of the gate."""
         return gate_verdict(self.max_regression, [row.allowed for row in self.rows])

@@ -13,11 +13,11 @@ from clonometer.words import setting_name
 
 #: Why a row has no interval although its pairs are enough.
 DRIFT = (
-    "the change drifts along the run, so it has no 95% interval; run it again, longer (--budget) or on a quieter "
+    "the change drifts during the run, so it has no 95% interval; repeat it for longer (--budget) or on a quieter "
     "machine"
 )
 #: Why a row has no verdict although its interval leaves out 1.
-ONE_ORDER = "pairs that A began and pairs that B began do not each show it by themselves: more pairs may tell"
+ONE_ORDER = "pairs that A began and pairs that B began do not each show it by themselves: more pairs may decide"
 # From here on people say how many times as long, and not by how much.
 _MANY_TIMES = 2.0
 # An interval of so many percentage points needs no decimals.
@@ -90,7 +90,7 @@ def verdict_text(change: Change[Any], b_slower: int, *, is_time: bool = True, dr
     slower, faster = (direction.word(is_time=is_time) for direction in (Direction.MORE, Direction.LESS))
     in_pairs = f"B was {slower} in {b_slower} of {pairs} pairs"
     if ratio is None:
-        return "cannot tell a difference: there is no pair of both sides"
+        return "cannot tell a difference: no pair finished on both sides"
     if verdict == Direction.MORE:
         return f"{in_pairs}, {change_text(ratio, ends)}"
     if verdict == Direction.LESS:
@@ -116,8 +116,8 @@ def order_text(first_a: float, first_b: float) -> str:
         f"{round(100 * (ratio - 1)):+d}%".replace("+0%", "0%").replace("-0%", "0%") for ratio in (first_a, first_b)
     ]
     return (
-        f"the order matters: the change is {shares[0]} where A comes first and {shares[1]} where B does; one side "
-        "disturbs the next process"
+        f"the order matters: the change is {shares[0]} when A comes first and {shares[1]} when B does; one side "
+        f"disturbs the next process"
     )
 
 
@@ -147,7 +147,7 @@ def switched_text(setting: SwitchedSetting) -> str:
     if setting.not_verified is not None:
         return f"not verified: {f'{name}: ' if name else ''}{setting.not_verified}"
     if setting.during is None:
-        return f"{name}: it was never switched"
+        return f"{name}: it was never changed"
     times = "once" if setting.times == 1 else f"{setting.times} times"
     again = "not read after undo"
     if setting.after is not None:

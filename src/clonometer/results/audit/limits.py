@@ -18,7 +18,7 @@ def check_limits(facts: Facts) -> list[AuditItem]:
     tasks = (
         ("limit.nproc", "Tasks per user", "limit.nproc", "ulimit -u unlimited"),
         ("limit.pid_max", "Process numbers", "kernel.pid_max", "sudo sysctl kernel.pid_max=4194304"),
-        ("limit.threads_max", "Tasks of the kernel", "kernel.threads_max", "sudo sysctl kernel.threads-max=200000"),
+        ("limit.threads_max", "Tasks on the machine", "kernel.threads_max", "sudo sysctl kernel.threads-max=200000"),
     )
     return [*(_tasks(facts, *limit) for limit in tasks), *(check(facts) for check in (_nofile, _memlock, _stack))]
 

@@ -72,7 +72,7 @@ def check_runs(
     matches, left_out = _timed(matches, pair.left_out)
     if not matches:
         raise InputError(
-            f"nothing to check: {runs[0].name} and {bases[0].name} have no time in common",
+            f"nothing to check: {runs[0].name} and {bases[0].name} share no time that could be compared",
             next((f"{entry.cell}: {entry.reason}" for entry in left_out), None),
         )
     moments = moments_of_sides(bases, runs, moments)
@@ -132,7 +132,9 @@ def _listed(sides: Book | Sequence[Book]) -> list[Book]:
 def _timed(matches: Sequence[RowPair], left_out: Sequence[LeftOut]) -> tuple[list[RowPair], list[LeftOut]]:
     """Leave out what is no time, and say so: whether more of it is worse is not known."""
     others = [
-        LeftOut(match.base.estimate.cell, f"{match.base.estimate.quantity} is no time: 'clonometer compare' has it")
+        LeftOut(
+            match.base.estimate.cell, f"{match.base.estimate.quantity} is not a time: 'clonometer compare' shows it"
+        )
         for match in matches
         if not match.base.is_time
     ]
@@ -217,12 +219,12 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
     reasons = [*lost, *_slower_machine(checked)]
     suspects = checked.n_suspect
     if suspects:
-        more = "measured again, that is not settled" if checked.rerun else "--rerun measures them again"
+        more = "measured again, this is still open" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
         if checked.moments != UNKNOWN:
             looks = "rows look" if suspects != 1 else "row looks"
-            reasons.append(f"{suspects} {looks} slower, not surely enough: {more}")
+            reasons.append(f"{suspects} {looks} slower, but not certainly enough: {more}")
     reasons += _too_little(checked)
     verdict = Gate.UNKNOWN if reasons else Gate.PASS
     return replace(checked, verdict=verdict, reasons=tuple(reasons), reasons_lost=tuple(lost))
@@ -234,8 +236,8 @@ def _slower_machine(checked: Checked) -> list[str]:
     if not slower:
         return []
     return [
-        f"all that was measured is slower by {format_share(slower[0].ratio - 1)}: the machine then, or what all tasks "
-        "share (kernel, libc, settings); measure both again, in turn"
+        f"everything that was measured is slower by {format_share(slower[0].ratio - 1)}: the machine, or something "
+        f"that all tasks share (kernel, libc, settings); measure both again, alternately"
     ]
 
 
@@ -247,19 +249,19 @@ def _too_little(checked: Checked) -> list[str]:
     """Say that what was measured is too little for an answer."""
     candidates = [row for row in checked.rows if not row.compared.base.is_first_launch]
     if not candidates:
-        return ["all rows are first launches (cold), which can raise a suspicion at most: measure warm ones too"]
+        return ["all rows are first launches (cold), which can only raise a suspicion: measure warm ones too"]
     if checked.moments == UNKNOWN:
         return [_unknown(candidates)]
     known = _detectable(checked)
     if 2 * len(known) < len(candidates):
-        return [f"only {len(known)} of {len(candidates)} rows have processes enough for an alarm: measure longer"]
+        return [f"only {len(known)} of {len(candidates)} rows have enough processes for an alarm: measure longer"]
     change = BLIND_FACTOR * checked.max_regression
     seen = sum(share <= change for share in known)
     if 2 * seen >= len(known):
         return []
     could = f"only in {seen}" if seen else "in none"
     return [
-        f"this check could have caught a slow-down of {format_share(change)} {could} of {len(known)} warm rows "
+        f"this check could have caught a slowdown of {format_share(change)} {could} of {len(known)} warm rows "
         f"({format_share(known[len(known) // 2])} in half of them)"
     ]
 
@@ -267,13 +269,13 @@ def _too_little(checked: Checked) -> list[str]:
 def _unknown(candidates: Sequence[CheckedRow]) -> str:
     """Say that nobody has measured how far runs are apart, and at how much the greatest slow-down would be one."""
     turning = [row.compared.turns_at for row in candidates if row.suspect and row.compared.turns_at]
-    why = "how much two runs of this machine differ was never measured"
+    why = "the noise between runs of this machine was never measured"
     if not turning:
-        return f"{why}, so a slow-down may hide in it"
+        return f"{why}, so it may hide a slowdown"
     rows = "row would be a regression" if len(turning) == 1 else "rows would be regressions"
     least, most = format_share(min(turning)), format_share(max(turning))
     span = least if least == most else f"{least} to {most}"
-    return f"{why}; {len(turning)} {rows} if they differ by less than {span}"
+    return f"{why}; {len(turning)} {rows} if it is below {span}"
 
 
 def _detectable(checked: Checked) -> list[float]:

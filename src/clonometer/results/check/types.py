@@ -39,17 +39,19 @@ class CheckedRow:
 
     compared: Annotated[ComparedRow, Mark.MERGED, _COMPARED]
     verdict: Annotated[
-        Gate, "fail: surely slower by as much as is allowed, or more; pass: surely not; a first launch never fails."
+        Gate,
+        "fail: certainly slower by as much as is allowed, or more; pass: certainly not. A first launch never fails.",
     ]
     suspect: Annotated[bool, "The verdict is unknown, but the row looks slower."]
     detectable: Annotated[
         ShareOrNone,
         Key("detectable_change"),
         After("reason"),
-        "The smallest slow-down that this check would find in 95% of cases, as a share; None where it would find none.",
+        "The smallest slowdown that this check would detect in 95% of cases, as a share; None where it would detect "
+        "none.",
     ]
     again: Annotated[
-        ComparedRow | None, _AGAIN, After("detectable"), "The row measured again, in the place of the run."
+        ComparedRow | None, _AGAIN, After("detectable"), "The row when it was measured again, instead of the run's."
     ] = None
 
     @computed_field("Why there is no ratio, no interval or no verdict.", after="suspect")
@@ -67,7 +69,7 @@ class Checked:
     baseline: str
     run: str
     verdict: Annotated[Gate, "Exit status 0, 1 and 3."]
-    reasons: Annotated[Sequence[str], "Why it cannot tell; else empty."]
+    reasons: Annotated[Sequence[str], "Why it cannot tell; otherwise empty."]
     max_regression: Annotated[float, Gt(0), "The largest slowdown allowed, as a share."]
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
     correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
@@ -83,12 +85,12 @@ class Checked:
         Sequence[CommonShift],
         "What all conditions changed by together; a row alarms only if it is slower than that.",
     ] = ()
-    same_run: Annotated[bool, "Both sides hold one and the same run."] = False
+    same_run: Annotated[bool, "Both sides are the same run."] = False
     rerun: Annotated[bool, "Whether the rows in doubt were measured again."] = False
     rows: Annotated[Sequence[CheckedRow], "In the order of the baseline's plan."]
     left_out: Sequence[LeftOut]
     differences: Annotated[
-        Sequence[Difference], "In what the runs differ besides their figures; keys as in docs/host.md."
+        Sequence[Difference], "How the runs differ apart from their figures; keys as in docs/host.md."
     ]
     decided_by: Annotated[
         str | None, Mark.OPTIONAL, "Where it cannot tell: the command that decides it, or that must come before."

@@ -42,8 +42,8 @@ def settings_hint(base: Book, other: Book) -> str | None:
     in_turn, together = ([*words, *common] for words in (in_turn, together))
     cells = ["clonometer", "compare", "both.parquet", "--cells", first.cell, second.cell]
     return (
-        f"they differ by their settings, {values}; to compare these in turn: {shlex.join(in_turn)}; "
-        f"or in one run: {shlex.join([*together, '--out', 'both.parquet'])} && {shlex.join(cells)}"
+        f"they differ in their settings, {values}; to compare these in pairs: {shlex.join(in_turn)}; or within one "
+        f"run: {shlex.join([*together, '--out', 'both.parquet'])} && {shlex.join(cells)}"
     )
 
 

@@ -115,7 +115,9 @@ def variance_from_noise(noise: MeasuredNoise, name: str) -> BetweenRunVariance:
     """
     rows = {(row.cell, row.quantity, row.placement): row for row in noise.rows if row.between_rounds is not None}
     if not rows:
-        raise InputError(f"{name} does not say how far rounds are apart", "clonometer noise --rounds 3 --json, or more")
+        raise InputError(
+            f"{name} does not give the noise between rounds", "clonometer noise --rounds 3 --json, or more"
+        )
     by_first = [[row for row in rows.values() if (row.temperature == "cold") is first] for first in (False, True)]
     warm, cold = (root_mean_square([row.between_rounds or 0.0 for row in listed]) for listed in by_first)
     degrees, first_degrees = (

@@ -39,9 +39,9 @@ def incomparable_cells(
     if same_run:
         return None
     if base.workload != other.workload:
-        return f"another workload: {base.workload} against {other.workload}"
+        return f"different workload: {base.workload} against {other.workload}"
     if base.temperature != other.temperature:
-        return f"another temperature: {base.temperature} against {other.temperature}"
+        return f"different temperature: {base.temperature} against {other.temperature}"
     base_condition = {**defaults[1], **defaults[0], **base.condition}
     its = {**defaults[0], **defaults[1], **other.condition}
     differing = [
@@ -49,7 +49,7 @@ def incomparable_cells(
         for axis in sorted({*base.condition, *other.condition})
         if base_condition.get(axis) != its.get(axis)
     ]
-    return f"another condition: {', '.join(differing)}" if differing else None
+    return f"different condition: {', '.join(differing)}" if differing else None
 
 
 def _value_text(condition: Mapping[str, int | str], axis: str) -> str:
@@ -77,7 +77,7 @@ def pair_cells(
     groups = [chosen_cells([glob], cells) for glob in (base_glob, other_glob)]
     both = sorted(set(groups[0]) & set(groups[1]))
     if both:
-        raise UsageError(f"both {base_glob!r} and {other_glob!r} match {both[0]}", "name cells that differ")
+        raise UsageError(f"both {base_glob!r} and {other_glob!r} match {both[0]}", "name different cells")
     apart = {
         (base, other): _apart(_facets(cells[base]), _facets(cells[other])) for base in groups[0] for other in groups[1]
     }
@@ -87,14 +87,14 @@ def pair_cells(
         first, second = (", ".join(sorted(kind)) for kind in list(kinds)[:2])
         raise UsageError(
             f"the cells of {base_glob!r} and {other_glob!r} differ in several ways: in {first}, or in {second}",
-            "make the globs name fewer cells",
+            "make the globs match fewer cells",
         )
     pairs = [pair for pair, facets in apart.items() if facets in kinds]
     bases = [base for base, _ in pairs]
     twice = next((base for base in bases if bases.count(base) > 1), None)
     if twice is not None:
         partners = ", ".join(other for base, other in pairs if base == twice)
-        raise UsageError(f"{twice} has several partners: {partners}", "make the globs name fewer cells")
+        raise UsageError(f"{twice} has several partners: {partners}", "make the globs match fewer cells")
     return pairs, [base for base in groups[0] if base not in bases]
 
 

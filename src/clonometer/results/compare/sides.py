@@ -161,5 +161,5 @@ def match_cells(
         else:
             matches.append(RowPair((row,), (its,), same_run))
     if not matches and not left_out:
-        left_out.append(LeftOut(name, "no stage was seen at the same placement in both"))
+        left_out.append(LeftOut(name, "no stage was observed at the same placement in both"))
     return matches, left_out

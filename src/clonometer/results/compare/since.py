@@ -67,14 +67,15 @@ def since(before: Book, now: Book) -> Since:
 def _changes(differs: Sequence[ComparedRow], tests: int) -> str:
     """Say what differs within the two runs, and below which noise that would be a change: nobody has measured it."""
     if not tests:
-        return "too few processes to see a change"
+        return "too few processes to detect a change"
     if not differs:
-        return "no row differs by more than its processes scatter"
+        return "no row differs by more than the scatter of its processes"
     first, rest = differs[0], len(differs) - 1
     more = f", and {rest} more row{'' if rest == 1 else 's'} differ" if rest else ""
     how = Direction.of((first.change.value or 1.0) - 1).word(is_time=first.is_time)
     noise = format_share(first.turns_at or 0.0)
-    return f"{_name(first)} {format_share(_size(first))} {how}, a change if runs here differ by less than {noise}{more}"
+    size = format_share(_size(first))
+    return f"{_name(first)} {size} {how}, a change if the noise between runs is below {noise}{more}"
 
 
 def _size(row: ComparedRow) -> float:

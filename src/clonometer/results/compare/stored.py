@@ -28,7 +28,7 @@ def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
         return "a copy"
     cells = {entry.cell for entry in document.cells}
     if not any(side.cells.keys() <= cells for side in sides):
-        return "without all of their cells"
+        return "without all of the cells"
     differing = []
     for index, side in enumerate(sides):
         listed = differences(provenance_of(side.document), provenance_of(document))
@@ -37,7 +37,7 @@ def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
             return index
         differing.append(keys)
     if all(_HOST in keys for keys in differing):
-        return "of another host"
+        return "from another host"
     return f"with another {min(differing, key=len)[0]}"
 
 
@@ -55,12 +55,12 @@ def moments_beside(
     between_boots = len({_boot(side) for side in sides} - {None}) > 1
     why = None
     if len(runs) < LEAST_RUNS:
-        why = "like the compared ones, too few"
+        why = "comparable, but too few"
     elif between_boots and max(map(len, boots)) < 2:
-        why = "of one boot, the compared ones of several"
+        why = "from one boot, while the compared ones are from several"
     moments = None if why else stored_moments([group for group in groups if len(group) > 1])
     if moments is None:
-        reasons.update([why or "without a row in common"] * len(stored))
+        reasons.update([why or "with no row in common"] * len(stored))
         return replace(UNKNOWN_VARIANCE, stored=StoredRuns((), 0, 0.0, dict(reasons)))
     reasons.update(["alone with their settings"] * (len(stored) - len(runs)))
     files = tuple(run.name for run in runs)

@@ -72,21 +72,21 @@ class ComparedRow:
     like_rest: Annotated[
         bool,
         Mark.OPTIONAL,
-        "Its interval leaves out 1, but it changed no further than the rest: the machine, or what all share.",
+        "Its interval excludes 1, but it moved with all others: the machine, or something that all rows share.",
     ] = False
     between: Annotated[
         ShareOrNone,
         Key("between_moments"),
         Mark.OPTIONAL,
-        "How far the row is taken to lie apart in two runs of the machine: a standard deviation, as a share. Null "
-        "within one run, of hosts, and where nobody knows it.",
+        "The noise between runs assumed for the row: a standard deviation, as a share. Null within one run, for "
+        "hosts, and where it is not known.",
     ] = None
     turns_at: Annotated[
         ShareOrNone,
         Key("change_if_noise_below"),
         Mark.OPTIONAL,
-        "Where nobody knows how far runs of the machine are apart: the standard deviation, a share, below which this "
-        "row would be a change. Null where it would be none however alike the runs are, and where there is a verdict.",
+        "Where the noise between runs is not known: the standard deviation, as a share, below which this row would "
+        "be a change. Null where it would be none however alike the runs are, and where there is a verdict.",
     ] = None
 
     @computed_field()
@@ -153,7 +153,7 @@ class ComparedPair:
     rows: Sequence[ComparedRow]
     left_out: Sequence[LeftOut]
     differences: Annotated[
-        Sequence[Difference], "In what the runs differ besides their figures; keys as in docs/host.md."
+        Sequence[Difference], "How the runs differ apart from their figures; keys as in docs/host.md."
     ]
     shifts: Annotated[
         Sequence[CommonShift],
@@ -163,7 +163,7 @@ class ComparedPair:
     ] = ()
     n_base_runs: Annotated[Count, Mark.OPTIONAL, "How many runs the base has."] = 1
     n_other_runs: Annotated[Count, Mark.OPTIONAL, "How many runs the other side has."] = 1
-    same_run: Annotated[bool, Mark.OPTIONAL, "Both sides hold one and the same run."] = False
+    same_run: Annotated[bool, Mark.OPTIONAL, "Both sides are the same run."] = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.ends import duration_words, interval_ends
-from clonometer.results.findings.wording import listed, measured, median_with_ends, no_difference, sentences
+from clonometer.results.findings.wording import (
+    listed,
+    measured,
+    median_with_ends,
+    no_difference,
+    sentences,
+    short_median,
+)
 from clonometer.results.rows.evidence import Evidence
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 from clonometer.stats.quantiles import median
@@ -157,7 +164,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         off = f"{median_with_ends(first.points[-1])} {words.at} {last}"
         return (
             sentences(f"{line}{words.tail}", f"it takes {off}, which is off that line: {ratio}"),
-            sentences(f"{line}{words.tail}", f"it takes {off}"),
+            sentences(f"{line} ({short_median(first.points[-1])} {words.at} {last}){words.tail}"),
         )
     values = [f"{median_with_ends(row)} {words.at} {words.place(row)}" for row in (first.points[0], first.points[-1])]
     medians = f"{head}: {' and '.join(values)} {first.what}"

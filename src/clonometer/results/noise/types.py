@@ -45,7 +45,8 @@ class NoiseRow:
     detectable: Annotated[
         ShareOrNone,
         Key("detectable_change"),
-        "The smallest slow-down that one check would find in 95% of cases, as a share; None where it would find none.",
+        "The smallest slowdown that one check would detect in 95% of cases, as a share; None where it would detect "
+        "none.",
     ]
 
 

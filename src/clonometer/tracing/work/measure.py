@@ -45,8 +45,8 @@ _BACKENDS = TraceBackends(
             "cold caches: their time counts in user code",
         ),
         "proc": (
-            "what a worker that is blocked waits for: locks, files and page faults are in one part",
-            "system calls and page faults: their time is CPU time like all other",
+            "what a blocked worker waits for: locks, files and page faults are one part",
+            "system calls and page faults: their time counts as ordinary CPU time",
             "what the CPUs do meanwhile",
         ),
     },
@@ -139,7 +139,7 @@ def explain_work(
         asked.watch(round_ + 1, asked.pairs)
     pairs = min(len(side_heard.traced) for side_heard in heard.values())
     if pairs == 0 or not all(side_heard.untraced for side_heard in heard.values()):
-        raise UnavailableError(f"no execution of {sides[0].workload} was seen whole", "clonometer run says why")
+        raise UnavailableError(f"no execution of {sides[0].workload} was traced completely", "clonometer run says why")
     return _gather(tracer, targets, heard, tier, cpus)
 
 

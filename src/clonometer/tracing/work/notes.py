@@ -18,18 +18,18 @@ _MUCH_WITHHELD = 0.1
 def notes_of(explanation: WorkExplanation) -> Iterator[str]:
     """Warnings, each with what it means."""
     if explanation.lost > 0:
-        yield f"{explanation.lost} events were lost even with more room: parts of some executions may be wrong"
+        yield f"{explanation.lost} events were lost even with a larger buffer: parts of some executions may be wrong"
     if explanation.missing > 0:
-        yield f"{explanation.missing} executions are left out: not all of their workers were seen"
+        yield f"{explanation.missing} executions are left out: not all of their workers were traced"
     if explanation.overhead.value > _MUCH_OVERHEAD:
         yield (
             f"tracing made programs {explanation.overhead.value:.0%} longer: parts with many events (system calls, "
             "faults) are too long"
         )
     if abs(explanation.unexplained) > _MUCH_UNEXPLAINED:
-        yield f"{explanation.unexplained:.0%} of the workers' time is in no part: events are missing"
+        yield f"{explanation.unexplained:.0%} of the workers' time belongs to no part: events are missing"
     if _turned(explanation):
-        yield "traced and untraced programs differ in who is slower: trust the untraced gap, not its parts"
+        yield "traced and untraced programs disagree on which is slower: trust the untraced gap, not its parts"
     busy = [reason.process_ns.value for reason in explanation.cpu_reasons if reason.part == "withheld"]
     if busy and busy[0] > _MUCH_WITHHELD * explanation.process.whole_ns.value:
         yield (
@@ -83,9 +83,11 @@ def conclusion(explanation: WorkExplanation) -> str:
     busy = main_reasons(explanation.cpu_reasons)
     if busy and any(reason.part == "run_queue" for reason in named):
         on_cpus = ", ".join(f"{reason.label} {reason.share.value:.0%}" for reason in busy if reason.share)
-        text += f" Workers wait for the CPUs; what these do makes up the difference: {on_cpus}."
+        text += f" Workers wait for the CPUs; what the CPUs do explains the difference: {on_cpus}."
     if _turned(explanation):
-        text += f" Untraced the sign is another, {explanation.untraced_gap.value:+.1%}: do not rely on these parts."
+        text += (
+            f" Untraced, the sign is the opposite, {explanation.untraced_gap.value:+.1%}: do not rely on these parts."
+        )
     return text
 
 

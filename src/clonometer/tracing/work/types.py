@@ -15,8 +15,8 @@ WORK_SCHEMA = 2
 TIERS = ("tracepoints", "proc")
 #: Where a futex lies (`clonometer.tracing.work.read.futex_place`), and what that means.
 FUTEX_PLACES = {
-    "heap": "a lock in the heap, where stdio streams lie",
-    "program": "a lock in the program's data, where the library's own are",
+    "heap": "a lock in the heap, where stdio streams are",
+    "program": "a lock in the program's data, where the library's locks are",
     "shared": "a word that processes share",
     "stack": "a word on a stack",
     "other": "a word of other memory",
@@ -42,7 +42,7 @@ class GapPart(OfPart):
     difference_ns: Annotated[IntervalEstimate, Mark.ENDS, "Threads less processes, over pairs of processes."]
     share: Annotated[IntervalEstimate | None, "Of the gap; None where the gap's interval contains 0."]
 
-    @computed_field("The kind of time that it is.", after="meaning")
+    @computed_field("What kind of time it is.", after="meaning")
     def kind(self) -> str:
         """Which kind of time it is."""
         return part_of(self.part).kind
@@ -147,7 +147,7 @@ class WorkExplanation:
         Check(lambda gap: gap.value > -1, "is -1 or less: threads would need no time"),
         "The same over the processes' time.",
     ]
-    untraced_gap: Annotated[IntervalEstimate, Mark.ENDS, "The share when nobody listens."]
+    untraced_gap: Annotated[IntervalEstimate, Mark.ENDS, "The share without tracing."]
     reasons: Annotated[
         tuple[GapPart, ...],
         Key("budget"),
@@ -170,7 +170,7 @@ class WorkExplanation:
     grown: Annotated[Count, Key("buffer_grown"), "How often more room was taken for events."] = 0
     notes: Annotated[tuple[str, ...], "What a reader must know."] = ()
 
-    @computed_field("Whether the interval of gap_ns leaves out 0.", after="untraced_gap")
+    @computed_field("Whether the interval of gap_ns excludes 0.", after="untraced_gap")
     def distinguishable(self) -> bool:
         """Whether the gap's interval leaves out 0."""
         return self.gap_ns.excludes_zero

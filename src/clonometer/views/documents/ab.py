@@ -53,7 +53,7 @@ def ab_document(result: AbResult, *, wide: bool = False) -> Document:
             *([Paragraph(lead), Paragraph(guarantee_text(result) if wide else "")] if result.rows else []),
         ],
     ]
-    return Document("ab", f"{names['B']} against {names['A']}", lead, groups)
+    return Document("ab", f"{names['B']} compared with {names['A']}", lead, groups)
 
 
 def _side(name: str, text: str, result: AbResult) -> list[DocumentBlock]:
@@ -68,7 +68,7 @@ def _rows(rows: Sequence[AbRow], shown: Sequence[AbRow]) -> list[DocumentBlock]:
         for row in rows[:MOST_DRAWN]
         if row.change.value is not None
     ]
-    panel = ratios_panel("ratios", "B against A", points, "times as long as in A")
+    panel = ratios_panel("ratios", "B compared with A", points, "times as long as in A")
     changed = [row for row in rows if row.verdict.is_change]
     return row_blocks(
         rows,
@@ -191,7 +191,7 @@ def summary_text(result: AbResult | CommandsResult) -> str:
     gate = {
         Gate.FAIL: f"REGRESSION: B is slower than A by more than {limit}",
         Gate.PASS: f"No regression: B is slower than A by at most {limit}",
-        Gate.UNKNOWN: f"Cannot tell whether B is slower than A by more than {limit}: more pairs may tell",
+        Gate.UNKNOWN: f"Cannot tell whether B is slower than A by more than {limit}: more pairs may decide",
     }[result.verdict or Gate.UNKNOWN]
     return f"{text} {gate}."
 
@@ -201,7 +201,7 @@ def guarantee_text(result: AbResult | CommandsResult) -> str:
     medians = " 'of medians' is B's median over A's." if isinstance(result, AbResult) else ""
     return (
         f"If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
-        "The intervals decide, and are simultaneous: corrected for all rows and for looking meanwhile. "
+        "The intervals decide, and hold simultaneously: they are corrected for all rows and all looks. "
         "The change is the pseudo-median of the pairs (Hodges and Lehmann). "
-        f"Each order of starting must show a change by itself. {OF_THIS_RUN}{medians}"
+        f"Each starting order must show a change by itself. {OF_THIS_RUN}{medians}"
     )

@@ -51,14 +51,14 @@ def check_document(checked: Checked, *, wide: bool = False) -> Document:
 
     ``wide``: every row, not only those that alarm or are suspected.
     """
-    title, verdict = f"{checked.run} against {checked.baseline}", _verdict(checked)
+    title, verdict = f"{checked.run} compared with {checked.baseline}", _verdict(checked)
     flagged = list(checked.flagged)
     shown = list(checked.rows) if wide else flagged[:SHORT_ROWS]
     reasons = left_out_reasons(checked.left_out)
     kept = reasons if wide else reasons[:SHORT_LEFT_OUT]
     hints = [
         *([f"--wide adds {len(flagged) - len(shown)} more such rows"] if len(flagged) > len(shown) else []),
-        *([f"--wide adds {len(reasons) - len(kept)} more reasons why cells are left out"] if kept != reasons else []),
+        *([f"--wide adds {len(reasons) - len(kept)} more reasons why cells were left out"] if kept != reasons else []),
     ]
     points = [
         ratio_point(name, row.compared.change, _word(row), f"{name}: {change_text(row.compared)}")
@@ -88,7 +88,7 @@ def _counts(checked: Checked, wide: bool) -> str:
     if checked.moments != UNKNOWN:
         change = BLIND_FACTOR * checked.max_regression
         seen = count_detectable(checked.rows, change)
-        sentences.append(f"A slow-down of {format_share(change)} would be found in {seen} of them.")
+        sentences.append(f"A slowdown of {format_share(change)} would be detected in {seen} of them.")
     if checked.n_first:
         sentences.append(FIRST_LAUNCHES.strip())
     sentences.append(known_noise(checked.moments, checked.stored))

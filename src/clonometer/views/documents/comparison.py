@@ -52,7 +52,7 @@ _RATIOS = "Ratios with their intervals; 1× is no change."
 def comparison_document(compared: Compared, *, wide: bool = False) -> Document:
     """Make a document of comparisons; ``wide``: every row, every difference and every reason."""
     first, *others = compared.pairs
-    title = f"Runs against {first.base}" if others else _title(first)
+    title = f"Runs compared with {first.base}" if others else _title(first)
     same = all(pair.same_run for pair in compared.pairs)
     lead = same_run_text(same) if same else summary(compared)
     return Document(
@@ -84,7 +84,7 @@ def _summed_up(compared: Compared, *, wide: bool) -> list[DocumentBlock]:
 
 
 def _title(pair: ComparedPair) -> str:
-    return f"{pair.other} against {pair.base}"
+    return f"{pair.other} compared with {pair.base}"
 
 
 def _pairs(compared: Compared, *, wide: bool) -> list[list[DocumentBlock]]:
@@ -104,7 +104,7 @@ def _pair(pair: ComparedPair, number: int, *, several: bool, wide: bool) -> list
     if pair.rows and not is_within_run(pair):
         about.append(Paragraph(shifts_text(pair.shifts)))
     panel = pair_panel(pair, number, MOST_DRAWN)
-    rows: list[DocumentBlock] = [Paragraph("Nothing was measured in both.")]
+    rows: list[DocumentBlock] = [Paragraph("No row was measured in both.")]
     if shown:
         changed = [row for row in pair.rows if row.verdict.is_change or row.turns_at is not None or row.like_rest]
         rows = row_blocks(pair.rows, changed, shown, _tables, panel)
