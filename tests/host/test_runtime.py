@@ -14,6 +14,7 @@ from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.runtime import Runtime, read_program, read_runtime
 
 PID = 41
+REAL = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="/proc is not mounted, or not for this user")
 LIBC = "/lib/libc.so.6"
 
 
@@ -154,6 +155,7 @@ def test_what_is_not_known_or_not_readable_has_a_reason(tmp_path: Path) -> None:
         read_runtime(source, 42)
 
 
+@REAL
 def test_this_process_runs_python_in_this_version() -> None:
     seen = read_runtime(Source(Path("/")), os.getpid())
     assert seen.name == "python"
@@ -162,6 +164,7 @@ def test_this_process_runs_python_in_this_version() -> None:
     assert version.startswith(seen.version)
 
 
+@REAL
 @pytest.mark.parametrize(
     ("runtime", "words", "asked"),
     [

@@ -98,6 +98,14 @@ def test_what_a_hook_said_was_called_tells_apis_apart(function: str, module_name
     assert spoken.site.where.place == "/src/slow.py:12"
 
 
+def test_without_a_hook_no_api_is_preferred_for_its_spelling() -> None:
+    """The book's names of a shell's ways are no functions: '$( ... )'."""
+    (launch,) = seen(
+        *[forked(0, {}, program="/bin/true")] * 8, runtimes={"/bin/python": RuntimeVersion("bash", "5.2.15")}
+    )
+    assert {"command", "background", "pipeline"} <= {fit.path.name for fit in launch.fits}
+
+
 def test_a_launch_without_a_copy_is_not_advised_against() -> None:
     vfork = [launched(0, CLOSES)] * 8
     (launch,) = seen(*vfork)

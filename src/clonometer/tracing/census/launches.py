@@ -141,8 +141,10 @@ def _fits(site: CallSite, runtime: RuntimeVersion, book: PathBook, is_root: bool
     task = seen_task(site.mechanism, site.flag_names, named([PurePosixPath(name).name for name in executed], program))
     functions = [frame.name or None for frame in site.frames]
     fits = explain(book.runtime(runtime.name), runtime.version, task, site.calls, functions=functions, is_root=is_root)
-    # What a hook in the runtime said was called tells APIs apart that look alike to the kernel.
-    called = site.language.api.rpartition(".")[2] if site.language is not None else ""
+    if site.language is None:
+        return fits
+    # What a hook in the runtime said was called distinguishes APIs that look the same to the kernel.
+    called = site.language.api.rpartition(".")[2]
     return tuple(fit for fit in fits if called in _functions(fit.path.api)) or fits
 
 
