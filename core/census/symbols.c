@@ -1,5 +1,7 @@
 #include "census/symbols.h"
 
+#include "census/code_names.h"
+
 static void name(const struct libdw *libdw, struct libdw_module *module, uint64_t address,
                  struct symbol *symbol) {
     Elf64_Sym entry;
@@ -21,7 +23,10 @@ struct symbol symbol_of(struct unwinder *unwinder, uint64_t address, bool return
     }
     symbol.offset = address - module->base + module->least;
     struct libdw_module *reported = unwinder_module(unwinder, module);
-    if (reported != NULL) {
+    if (module->process > 0) {
+        symbol.function = code_name(module->process, symbol.offset - returns, &symbol.plus);
+        symbol.plus += symbol.function != NULL && returns;
+    } else if (reported != NULL) {
         name(&unwinder->libdw, reported, named, &symbol);
         symbol.plus += returns;
     }

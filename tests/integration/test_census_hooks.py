@@ -212,3 +212,23 @@ def test_a_node_program_keeps_its_options_and_its_output(tmp_path: Path) -> None
     assert "was required" in bare.stdout
     assert "ERR_INVALID_ARG_TYPE" in bare.stdout
     assert seen.stderr == bare.stdout
+
+
+@needs_node
+def test_code_in_no_file_has_the_names_that_its_compiler_has_written(tmp_path: Path) -> None:
+    (tmp_path / "jit.js").write_text(
+        "const cp = require('child_process');\nfunction hot() {\n  cp.spawnSync('true');\n}\nhot();\n"
+    )
+    wanted = ["--perf-basic-prof", "--interpreted-frames-native-stack"]
+    answer = taken("node", *wanted, str(tmp_path / "jit.js"))
+    for left in Path("/tmp").glob("perf-*.map"):
+        if str(tmp_path) in left.read_text(errors="replace"):
+            left.unlink()
+    frames = [frame for site in answer["sites"] if site["execed"] for frame in site["frames"]]
+    if answer["stacks"]["by"] is None or not any(frame["module"] is None for frame in frames):
+        pytest.skip("this Node.js has no code outside of files on its stack")
+    assert [
+        frame
+        for frame in frames
+        if frame["module"] is None and " ".join((frame["function"] or "").split()[:1]) == "JS:~hot"
+    ]
