@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.real
 
 PLANTED = """\
 import multiprocessing
+import json
 import os
 import shutil
 import subprocess
@@ -220,7 +222,8 @@ def test_code_in_no_file_has_the_names_that_its_compiler_has_written(tmp_path: P
         "const cp = require('child_process');\nfunction hot() {\n  cp.spawnSync('true');\n}\nhot();\n"
     )
     wanted = ["--perf-basic-prof", "--interpreted-frames-native-stack"]
-    answer = taken("node", *wanted, str(tmp_path / "jit.js"))
+    # It also writes a log into its folder.
+    answer = json.loads(run("--json", "--", "node", *wanted, "jit.js", cwd=tmp_path).stdout)
     for left in Path("/tmp").glob("perf-*.map"):
         if str(tmp_path) in left.read_text(errors="replace"):
             left.unlink()
