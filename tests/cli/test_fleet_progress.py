@@ -8,7 +8,7 @@ from rich.live import Live
 from clonometer.cli.fleet_progress import HostTable, Lines, watching
 from clonometer.fleet.dispatch import HostAccount
 
-MARKED = "lost: [red]its worker has gone[/red], and nobody knows where it is or when it will be back again"
+MARKED = "lost: [red]its worker has disappeared[/red], and nobody knows where it is or when it will be back again"
 
 
 def test_a_terminal_shows_a_row_a_host_those_that_measure_first() -> None:
@@ -28,7 +28,7 @@ def test_a_terminal_shows_a_row_a_host_those_that_measure_first() -> None:
     lines = [line.rstrip() for line in drawn.file.getvalue().splitlines()]
     assert lines[0].split() == ["host", "rounds", "now"]
     assert lines[1] == "web3   1 of 3  measures round 2"
-    assert lines[2].startswith("web5   0 of 3  lost: [red]its worker has gone[/red]")
+    assert lines[2].startswith("web5   0 of 3  lost: [red]its worker has disappeared[/red]")
     assert lines[2].endswith("…")
     assert lines[-1] == "1 of 12 hosts are done, 4 rounds are in; 5 more hosts are not shown"
     assert max(map(len, lines)) <= 80

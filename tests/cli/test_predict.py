@@ -133,9 +133,9 @@ def test_what_cannot_be_meant_ends_with_2(made: MadeMachine, capsys: Captured, w
 
 def test_a_calibration_that_is_damaged_or_of_another_machine(made: MadeMachine, capsys: Captured) -> None:
     save_calibration(calibration(machine={"cpu.model": "another"}), default_path())
-    assert "not of this machine as it is now" in run(capsys, "--pid", "4711", status=2)
+    assert "does not match this machine as it is now" in run(capsys, "--pid", "4711", status=2)
     default_path().write_text('{"schema": 1', encoding="utf-8")
-    assert "is no calibration" in run(capsys, "--pid", "4711", status=2)
+    assert "is not a calibration" in run(capsys, "--pid", "4711", status=2)
     assert "These times are rough" in run(capsys, "--pid", "4711", "--rough")
     default_path().unlink()
     assert "These times are rough" in run(capsys, "--pid", "4711")

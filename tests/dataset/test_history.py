@@ -160,7 +160,7 @@ def test_openmetrics_come_back_as_they_were_written(tmp_path: Path, stepped: Dat
     with pytest.raises(InputError, match="line 1"):
         read_points(path)
     path.write_text("# EOF\n")
-    with pytest.raises(InputError, match="no value"):
+    with pytest.raises(InputError, match="no values"):
         read_points(path)
 
 
@@ -190,7 +190,7 @@ def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset)
         "cost": (None, "", False),
     }
     (tmp_path / "1-host.json").write_text('{"launch.fork": {"reaped": {}}}')
-    with pytest.raises(InputError, match=r"1-host\.json is no file of Bencher's"):
+    with pytest.raises(InputError, match=r"1-host\.json is not a file in Bencher's"):
         read_bencher(tmp_path)
 
 

@@ -123,7 +123,7 @@ def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         load(tmp_path / "nowhere")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1PAR1")
-    with pytest.raises(InputError, match="no sound run file"):
+    with pytest.raises(InputError, match="no valid run file"):
         load(tmp_path)
 
 

@@ -120,7 +120,7 @@ def test_where_files_grow_one_gets_its_name_when_it_is_whole(fleet: Path, monkey
 
 
 def test_what_cannot_be_reached_is_said_in_a_line() -> None:
-    with pytest.raises(InputError, match="no folder, or does not exist"):
+    with pytest.raises(InputError, match="not a folder, or does not exist"):
         load("memory://nowhere")
     with pytest.raises(InputError, match="cannot read broken://fleet: no credentials"):
         load("broken://fleet")

@@ -88,12 +88,12 @@ def test_an_answer_that_comes_after_all_is_kept_once() -> None:
 
 
 def test_a_lost_host_is_waited_for_and_given_up_in_the_end() -> None:
-    comes_back = ((5.0, HostLost("b", "its worker has gone")), (60.0, HostConnected("b")))
+    comes_back = ((5.0, HostLost("b", "its worker has disappeared")), (60.0, HostConnected("b")))
     seen = simulate(lambda host, round_, attempt: (20.0, answer()), events=comes_back, gone_s=120.0)
     assert seen.run.status == "complete"
-    stays_away = ((5.0, HostLost("b", "its worker has gone")),)
+    stays_away = ((5.0, HostLost("b", "its worker has disappeared")),)
     seen = simulate(at_once, events=stays_away, gone_s=120.0)
-    assert seen.host("b")["reason"] == "lost: its worker has gone"
+    assert seen.host("b")["reason"] == "lost: its worker has disappeared"
     assert seen.hosts.now_s == pytest.approx(125.0)
 
 

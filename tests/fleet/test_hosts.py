@@ -69,7 +69,7 @@ def known(**more: Any) -> dict[str, Any]:
 
 def test_a_host_with_the_same_is_left_as_it_is_and_another_is_brought_ours() -> None:
     assert what_is_brought(known(), "abc", bring=True) is None
-    assert "another build" in str(what_is_brought(known(drivers="def"), "abc", bring=True))
+    assert "different build" in str(what_is_brought(known(drivers="def"), "abc", bring=True))
     assert "has Clonometer 0.0.9" in str(what_is_brought(known(version="0.0.9"), "abc", bring=True))
     assert what_is_brought(known(drivers="def", arch="riscv64"), "abc", bring=True) is None
 
@@ -177,7 +177,7 @@ def test_what_comes_otherwise_than_it_was_sent_is_not_unpacked(tmp_path: Path) -
     damaged = archive.replace(b"clonometer/fleet/agent.py", b"clonometer/fleet/agenT.py")
     assert damaged != archive
     assert bring(damaged, tmp_path, archive) == {
-        "folder": None, "why": f"what came is not what was sent: {len(archive):,} bytes",
+        "folder": None, "why": f"what arrived is not what was sent: {len(archive):,} bytes",
     }  # fmt: skip
     assert list(tmp_path.iterdir()) == []
 

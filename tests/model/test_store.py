@@ -55,7 +55,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypat
 def test_a_damaged_or_foreign_file_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is no calibration") as error:
+    with pytest.raises(InputError, match="is not a calibration") as error:
         read_calibration(path)
     assert words in error.value.message
 
@@ -75,7 +75,7 @@ def test_a_file_of_an_earlier_version_is_called_that_with_the_command_that_renew
     ("place", "value", "words"),
     [
         (("models", "exit", "each_ns"), [1.0], "coefficients"),
-        (("models", "exit", "knots"), [5.0, 5.0], "do not rise"),
+        (("models", "exit", "knots"), [5.0, 5.0], "do not increase"),
         (("models", "exit", "draws_ns"), [[-1.0] * 15], "less than 0"),
         (("models", "exit"), None, "exit"),
         (("made_at",), -5, "less than 0"),

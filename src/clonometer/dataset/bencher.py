@@ -59,4 +59,4 @@ def _values(path: Path) -> Iterator[tuple[Label, float]]:
                 label = bare_label(benchmark["cell"], quantity, stage, benchmark["placement"], unit)
                 yield label, float(numbers["value"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is no file of Bencher's metric format: {error}") from error
+        raise InputError(f"{path} is not a file in Bencher's metric format: {error}") from error

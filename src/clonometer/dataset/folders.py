@@ -67,7 +67,7 @@ class _LocalRuns:
 
     def files(self) -> list[FoundFile]:
         if not self.folder.is_dir():
-            why = "is no folder" if self.folder.exists() else "does not exist"
+            why = "is not a folder" if self.folder.exists() else "does not exist"
             raise InputError(f"{self.folder} {why}", "name a folder of run files")
         return sorted(_walk(str(self.folder), ""), key=lambda file: file.path)
 
@@ -114,7 +114,7 @@ class _FarRuns:
             # What others have written since is not in a listing that was kept.
             self._system.invalidate_cache()
             if not self._system.isdir(self._path):
-                raise InputError(f"{self._url} is no folder, or does not exist", "name a folder of run files")
+                raise InputError(f"{self._url} is not a folder, or does not exist", "name a folder of run files")
             listed: Mapping[str, Mapping[str, Any]] = self._system.find(self._path, detail=True)
         entries = ((path.removeprefix(self._path).lstrip("/"), entry) for path, entry in listed.items())
         return sorted(

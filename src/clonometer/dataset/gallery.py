@@ -78,7 +78,7 @@ def read_published(path: Path) -> PublishedSummary:
     kept = scrubbed_facts(published.facts)
     odd = sorted(key for key in published.facts if kept.get(key) != published.facts[key])
     if odd:
-        raise InputError(f"it has the fact {odd[0][:40]!r} in a form that no summary has")
+        raise InputError(f"it has the fact {odd[0][:40]!r} in a form that no summary uses")
     return published
 
 

@@ -218,7 +218,7 @@ def _written(judged: JudgedStep, runs: Sequence[RunEntry], *, regresses: bool) -
             high=math.exp(step.size + _NORMAL * step.error),
             direction=Direction.of(step.size),
             method="normal interval of the levels' logarithms",
-            correction="evidence above what all rows and places give by chance",
+            correction="evidence above what all rows and places would give by chance",
             n=step.seen,
         ),
         seen_after=step.seen - step.place,

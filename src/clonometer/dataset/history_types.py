@@ -25,21 +25,23 @@ class HistoryStep:
 
     since: Annotated[str, "When the first run after it started."]
     run: Annotated[str, "The file of that run."]
-    not_before: Annotated[str, "The first run that may be the first after it."]
-    not_after: Annotated[str, "The last run that may be."]
+    not_before: Annotated[str, "The earliest run that may be the first after it."]
+    not_after: Annotated[str, "The latest run that may be the first after it."]
     change: Annotated[Change[str], Mark.MERGED, _LEVELS, Ge(0)]
     seen_after: Annotated[Count, "How many runs of the new level there were when it was evident."]
-    evidence: Annotated[float, Ge(0), "How much likelier it makes the values, as a logarithm."]
-    is_regression: Annotated[bool, "It is sure, slower by more than is allowed, recent, and has not gone again."]
+    evidence: Annotated[float, Ge(0), "How much more likely it makes the values, as a logarithm."]
+    is_regression: Annotated[
+        bool, "It is certain, slower by more than is allowed, recent, and has not disappeared again."
+    ]
     causes: Annotated[Sequence[Difference], "What changed with it; keys as in docs/host.md."]
     place: Annotated[int, Mark.UNWRITTEN]
     unsure: Annotated[
         str | None,
         Mark.OPTIONAL,
         OneOf((FEW_RUNS, BOOTS), closed=False),
-        "Why it is only suspected; null if it is sure.",
+        "Why it is only suspected; null if it is certain.",
     ] = None
-    is_suspected: Annotated[bool, Mark.OPTIONAL, "It would be a regression if it were sure."] = False
+    is_suspected: Annotated[bool, Mark.OPTIONAL, "It would be a regression if it were certain."] = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class HistoryRow:
     values: Annotated[Sequence[float], "The median of each."]
     steps: Sequence[HistoryStep]
     detectable: Annotated[
-        float | None, Ge(0), "The least rise that 7 more runs would show, as a share; null with too few runs."
+        float | None, Ge(0), "The smallest rise that 7 more runs would show, as a share; null with too few runs."
     ]
 
 
@@ -81,15 +83,15 @@ class History:
     schema = version(HISTORY_SCHEMA)
 
     reading: FolderReading
-    by: Annotated[str, "What makes a series: host, or a fact."]
+    by: Annotated[str, "What defines a series: host, or a fact."]
     verdict: Annotated[Gate, "fail: there is a regression. Exit status 0, 1 and 3."]
-    max_regression: Annotated[float, Gt(0), "The largest slow-down that is allowed, as a share."]
-    minimum_effect: Annotated[float, Gt(0), "The least step that is shown, as a share."]
-    since: Annotated[str | None, "Only steps from this moment on are regressions; null: by recent."]
+    max_regression: Annotated[float, Gt(0), "The largest slowdown that is allowed, as a share."]
+    minimum_effect: Annotated[float, Gt(0), "The smallest step that is shown, as a share."]
+    since: Annotated[str | None, "Only steps from this time on are regressions; null: recent decides."]
     recent: Annotated[Count, "How many of a series' last runs count: only steps among them are regressions."]
     limit: Annotated[float, Gt(0), "The evidence that a step needs."]
     n_short: Annotated[Count, "Rows with too few runs."]
-    n_blind: Annotated[Count, "Rows in which 7 runs would not show a slow-down of max_regression."]
+    n_blind: Annotated[Count, "Rows in which 7 runs would not show a slowdown of max_regression."]
     events: Annotated[Sequence[HistoryEvent], "The newest first."]
     rows: Sequence[HistoryRow]
 

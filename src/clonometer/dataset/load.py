@@ -150,7 +150,7 @@ def _counted(
 def _nothing(reading: FolderReading) -> str:
     if reading.damaged:
         worst = reading.damaged[0]
-        return f"{reading.folder} has no sound run file: {worst.path}: {worst.reason}"
+        return f"{reading.folder} has no valid run file: {worst.path}: {worst.reason}"
     return f"{reading.folder} has no run file"
 
 

@@ -53,7 +53,7 @@ def parse_openmetrics(text: str, name: str) -> Iterator[MetricSample]:
                 raise ValueError
             yield MetricSample(matched["name"], _labels(matched["labels"] or ""), value, moment)
         except ValueError:
-            raise InputError(f"{name}, line {number}: no sample of OpenMetrics: {line[:60]}") from None
+            raise InputError(f"{name}, line {number}: not an OpenMetrics sample: {line[:60]}") from None
 
 
 def _labels(text: str) -> dict[str, str]:

@@ -182,7 +182,7 @@ class FleetCompared:
     reading: FolderReading
     by: str
     groups: Sequence[HostGroup]
-    paired: Annotated[Sequence[str], "Groups whose hosts are compared each with itself in the base."]
+    paired: Annotated[Sequence[str], "Groups in which each host is compared with itself in the base."]
     compared: Annotated[Compared, "As of compare; a side's runs are hosts."]
 
 

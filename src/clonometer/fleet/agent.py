@@ -188,7 +188,7 @@ def main(words: list[str]) -> int:
     try:
         ending, content = answer(request)
     except AskedToEndError:
-        ending, content = {"status": "lost", "reason": "it was asked to end, and had nothing to give by then"}, b""
+        ending, content = {"status": "lost", "reason": "it was asked to stop, and had nothing to return by then"}, b""
     except MemoryError:
         ending, content = {"status": "failed", "reason": "what the host answered does not fit into memory"}, b""
     # From here on the answer is whole, whoever wants to stop.

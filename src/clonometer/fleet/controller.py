@@ -119,7 +119,7 @@ class Controller:
     def _see_to_the_late(self, now_s: float) -> None:
         for account in self.dispatch.overdue(now_s):
             if not account.asked_to_end:
-                self.watcher.changed(account, "takes too long: asked to end with what it has")
+                self.watcher.changed(account, "takes too long: asked to stop with what it has")
                 self._ask_to_end(account)
             elif account.round is not None:
                 self._judge(account.name, account.round, LOST, "it took too long and gave no answer")
@@ -171,7 +171,7 @@ class Controller:
                 if status is not None:
                     self.dispatch.has_already(event.host, round_, "complete" if status == "complete" else "partial")
         known = f", {len(account.rounds)} of {self.job.rounds} rounds are in the folder" if account.rounds else ""
-        self.watcher.changed(account, f"is there{known}")
+        self.watcher.changed(account, f"is present{known}")
 
     def _receive(self, event: Answered) -> None:
         line, _, content = event.answer.partition(b"\n")
@@ -179,7 +179,7 @@ class Controller:
             header = json.loads(line)
             outcome, reason = self._outcome(event, header, content)
         except RunFileError as error:
-            outcome, reason = FAILED, f"what it sent is no run file: {error.message}"
+            outcome, reason = FAILED, f"what it sent is not a run file: {error.message}"
         except OutputError:
             # That is this machine's disk, and no fault of the host's.
             raise
@@ -230,7 +230,7 @@ class Controller:
         hosts = [self._host(account) for _, account in sorted(self.dispatch.hosts.items())]
         measured = [host for host in hosts if host.rounds]
         missing = [host for host in hosts if host.state != "measured"]
-        reason = f"{len(missing)} of {len(hosts)} hosts are not measured whole" if missing else None
+        reason = f"{len(missing)} of {len(hosts)} hosts are incomplete" if missing else None
         if not hosts:
             reason = "no host could be asked"
         return FleetRun(

@@ -50,8 +50,8 @@ class Access:
         kind, separated, rest = self.address.rpartition("://")
         if (not separated or kind in _OPEN) and not _is_loopback(rest) and not self.trust_network:
             raise UsageError(
-                f"{self.address} is not encrypted: whoever can reach it runs programs as you do, there and here",
-                "use tls:// with --tls-ca, --tls-cert and --tls-key, or say --trust-network",
+                f"{self.address} is not encrypted: anybody who can reach it can run programs as you, there and here",
+                "use tls:// with --tls-ca, --tls-cert and --tls-key, or pass --trust-network",
             )
 
     def connect(self, folder: str, ended: threading.Event) -> Any:

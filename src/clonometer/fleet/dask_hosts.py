@@ -170,7 +170,7 @@ class DaskHosts:
                 self._try(self._client.close)
                 self._connect()
                 continue
-            self._lose(set(self._workers) - present, "its worker has gone")
+            self._lose(set(self._workers) - present, "its worker has disappeared")
             for worker in sorted(present - set(self._workers)):
                 self._workers[worker] = ""
                 with self._lock:
@@ -245,7 +245,7 @@ class DaskHosts:
             self._workers.pop(worker, None)
             return
         name = machine.name if machine is not None else worker
-        self._mail.post(HostRefused(name, f"its worker gives no sound answer: {reason}"))
+        self._mail.post(HostRefused(name, f"its worker gives no valid answer: {reason}"))
 
     def _equip(self, worker: str, known: Mapping[str, Any]) -> str:
         """Where the package to use is on a host: empty for what is installed. UnavailableError if it cannot be used."""
@@ -255,12 +255,12 @@ class DaskHosts:
         self._archive = self._archive or packed()
         answer = self._do(worker, "bring", self._archive, hashlib.sha256(self._archive).hexdigest(), "")
         if answer["folder"] is None:
-            raise UnavailableError(f"{lacks}, and {__version__} cannot be brought there: {answer['why']}")
+            raise UnavailableError(f"{lacks}, and {__version__} cannot be sent there: {answer['why']}")
         now = self._run(worker, "look", answer["folder"])
         if now["version"] != __version__:
             self._run(worker, "remove", answer["folder"])
-            raise UnavailableError(f"{lacks}, and what was brought does not start there: {now['why']}")
-        self._mail.post(LogEvent(f"{known['name']}: {lacks}; {__version__} was brought for this run"))
+            raise UnavailableError(f"{lacks}, and what was sent does not start there: {now['why']}")
+        self._mail.post(LogEvent(f"{known['name']}: {lacks}; {__version__} was sent for this run"))
         return str(answer["folder"])
 
     def _collect(self, host: str, described: Mapping[str, Any], future: Any) -> None:

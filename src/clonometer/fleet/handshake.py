@@ -45,7 +45,7 @@ def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> s
     if same_version and known["drivers"] == drivers:
         return None
     if same_version:
-        lacks = f"its drivers of Clonometer {__version__} are another build"
+        lacks = f"its drivers of Clonometer {__version__} are a different build"
     elif known["version"]:
         lacks = f"it has Clonometer {known['version']}"
     else:
@@ -58,7 +58,7 @@ def what_is_brought(known: Mapping[str, Any], drivers: str, *, bring: bool) -> s
             f"{lacks}; it is {known['arch']}, and what is here was built for {platform.machine()}: install it there"
         )
     if not bring:
-        raise UnavailableError(f"{lacks}, and with --no-bring {__version__} is not brought there")
+        raise UnavailableError(f"{lacks}, and with --no-bring {__version__} is not sent there")
     if tuple(known["python"]) < remote_worker.OLDEST_PYTHON:
         raise UnavailableError(f"{lacks}, and its Python {'.'.join(map(str, known['python']))} is older than 3.11")
     return lacks

@@ -104,7 +104,7 @@ def bring(archive: bytes, sha256: str, folder: str) -> str:
     Gives JSON: ``folder``, the one that was made, or None and ``why``.
     """
     if hashlib.sha256(archive).hexdigest() != sha256:
-        return json.dumps({"folder": None, "why": f"what came is not what was sent: {len(archive):,} bytes"})
+        return json.dumps({"folder": None, "why": f"what arrived is not what was sent: {len(archive):,} bytes"})
     package = tempfile.mkdtemp(prefix="clonometer-", dir=folder or None)
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as packed:
@@ -211,7 +211,7 @@ def _ask_agent(request: str, shard: str, folder: str, lock_fd: int | None) -> by
     if status == 0 and answer:
         return answer
     if shard in _asked_to_end():
-        return no_answer("lost", "it was asked to end, and had nothing to give by then")
+        return no_answer("lost", "it was asked to stop, and had nothing to return by then")
     return no_answer("failed", complaint[-1] if complaint else _how_it_ended(status))
 
 
@@ -342,7 +342,7 @@ def lock_host(label: str) -> tuple[int | None, str]:
             _sign(descriptor, f"{label}, process {os.getpid()}, since {time.strftime('%H:%M')}")
             return descriptor, ""
         os.close(descriptor)
-    return None, "others lock and unlock this host all the time"
+    return None, "others keep locking and unlocking this host"
 
 
 def _open(path: Path) -> int:

@@ -52,7 +52,7 @@ def read_hosts(path: Path) -> list[Destination]:
             name = safe_name(words[-1].removeprefix("ssh://"), {host.name for host in hosts})
             hosts.append(Destination(check_destination(words[0]), name))
     if not hosts:
-        raise InputError(f"{path} names no host", "one a line, such as web1 or alice@web2")
+        raise InputError(f"{path} names no host", "one per line, such as web1 or alice@web2")
     return hosts
 
 

@@ -21,18 +21,18 @@ class FleetHost:
     state: Annotated[
         str,
         OneOf(STATES),
-        "measured: every round is there; partial: some rounds, or some of a round; none: nothing; waiting: the run was "
-        "interrupted before its turn.",
+        "measured: every round is there; partial: some rounds, or some of a round; none: nothing; waiting: the run "
+        "was interrupted before it was measured.",
     ]
-    reason: Annotated[str | None, "Why not all of it."]
+    reason: Annotated[str | None, "Why not everything was measured."]
     rounds: Annotated[
         Mapping[str, Annotated[str, _STATUS]], "For each round that is in the folder: complete or partial."
     ]
-    retries: Annotated[Count, "How often a round was tried again."]
+    retries: Annotated[Count, "How often a round was retried."]
     clock_apart_s: Annotated[float | None, "Its clock minus the clock of the machine that asked."]
-    clock_apart_within_s: Annotated[float | None, Ge(0), "How far that may be wrong."]
+    clock_apart_within_s: Annotated[float | None, Ge(0), "How large the error of that may be."]
     same_as: Annotated[
-        str | None, "The host that gave the same boot id before: one machine of two names, or one of them lies."
+        str | None, "The host that gave the same boot id before: one machine has two names, or one id is wrong."
     ]
 
 
@@ -46,12 +46,14 @@ class FleetRun:
 
     schema = version(FLEET_RUN_SCHEMA)
 
-    fleet: Annotated[str, "Names this plan, seed and number of rounds: the same again goes on where this ended."]
+    fleet: Annotated[
+        str, "Identifies this plan, seed and number of rounds: the same again resumes where this one ended."
+    ]
     folder: Annotated[str, "Where the run files are."]
     plan: str
     seed: int
     rounds: Count
     status: Annotated[str, "complete, partial or failed (nothing came in)."]
     reason: str | None
-    duplicates: Annotated[Count, "Answers that came twice; the later ones were dropped."]
+    duplicates: Annotated[Count, "Answers that arrived twice; the later ones were dropped."]
     hosts: Sequence[FleetHost]

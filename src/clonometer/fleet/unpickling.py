@@ -27,7 +27,7 @@ class _PlainTypes(pickle.Unpickler):
         """Look up what a pickle names."""
         kind = _PLAIN.get((module, name))
         if kind is None:
-            raise NotUnpickledError(f"a pickle with {module}.{name} was sent; nothing is unpickled here")
+            raise NotUnpickledError(f"a pickle with {module}.{name} arrived; it was not unpickled")
         return kind
 
 

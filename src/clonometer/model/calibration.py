@@ -62,11 +62,11 @@ class CostModel:
         """Say what contradicts itself; None where nothing does."""
         size = len(self.terms) + len(self.knots)
         if len(self.each_ns) != size or any(len(draw) != size for draw in self.draws_ns):
-            return f"has not {size} coefficients in each fit"
+            return f"lacks {size} coefficients in each fit"
         if len(self.most) != len(self.terms) + 1:
-            return "has not a highest count for each term"
+            return "lacks a highest count for each term"
         rising = all(low < high for low, high in zip((0.0, *self.knots), self.knots, strict=False))
-        return None if rising else "has knots that do not rise"
+        return None if rising else "has knots that do not increase"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Calibration:
 
     made_at: Annotated[Count, "When: seconds since 1970."]
     quick: bool
-    machine: Annotated[Mapping[str, str], "The facts for which it holds."]
+    machine: Annotated[Mapping[str, str], "The facts for which it is valid."]
     models: Annotated[Mapping[str, CostModel], "By the name of the call."]
     first_writes: Annotated[Mapping[str, CostRange], "The first write to a page after a fork, by name."]
     lacks: Annotated[Mapping[str, str], "What could not be measured, and why."]

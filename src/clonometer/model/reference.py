@@ -75,7 +75,7 @@ def scale_of(processes: Sequence[float] | Floats) -> Scale:
     """
     logs = np.asarray(processes, dtype=np.float64)
     if not logs.size:
-        raise InputError("no fork was timed that tells how fast the machine is now")
+        raise InputError("no fork was timed that shows the machine's present speed")
     factor = math.exp(float(np.mean(logs)))
     if logs.size == 1:
         return Scale(factor, ALONE)

@@ -54,7 +54,7 @@ def default_path() -> Path:
     if folder is None:
         raise OutputError(
             "this user has no data folder that only the user can write to",
-            "set XDG_DATA_HOME to a folder of yours, or name a file",
+            "set XDG_DATA_HOME to a folder that you own, or name a file",
         )
     return folder / NAME
 
@@ -97,16 +97,16 @@ def read_calibration(path: Path) -> Calibration | None:
     except _EarlierError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no calibration: it is not JSON", f"remove it and {_AGAIN}") from error
+        raise InputError(f"{path} is not a calibration: it is not JSON", f"remove it and {_AGAIN}") from error
     except InputError as error:
-        raise InputError(f"{path} is no calibration: {error.message}", f"remove it and {_AGAIN}") from error
+        raise InputError(f"{path} is not a calibration: {error.message}", f"remove it and {_AGAIN}") from error
 
 
 def _calibration_of(parsed: object, path: Path) -> Calibration:
     version = parsed.get("schema") if isinstance(parsed, dict) else None
     if type(version) is int and 0 < version < CALIBRATION_SCHEMA:
         raise _EarlierError(
-            f"{path} was written by an earlier Clonometer: it lacks what predictions now rest on",
+            f"{path} was written by an earlier Clonometer: it lacks data that predictions now need",
             f"{_AGAIN} (two minutes; --quick: 20 s), which replaces it",
         )
     if version not in (None, CALIBRATION_SCHEMA):
@@ -132,7 +132,7 @@ def check_machine(calibration: Calibration, machine: Mapping[str, str]) -> None:
         if calibration.machine.get(key, "unknown") != value
     ]
     if differ:
-        raise InputError(f"the calibration is not of this machine as it is now: {'; '.join(differ)}", _AGAIN)
+        raise InputError(f"the calibration does not match this machine as it is now: {'; '.join(differ)}", _AGAIN)
 
 
 def age_days(calibration: Calibration, now_s: float | None = None) -> float:

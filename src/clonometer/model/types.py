@@ -40,7 +40,7 @@ class Scale:
         If ``factor`` is not greater than 0 or ``spread`` is below 0.
     """
 
-    factor: Annotated[float, Gt(0), "Times of now over those of the calibration."]
+    factor: Annotated[float, Gt(0), "Present times over those of the calibration."]
     spread: Annotated[float, Ge(0), "Its standard deviation, on the logarithm."]
 
     def __post_init__(self) -> None:

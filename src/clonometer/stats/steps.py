@@ -56,7 +56,7 @@ class BestStep(NamedTuple):
     Attributes
     ----------
     evidence
-        How much likelier it makes the values, as a logarithm.
+        How much more likely it makes the values, as a logarithm.
     place
         How many values stand before it.
     first, last

@@ -160,7 +160,7 @@ def lost_and_grown(lost: int, grown: int) -> str:
     Examples
     --------
     >>> lost_and_grown(0, 1), lost_and_grown(1200, 2), lost_and_grown(0, 0)
-    ('No events lost; the buffer was made larger once.', '1,200 events lost; the buffer was made larger 2 times.', '')
+    ('No events lost; the buffer was enlarged once.', '1,200 events lost; the buffer was enlarged 2 times.', '')
     """
     if not lost and not grown:
         return ""

@@ -110,7 +110,7 @@ def order_text(first_a: float, first_b: float) -> str:
     Examples
     --------
     >>> order_text(1.001, 0.97)
-    'the order matters: the change is 0% where A comes first and -3% where B does; one side disturbs the next process'
+    'the order matters: the change is 0% when A comes first and -3% when B does; one side disturbs the next process'
     """
     shares = [
         f"{round(100 * (ratio - 1)):+d}%".replace("+0%", "0%").replace("-0%", "0%") for ratio in (first_a, first_b)

@@ -50,7 +50,7 @@ form.elements.mine.addEventListener("change", async (event) => {
     model = Object.fromEntries(like.map((key) => [key, facts[key] ?? null]));
     show();
   } catch {
-    count.textContent = "That file is no published summary: clonometer publish RUN --anonymous makes one.";
+    count.textContent = "That file is not a published summary: clonometer publish RUN --anonymous makes one.";
   }
 });
 body.addEventListener("click", (event) => {
