@@ -141,7 +141,7 @@ def test_progress_is_shown_on_a_terminal_before_each_start() -> None:
                 shown += data
     os.close(terminal)
     assert process.returncode in (0, 3)
-    assert b"once before: B" in shown
+    assert b"warm-up: B" in shown
     assert b"pair 2 of at most 12: A" in shown
     assert b"s left" in shown
 
