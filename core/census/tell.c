@@ -126,9 +126,13 @@ static void tell_site(const struct census *census, size_t place) {
     /* As many frames as a site may have, with names of the length that those of C++ have at most. */
     static char buffer[SITE_BYTES];
     static const char *const ENDS[] = {
-        [UNWIND_COMPLETE] = "complete", [UNWIND_BEYOND_COPY] = "beyond copy",
-        [UNWIND_NO_TABLE] = "no table", [UNWIND_NO_CODE] = "no code",
-        [UNWIND_MOST] = "most frames",  [UNWIND_BY_FRAMES_END] = "frame pointers end",
+        [UNWIND_COMPLETE] = "complete",
+        [UNWIND_BEYOND_COPY] = "beyond copy",
+        [UNWIND_NO_TABLE] = "no table",
+        [UNWIND_NO_FILE] = "no file",
+        [UNWIND_NO_CODE] = "no code",
+        [UNWIND_MOST] = "most frames",
+        [UNWIND_BY_FRAMES_END] = "frame pointers end",
     };
     const struct site *site = &census->sites->site[place];
     struct json json;

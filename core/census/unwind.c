@@ -222,6 +222,12 @@ struct libdw_module *unwinder_module(struct unwinder *unwinder, const struct mod
     return module->reported;
 }
 
+/* Whether an address is in a file that cannot be read. */
+static bool unreadable(const struct unwinder *unwinder, uint64_t address) {
+    const struct module *module = modules_at(&unwinder->spaces->modules, address);
+    return module != NULL && module->error != 0;
+}
+
 static int meet_frame(struct libdw_frame *frame, void *argument) {
     struct unwinder *unwinder = argument;
     struct unwound *out = unwinder->out;
@@ -240,6 +246,12 @@ static int meet_frame(struct libdw_frame *frame, void *argument) {
         return LIBDW_STOP;
     }
     /* A caller that is begun with was told by the call, not by what is behind it. */
+    /* Where its file cannot be read, how a function is left is not known, and a frame pointer would be a
+     * guess. */
+    if (out->count > 0 && unreadable(unwinder, out->frames[out->count - 1])) {
+        out->end = UNWIND_NO_FILE;
+        return LIBDW_STOP;
+    }
     out->frames[out->count] = pc + (out->count == 1 && unwinder->from_caller != 0);
     out->count++;
     return LIBDW_GO_ON;
@@ -298,7 +310,8 @@ static void unwind_by_tables(struct unwinder *unwinder) {
     }
     bool in_code = unwind_translate(unwinder, unwinder->stack, unwinder->space,
                                     unwinder->stack->registers[REGISTER_PC], &pc);
-    unwinder->from_caller = in_code && !has_table(unwinder, pc) ? caller_of_leaf(unwinder) : 0;
+    unwinder->from_caller =
+        in_code && !unreadable(unwinder, pc) && !has_table(unwinder, pc) ? caller_of_leaf(unwinder) : 0;
     if (unwinder->from_caller != 0) {
         unwinder->out->frames[unwinder->out->count++] = pc;
     }
@@ -346,6 +359,9 @@ void unwind(struct unwinder *unwinder, const struct user_stack *stack, const str
         unwind_by_tables(unwinder);
     } else {
         unwind_by_frames(unwinder);
+    }
+    if (out->count > 0 && unreadable(unwinder, out->frames[out->count - 1])) {
+        out->end = UNWIND_NO_FILE;
     }
     if (out->count == 0) {
         /* Where it was called from is known all the same. */

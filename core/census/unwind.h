@@ -25,6 +25,7 @@ enum unwind_end {
     UNWIND_COMPLETE,      /* the outermost call */
     UNWIND_BEYOND_COPY,   /* it goes on beyond what was copied */
     UNWIND_NO_TABLE,      /* code without unwind tables and frame pointers */
+    UNWIND_NO_FILE,       /* code of a file that cannot be read: it has gone, or is another one by now */
     UNWIND_NO_CODE,       /* an address at which nothing is known to be mapped */
     UNWIND_MOST,          /* it has more calls than are kept */
     UNWIND_BY_FRAMES_END, /* the frame pointers end, which need not be the outermost call */

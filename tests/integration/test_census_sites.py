@@ -272,3 +272,24 @@ def works(process: subprocess.Popen[str]) -> None:
     process.stdin.write("\n")
     process.stdin.flush()
     assert process.stdout.readline() == "done\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root to change the root")
+def test_in_another_root_files_are_those_of_the_process(tmp_path: Path) -> None:
+    """Whoever lives long enough is read through its root; of others the addresses are told, and why not more."""
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    # Neither a shell nor `true` is there.
+    quick = "#define _GNU_SOURCE\n" + PLANTED.replace("!= 0) abort()", "< 0) abort()")
+    sources = {"quick": quick, "waits": quick.replace("    return 0;\n", "    usleep(500000);\n    return 0;\n")}
+    for name, source in sources.items():
+        (tmp_path / f"{name}.c").write_text(source)
+        words = ["cc", "-g", "-O1", "-static", "-pthread", "-o", name, f"{name}.c"]
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
+    answer = taken("chroot", str(tmp_path), "/waits")
+    needs_libdw(answer)
+    assert {site["where"]["function"] for site in answer["sites"]} == set(FUNCTIONS)
+    assert {site["where"]["module"] for site in answer["sites"]} == {"/waits"}
+    for site in taken("chroot", str(tmp_path), "/quick")["sites"]:
+        named = site["where"] is not None and site["where"]["function"] in FUNCTIONS
+        assert named or "in another root" in (site["frames_end"] or ""), site

@@ -25,6 +25,7 @@ MISSING_STACKS = {
 STACK_ENDS = {
     "beyond copy": "the stack goes on beyond what is copied of it",
     "no table": "code without unwind tables, as just-in-time compilers write it",
+    "no file": "code of a file that cannot be read: it has gone, was replaced, or is in another root",
     "no code": "an address at which no code is known to be mapped",
     "most frames": "more calls than are kept",
     "frame pointers end": "where the frame pointers end, which need not be the outermost call",
