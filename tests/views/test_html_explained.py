@@ -26,7 +26,7 @@ def test_each_explanation_is_a_section_and_no_id_is_there_twice(results) -> None
     assert {"why", *(f"explained-{number}" for number in range(5))} <= set(finding_ids)
     assert {"parts-explained-1", "timeline-median-1-explained-1", "lives-explained-2"} <= set(finding_ids)
     assert '<a href="#why">Why</a>' in page
-    assert "in launches of its own, traced, not in those of this run" in page
+    assert "in separate, traced launches, not in those of this run" in page
 
 
 def test_every_chart_has_its_element_and_the_pages_of_their_own_keep_theirs() -> None:
