@@ -64,9 +64,18 @@ def runtime_blocks(runtime: RuntimeBook, versions: Sequence[SeenVersion]) -> Ite
             Column("checked with", [_checked_with(runtime, path, versions) for path in paths], drop=1),
         ]
         tables.append(Table(columns, clean(api)))
-        comments.append([list(_advice(path)) for path in paths])
+        comments.append(_said_once([list(_advice(path)) for path in paths]))
     yield CommentedTables(tables, comments, [""] * len(tables), "what to do")
     yield Fold("Why, and what shows it", [block for path in runtime.paths for block in _shown(runtime, path)])
+
+
+def _said_once(comments: Sequence[list[str]]) -> list[list[str]]:
+    """Comments of lines, one below the other: what the next line repeats is said there alone."""
+    following = [*comments[1:], []]
+    return [
+        ["Instead: as for the next line."] if comment and comment == after else comment
+        for comment, after in zip(comments, following, strict=True)
+    ]
 
 
 def whole_document(book: PathBook) -> Document:
