@@ -45,7 +45,7 @@ def test_noise_prints_a_row_a_stage_and_writes_no_file(tiny: CommandLine) -> Non
     for stage in ("call returns", "task runs", "reaped"):
         [row] = [line for line in lines if stage in line]
         assert " 15 " in row  # processes of each half: a round looks at 24, and confirms with a quarter more
-    assert "0 of 2 checks alarmed falsely" in " ".join(ended.stdout.split())
+    assert "0 of 2 checks raised a false alarm" in " ".join(ended.stdout.split())
     assert {path.name for path in tiny.folder.iterdir()} - before <= {"starts.log"}
     # Both halves of a round get what one run gets.
     assert len(tiny.measuring_pids()) == 2 * 2 * 15
@@ -85,8 +85,8 @@ def test_where_the_layout_cannot_be_repeated_the_answer_says_why(tiny: CommandLi
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     text = " ".join(ended.stdout.split())
-    assert "0 of 1 check alarmed falsely" in text
-    assert "comes from memory's layout is not known: a layout of memory cannot be repeated here" in text
+    assert "0 of 1 check raised a false alarm" in text
+    assert "comes from memory layout is not known: a memory layout cannot be repeated here" in text
     assert "personality(ADDR_NO_RANDOMIZE): Operation not permitted" in text
     assert "seccomp" in text
 
