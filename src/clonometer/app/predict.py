@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clonometer.app.calibrating import measure_scales
 from clonometer.app.live import live, read
-from clonometer.app.predicting import answer, calibrated_machine, rough_machine
+from clonometer.app.predicting import answer, calibrated_machine, rough_machine, with_paths
 from clonometer.errors import ClonometerError, InputError, UsageError
 from clonometer.host.source import Source
 from clonometer.host.target.reader import How, Reading
@@ -55,7 +55,7 @@ def predict(
     """
     reading = read(pid)
     machine = None if rough else machine_now(scan=scan, progress=progress)
-    return answer(reading, machine or rough_machine(), question or Question())
+    return with_paths(answer(reading, machine or rough_machine(), question or Question()))
 
 
 def machine_now(*, scan: bool, progress: Progress = SILENT) -> Machine | None:
@@ -104,7 +104,9 @@ def ranked(machine: Machine, question: Question, *, how: How | None = None, top:
     machine_now = live()
     pids = [int(name) for name in machine_now.names("/proc") if name.isdigit()]
     pids = [pid for pid in pids if pid != os.getpid() and not _is_of_kernel(machine_now, pid)]
-    return rank(pids, lambda pid: answer(read(pid, how=how), machine, question), top=top, model=machine.name)
+    ranking = rank(pids, lambda pid: answer(read(pid, how=how), machine, question), top=top, model=machine.name)
+    # Of those alone that are shown: it reads files of their programs.
+    return replace(ranking, processes=[with_paths(each) for each in ranking.processes])
 
 
 def _is_of_kernel(source: Source, pid: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from clonometer.app.live import live, read
 from clonometer.errors import ClonometerError
 from clonometer.host.facts import collect
-from clonometer.host.source import FactUnavailable, Source, chosen
+from clonometer.host.source import FactUnavailable, chosen
 from clonometer.host.target.headroom import read_headroom
 from clonometer.host.target.reader import Reading
 from clonometer.host.target.runtime import read_runtime
@@ -76,12 +76,17 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
     except FactUnavailable:
         huge_pages_used = False
     profile = profile_of(reading, huge_pages_used=huge_pages_used)
-    predicted = judge(profile, machine, question, reading=reading, headroom=read_headroom(source, reading.status))
-    return replace(predicted, paths=_paths(source, reading.status.pid))
+    return judge(profile, machine, question, reading=reading, headroom=read_headroom(source, reading.status))
 
 
-def _paths(source: Source, pid: int) -> RuntimePaths | None:
+def with_paths(predicted: Predicted) -> Predicted:
+    """Add how the runtime of a live process launches, for which the files of its program are read."""
+    return predicted if predicted.pid is None else replace(predicted, paths=paths_of(predicted.pid))
+
+
+def paths_of(pid: int) -> RuntimePaths | None:
     """How the runtime of a process launches; None where that is not known."""
+    source = live()
     try:
         user = source.field(f"/proc/{pid}/status", "Uid").split()
         return runtime_paths(read_runtime(source, pid), load_book(), is_root=user[1:2] == ["0"])
@@ -91,7 +96,7 @@ def _paths(source: Source, pid: int) -> RuntimePaths | None:
 
 def document_of(pid: int, machine: Machine) -> dict[str, Any]:
     """What a fork of a process would cost, as ``predict --json`` prints it."""
-    return to_json(answer(read(pid), machine, Question()))
+    return to_json(with_paths(answer(read(pid), machine, Question())))
 
 
 class LivePredictions:
@@ -124,6 +129,6 @@ class LivePredictions:
             return []
         if pid is not None:
             with suppress(ClonometerError):
-                return [document_of(pid, self._machine)]
+                return [to_json(answer(read(pid), self._machine, Question()))]
         largest = max(self._glances.values(), key=lambda reading: reading.status.rss_bytes, default=None)
         return [] if largest is None else [to_json(answer(largest, self._machine, Question()))]

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ import rich_click as click
 from clonometer.app.calibrating import calibrate
 from clonometer.app.live import read
 from clonometer.app.predict import machine_now, measured_rate, predict_saved, ranked
-from clonometer.app.predicting import answer, rough_machine
+from clonometer.app.predicting import answer, paths_of, rough_machine, with_paths
 from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.progress import make_progress
 from clonometer.errors import UsageError, VanishedError
@@ -74,7 +74,7 @@ def predict_process(pid: int, machine: Callable[[], Machine], request: PredictRe
     reading = request.read(pid)
     model = machine()
     question = _question(request, reading)
-    document = to_json(answer(reading, model, question))
+    document = to_json(with_paths(answer(reading, model, question)))
     if request.save_profile is not None:
         _save_profile(reading, request.save_profile, names=request.names)
     _write_metrics([document], request.openmetrics)
@@ -118,11 +118,13 @@ def watch_process(pid: int, machine: Callable[[], Machine], request: PredictRequ
     reading = request.read(pid)
     model, question = machine(), _question(request, reading)
     started, began = reading.status.started_ticks, time.monotonic()
+    paths = paths_of(pid)
     history: deque[float] = deque(maxlen=_HISTORY)
     try:
         while True:
             watched_s = time.monotonic() - began
-            document = to_json(answer(reading, model, question)) | {"watched_s": round(watched_s, 3)}
+            predicted = replace(answer(reading, model, question), paths=paths)
+            document = to_json(predicted) | {"watched_s": round(watched_s, 3)}
             history.append(document["fork"]["first_ns"]["median"])
             _write_metrics([document], request.openmetrics)
             _show(document, list(history), as_json=request.as_json)

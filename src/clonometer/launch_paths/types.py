@@ -256,10 +256,14 @@ class PathBook:
         UsageError
             If there is none of that name, with the nearest.
         """
-        by_name = {runtime.name: runtime for runtime in self.runtimes}
-        if name not in by_name:
-            raise unknown("runtime", name, by_name)
-        return by_name[name]
+        runtime = self.find(name)
+        if runtime is None:
+            raise unknown("runtime", name, [each.name for each in self.runtimes])
+        return runtime
+
+    def find(self, name: str) -> RuntimeBook | None:
+        """A runtime by its name; None where the book does not have it."""
+        return next((runtime for runtime in self.runtimes if runtime.name == name), None)
 
     def only(self, names: Iterable[str]) -> PathBook:
         """The runtimes of these names, each once; all of them where none is named."""

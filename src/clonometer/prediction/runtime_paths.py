@@ -17,7 +17,7 @@ def runtime_paths(runtime: Runtime, book: PathBook, *, is_root: bool) -> Runtime
 
     Lines of one API that take one path are one entry. What copies the memory map comes first.
     """
-    known = next((each for each in book.runtimes if each.name == runtime.name), None)
+    known = book.find(runtime.name)
     if known is None:
         return None
     refused = _NOT_ROOT if is_root else _ROOT

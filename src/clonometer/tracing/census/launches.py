@@ -9,7 +9,7 @@ small program on this machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from statistics import median
 from typing import Any
@@ -131,7 +131,8 @@ def _library_of(frame: StackFrame) -> str | None:
 
 
 def _fits(site: CallSite, runtime: RuntimeVersion, book: PathBook, is_root: bool | None) -> tuple[PathFit, ...]:
-    if runtime.name not in [each.name for each in book.runtimes]:
+    lines = book.find(runtime.name)
+    if lines is None:
         return ()
     program = PurePosixPath(site.program or "").name
     executed = [
@@ -140,7 +141,7 @@ def _fits(site: CallSite, runtime: RuntimeVersion, book: PathBook, is_root: bool
     ]
     task = seen_task(site.mechanism, site.flag_names, named([PurePosixPath(name).name for name in executed], program))
     functions = [frame.name or None for frame in site.frames]
-    fits = explain(book.runtime(runtime.name), runtime.version, task, site.calls, functions=functions, is_root=is_root)
+    fits = explain(lines, runtime.version, task, site.calls, functions=functions, is_root=is_root)
     if site.language is None:
         return fits
     # What a hook in the runtime said was called distinguishes APIs that look the same to the kernel.
@@ -187,7 +188,7 @@ def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
         "created": site.created,
         "execed": site.execed,
         "cost_ns": site.cost_ns if site.making_ns else None,
-        "runtime": None if runtime is None else {"name": runtime.name, "version": runtime.version},
+        "runtime": None if runtime is None else asdict(runtime),
         "candidates": [fit.path.name for fit in launch.fits],
         "title": launch.title,
         "option": path.option if path is not None else None,
@@ -195,12 +196,5 @@ def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
         "instead": path.instead or None if path is not None else None,
         "lose": path.lose or None if path is not None else None,
         "setting": path.setting or None if path is not None else None,
-        "saved": None
-        if saved is None
-        else {
-            "value_ns": saved.value_ns,
-            "low_ns": saved.low_ns,
-            "high_ns": saved.high_ns,
-            "compared_with": saved.compared_with,
-        },
+        "saved": None if saved is None else asdict(saved),
     }
