@@ -135,6 +135,14 @@ def test_the_saving_is_that_of_the_programs_own_launches_where_it_has_enough() -
     assert beside.value_ns == 9 * (30 * MS + 4 - MS)
 
 
+def test_tasks_that_execute_nothing_are_not_counted_in_the_saving() -> None:
+    did = CLOSES | {"setsid": 1}
+    half = [*[forked(0, did)] * 6, *[forked(0, did, execs=0)] * 6]
+    (launch,) = seen(*half)
+    assert launch.saved is not None
+    assert launch.saved.value_ns == 6 * (30 * MS - 75_000)
+
+
 def test_nothing_is_saved_where_the_near_ends_do_not_differ_by_a_tenth() -> None:
     forks = [forked(0, CLOSES | {"setsid": 1}, cost_ns=85_000)] * 9
     assert seen(*forks)[0].saved is None

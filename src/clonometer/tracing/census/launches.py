@@ -171,7 +171,8 @@ def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime
     value_ns = float(median(site.costs_ns))
     if other[1] > (1 - LEAST_SHARE) * low_ns:
         return None
-    count = site.created
+    # What executes nothing cannot be launched otherwise.
+    count = site.execed
     saved_ns = (value_ns - sum(other) / 2, low_ns - other[1], high_ns - other[0])
     # A median times their number may be more than they took.
     value_ns, low_ns, high_ns = (min(count * each_ns, site.cost_ns) for each_ns in saved_ns)
