@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/reason.h"
+#include "census/cgroups.h"
 #include "census/family.h"
 #include "census/sites.h"
 
@@ -15,6 +16,10 @@ struct census {
     char **command;  /* NULL: the process `pid`, which runs already, and all below it */
     int64_t most_ns; /* how long to watch; 0: until it ends */
     size_t ring_bytes;
+    const char *cgroup; /* HIERARCHY:PATH, of control groups that are watched (cgroups.h); NULL: none are */
+    const struct cgroups *cgroups;
+    size_t cgroups_told;
+    uint64_t unplaced;
     struct sites *sites;   /* call sites; NULL: none are asked for */
     char *debuginfod_urls; /* that the command knows and we do not; NULL: there is nothing to hide */
     pid_t pid;             /* of the command, when it has been started */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clone.h"
+#include "census/cgroups.h"
 #include "census/members.h"
 
 enum { FIRST_ROOM = 256 };
@@ -48,6 +49,23 @@ int family_adopt(struct family *family, int32_t task, const char *program) {
     }
     strncpy(family->members[place].task.program, program, CENSUS_PATH_BYTES - 1);
     return 0;
+}
+
+void family_place(struct family *family, int32_t task, int32_t process, int32_t cgroup) {
+    if (family_has(family, task)) {
+        struct member *member = &family->members[family->by_task[task]];
+        member->process = process > 0 ? process : member->process;
+        member->cgroup = cgroup;
+    }
+}
+
+void family_move(struct family *family, int32_t task, int32_t cgroup) {
+    for (uint32_t place = 1; place < family->count; place++) {
+        struct member *member = &family->members[place];
+        if (member->in_use && (member->task.tid == task || member->process == task)) {
+            member->cgroup = cgroup;
+        }
+    }
 }
 
 static void forget(struct family *family, uint32_t place, uint64_t now_ns) {
@@ -120,6 +138,9 @@ int family_take(struct family *family, const struct census_event *event) {
     uint32_t place = family->by_task[event->task];
     struct member *member = &family->members[place];
     member->local_tid = event->local_tid > 0 ? event->local_tid : member->local_tid;
+    if (member->cgroup == CGROUP_OUTSIDE && census_makes_task(event)) {
+        return 0;
+    }
     switch (event->kind) {
     case CENSUS_CALL:
         making_enter(family, member, event);

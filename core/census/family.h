@@ -36,6 +36,7 @@ enum census_kind {
     CENSUS_IMAGE,
     CENSUS_FORKED, /* number: the new process; result: its parent; as our pid namespace numbers them */
     CENSUS_LEFT,   /* number: the process; result: the task */
+    CENSUS_MOVED,  /* number: the task that is moved; result: the hierarchy; more: its new control group */
 };
 
 enum { CENSUS_UNKNOWN = -1 };
@@ -89,7 +90,8 @@ struct census_task {
     int64_t life_ns;     /* from its making to its leaving; unknown while it runs */
     int32_t execs;
     int32_t failed_execs;
-    int32_t site; /* where it was made; below zero: not known */
+    int32_t site;   /* where it was made; below zero: not known */
+    int32_t cgroup; /* of the creator as it made this (cgroups.h); CENSUS_UNKNOWN where none is asked for */
     bool alive;
     struct census_did did;
     char helper[CENSUS_PATH_BYTES];          /* what it ran before that, of several programs; "" */
@@ -117,6 +119,12 @@ struct family *family_new(uint64_t begin_ns, census_tell *tell, void *context);
 int family_adopt(struct family *family, int32_t task, const char *program);
 bool family_has(const struct family *family, int32_t task);
 
+/* In which control group a member is; it alone, whose process may be unknown (0), or with all threads of its
+ * process that are members. What it makes from here on is there as well; of one that is outside
+ * (CGROUP_OUTSIDE) no creation counts. */
+void family_place(struct family *family, int32_t task, int32_t process, int32_t cgroup);
+void family_move(struct family *family, int32_t task, int32_t cgroup);
+
 /* Takes the next event; those of strangers change nothing. 0 or -ENOMEM. */
 int family_take(struct family *family, const struct census_event *event);
 
@@ -140,5 +148,8 @@ void family_free(struct family *family);
 /* What a system call does here. */
 enum census_call { CENSUS_CALL_OTHER, CENSUS_CALL_MAKES_TASK, CENSUS_CALL_EXECS };
 enum census_call census_call_kind(int64_t number);
+
+/* Whether an event is of a task that makes another. */
+bool census_makes_task(const struct census_event *event);
 
 #endif

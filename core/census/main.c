@@ -2,6 +2,7 @@
  *
  *     clonometer-census --fd N [key=value...] -- COMMAND WORD...
  *     clonometer-census --fd N pid=PID [key=value...]
+ *     clonometer-census --fd N cgroup=HIERARCHY:PATH [key=value...]
  *
  * Keys: how=auto|tracepoints|ptrace, seconds=, until=all, ring_bytes=, stacks=no|yes, calls=no|yes,
  * debuginfod=no|yes. The answer on descriptor N is JSON, a line a task (docs/census.md). The command keeps
@@ -22,7 +23,7 @@
 
 static const char USAGE[] =
     "usage: clonometer-census --fd N [how=auto|tracepoints|ptrace] [seconds=S] [until=all] "
-    "[ring_bytes=B] pid=PID | -- COMMAND WORD...\n";
+    "[ring_bytes=B] pid=PID | cgroup=HIERARCHY:PATH | -- COMMAND WORD...\n";
 
 enum { FIRST_KEY = 3 }; /* after --fd N */
 
@@ -33,6 +34,7 @@ struct asked {
     int64_t how;
     int64_t ring_bytes;
     int64_t pid;
+    const char *cgroup;
     const char *seconds;
     const char *until;
     int64_t stacks;
@@ -60,6 +62,7 @@ static const struct key KEYS[] = {
     {.name = "debuginfod", .kind = KEY_CHOICE, .offset = FIELD(debuginfod), .choices = NO_YES},
     {.name = "ring_bytes", .kind = KEY_BYTES, .offset = FIELD(ring_bytes), .least = 1, .most = 1 << 30},
     {.name = "pid", .kind = KEY_COUNT, .offset = FIELD(pid), .least = 1, .most = 1 << 22},
+    {.name = "cgroup", .kind = KEY_TEXT, .keep_text = true, .offset = FIELD(cgroup)},
     {.name = NULL},
 };
 
@@ -88,6 +91,7 @@ static int read_keys(int count, char **words, struct census *census, enum how *h
     census->until_all_end = asked.until != NULL;
     census->ring_bytes = (size_t)asked.ring_bytes;
     census->pid = (pid_t)asked.pid;
+    census->cgroup = asked.cgroup;
     census->stacks = asked.stacks != 0;
     census->calls = asked.calls != 0;
     census->debuginfod = asked.debuginfod != 0;
@@ -112,8 +116,9 @@ static bool read_words(int argc, char **argv, struct census *census, enum how *h
         return false;
     }
     census->command = keys_end + 1 < argc ? argv + keys_end + 1 : NULL;
-    /* Either a process that runs or a command, and no `--` without one. */
-    return keys_end == argc ? census->pid > 0 : census->command != NULL && census->pid == 0;
+    /* Either a process or groups that run already, or a command, and no `--` without one. */
+    int watched = (census->pid > 0) + (census->cgroup != NULL);
+    return keys_end == argc ? watched == 1 : census->command != NULL && watched == 0;
 }
 
 /* Holds nothing that others wait for: to stop listening takes the kernel some tenths of a second. */

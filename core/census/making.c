@@ -3,6 +3,11 @@
 #include "base/clone.h"
 #include "census/members.h"
 
+bool census_makes_task(const struct census_event *event) {
+    return event->kind == CENSUS_NEW_TASK ||
+           (event->kind == CENSUS_CALL && census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK);
+}
+
 enum census_call census_call_kind(int64_t number) {
     switch (number) {
     case SYS_clone:
@@ -162,6 +167,9 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     made->task.previous_ns = maker->previous_ns;
     made->task.start_ns = members_since(family, in_call ? maker->call_at_ns : event->time_ns);
     made->task.site = maker->site;
+    made->task.cgroup = maker->cgroup;
+    made->cgroup = maker->cgroup;
+    made->process = (event->flags & TASK_THREAD) == 0 ? (int32_t)event->number : maker->process;
     family->totals.siteless += maker->site == CENSUS_UNKNOWN;
     memcpy(made->task.creator_program, maker->task.program, CENSUS_PATH_BYTES);
     memcpy(made->task.program, maker->task.program, CENSUS_PATH_BYTES);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "census/cgroups.h"
+
 /* A member's place, or NOBODY without memory. */
 static uint32_t take_place(struct family *family) {
     uint32_t place = family->free;
@@ -30,6 +32,7 @@ uint32_t members_add(struct family *family, int32_t task) {
                                                  .last_ns = CENSUS_UNKNOWN,
                                                  .previous_ns = CENSUS_UNKNOWN,
                                                  .site = CENSUS_UNKNOWN,
+                                                 .cgroup = CGROUP_UNKNOWN,
                                                  .task = {.tid = task,
                                                           .asked = unknown,
                                                           .call_number = CENSUS_UNKNOWN,
@@ -42,6 +45,7 @@ uint32_t members_add(struct family *family, int32_t task) {
                                                           .cost_ns = CENSUS_UNKNOWN,
                                                           .life_ns = CENSUS_UNKNOWN,
                                                           .site = CENSUS_UNKNOWN,
+                                                          .cgroup = CGROUP_UNKNOWN,
                                                           .alive = true}};
         family->by_task[task] = place;
         family->alive++;

@@ -17,6 +17,8 @@ struct member {
     uint64_t ready_ns;      /* when its creator could go on; 0: that was not seen, or not yet */
     int64_t exec_beyond_ns; /* of its calls of exec, what came after that */
     int32_t local_tid;      /* its number in our namespace; 0: not known */
+    int32_t cgroup;         /* in which it is */
+    int32_t process;        /* the number of its first thread; 0: not known */
     int32_t site;           /* of the call that makes a task, from just before it until its end */
     uint32_t made;          /* the member that the call it is in has made */
     uint32_t maker;         /* while in_making: the member that is in that call */

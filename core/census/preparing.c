@@ -276,7 +276,7 @@ static int attach_call(struct preparing *preparing, const char *name, int count_
 }
 
 /* Tasks are numbered as in the first PID namespace: from within another one, ours are not known to us. */
-static bool sees_numbers(void) {
+bool preparing_sees_numbers(void) {
     static const ino_t FIRST = 0xeffffffcU;
     struct stat status;
     return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == FIRST;
@@ -305,7 +305,7 @@ static int open_all(struct preparing *preparing, struct reason *reason) {
 int preparing_open(struct preparing *preparing, struct reason *reason) {
     *preparing = (struct preparing)PREPARING_CLOSED;
     reason->text[0] = '\0';
-    if (!sees_numbers()) {
+    if (!preparing_sees_numbers()) {
         return reason_set(reason, -ENOTSUP, "within a PID namespace the numbers of its tasks are not known");
     }
     int error = open_all(preparing, reason);

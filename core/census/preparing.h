@@ -51,6 +51,9 @@ struct preparing_note {
     bool cut; /* it did more than was noted, or for some of it there was no room */
 };
 
+/* Whether the kernel's numbers of tasks are those of our PID namespace. */
+bool preparing_sees_numbers(void);
+
 /* 0, or -errno with the reason, and then nothing is open. */
 int preparing_open(struct preparing *preparing, struct reason *reason);
 

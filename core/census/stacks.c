@@ -135,7 +135,8 @@ int stacks_take(struct stacks *stacks, struct family *family, const struct censu
         }
         return 0;
     case CENSUS_IMAGE:
-        if (spaces_of(spaces, event->process) != NULL) {
+        /* Of a member that was moved to where it is watched, nothing is known before. */
+        if (spaces_of(spaces, event->process) != NULL || family_has(family, event->process)) {
             spaces_begin(spaces, event->process);
         }
         return 0;

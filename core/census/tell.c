@@ -73,8 +73,24 @@ static void write_did(struct json *json, const struct census_did *did) {
     json_bool(json, "did_cut", did->cut);
 }
 
+/* Groups that were met since the last task. */
+static void tell_cgroups(struct census *census) {
+    char buffer[LINE_BYTES];
+    while (census->cgroups != NULL && census->cgroups_told < census->cgroups->count) {
+        struct json json;
+        json_start(&json, buffer, sizeof buffer);
+        json_open(&json, NULL, '{');
+        json_text(&json, "line", "cgroup");
+        json_int(&json, "cgroup", (int64_t)census->cgroups_told);
+        json_text(&json, "path", census->cgroups->path[census->cgroups_told++]);
+        json_close(&json, '}');
+        (void)send(census, &json);
+    }
+}
+
 void tell_task(void *context, const struct census_task *task) {
-    const struct census *census = context;
+    struct census *census = context;
+    tell_cgroups(census);
     char buffer[LINE_BYTES];
     struct json json;
     json_start(&json, buffer, sizeof buffer);
@@ -99,6 +115,7 @@ void tell_task(void *context, const struct census_task *task) {
     json_int(&json, "execs", task->execs);
     json_int(&json, "failed_execs", task->failed_execs);
     write_known(&json, "site", task->site);
+    write_known(&json, "cgroup", task->cgroup);
     write_did(&json, &task->did);
     json_text(&json, "helper", task->helper[0] != '\0' ? task->helper : NULL);
     json_text(&json, "creator_program", task->creator_program[0] != '\0' ? task->creator_program : NULL);
@@ -269,6 +286,8 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "grown", census->grown);
     json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);
     json_int(&json, "unseen", (int64_t)totals->unseen);
+    json_int(&json, "unplaced", (int64_t)census->unplaced);
+    json_bool(&json, "cgroups_full", census->cgroups != NULL && census->cgroups->full);
     write_stacks(census, &json, totals->siteless);
     json_text(&json, "without_calls", census->without_calls[0] != '\0' ? census->without_calls : NULL);
     json_open(&json, "failed", '{');

@@ -15,6 +15,7 @@
 #include "census/growth.h"
 #include "census/names.h"
 #include "census/pending.h"
+#include "census/placing.h"
 #include "census/roots.h"
 #include "census/stacks.h"
 #include "census/wakes.h"
@@ -36,12 +37,14 @@ static struct rings everywhere;
 static struct wakes vforks = WAKES_CLOSED;
 static struct growth growth = {.rings = &everywhere};
 static struct stacks stacks;
+static struct placing placing;
 static struct preparing preparing = PREPARING_CLOSED;
 
 struct watching {
     struct pending pending;
     struct roots *roots;
     struct family *family;
+    struct placing *placing; /* NULL: no control groups are watched */
 };
 
 /* The program and what it has made already are known to us by the numbers of our namespace; the kernel's own
@@ -63,6 +66,7 @@ static bool translate(const struct trace_event *event, const struct record_rest 
         .time_ns = event->time_ns,
         .task = event->task,
         .local_tid = event->thread,
+        .process = event->process,
         .number = event->values[0],
         .asked = {.exit_signal = CENSUS_UNKNOWN, .own_stack = CENSUS_UNKNOWN},
     };
@@ -97,6 +101,12 @@ static bool translate(const struct trace_event *event, const struct record_rest 
         return true;
     case EVENT_EXIT:
         out->kind = CENSUS_EXIT;
+        return true;
+    case EVENT_MOVED:
+        out->kind = CENSUS_MOVED;
+        out->number = event->values[1];
+        out->result = event->values[0];
+        out->more = rest->text != NULL ? strndup(rest->text, rest->text_bytes) : NULL;
         return true;
     default:
         return false;
@@ -138,9 +148,18 @@ static void take_preparing(struct watching *watching) {
 
 static int give(void *context, const struct census_event *event) {
     struct watching *watching = context;
+    struct placing *placing = watching->placing;
     bool taken = false;
-    int error = stacks_take(&stacks, watching->family, event, &taken);
-    return taken ? error : family_take(watching->family, event);
+    int error = placing != NULL ? placing_before(placing, watching->family, event) : 0;
+    if (error != 0) {
+        return error;
+    }
+    error = stacks_take(&stacks, watching->family, event, &taken);
+    error = taken ? error : family_take(watching->family, event);
+    if (placing != NULL) {
+        placing_after(placing, watching->family, event);
+    }
+    return error;
 }
 
 static bool is_there(void *context, pid_t task) {
@@ -185,6 +204,9 @@ static bool doze(int pidfd) {
 /* A command must be waited for; of another process its descriptor tells, or that it cannot be found, or its
  * state. */
 static bool has_ended(struct census *census, bool gone) {
+    if (census->cgroup != NULL) {
+        return false; /* A group without tasks may get others. */
+    }
     if (census->command != NULL) {
         return command_ended(census);
     }
@@ -200,7 +222,7 @@ static void read_all(struct watching *watching) {
 
 static void watch(struct census *census, struct watching *watching) {
     /* Before Linux 5.3, and where a filter refuses it, there is none: the end is noticed a little later. */
-    int pidfd = (int)syscall(SYS_pidfd_open, census->pid, 0);
+    int pidfd = census->pid > 0 ? (int)syscall(SYS_pidfd_open, census->pid, 0) : -1;
     uint64_t before_ns = 0;
     bool ended = false;
     while (watching->pending.error == 0 && !over(census, watching, ended)) {
@@ -227,6 +249,7 @@ static void watch(struct census *census, struct watching *watching) {
     pending_flush(&watching->pending, UINT64_MAX, give, watching);
     census->lost = rings_lost(&everywhere);
     census->grown = growth.times;
+    census->unplaced = placing.unplaced;
     census->ring_bytes = rings_largest(&everywhere);
 }
 
@@ -236,6 +259,7 @@ static int open_all(struct census *census, struct reason *reason) {
     if (wakes_open(&vforks) != 0) {
         wanted |= RINGS_WAKING;
     }
+    wanted |= census->cgroup != NULL ? RINGS_CGROUPS : 0;
     int error = rings_open(&everywhere, wanted, census->ring_bytes, CLOCK_MONOTONIC, reason);
     error = error != 0 ? error : rings_add_calls(&everywhere, CALLS, reason);
     if (error == 0 && census->sites != NULL &&
@@ -258,8 +282,8 @@ static void know(void *context, pid_t process) {
 
 /* What the kernel tells of address spaces begins with what they map from here on. */
 static void know_spaces(const struct census *census) {
-    if (stacks.sites == NULL) {
-        return;
+    if (stacks.sites == NULL || census->cgroup != NULL) {
+        return; /* Of those of groups, when they make a task. */
     }
     if (census->command != NULL) {
         spaces_begin(&stacks.sites->spaces, census->pid);
@@ -274,6 +298,9 @@ static int begin(struct census *census, struct watching *watching, int *release)
     watching->family = family_new(census->begin_ns, tell_task, census);
     if (watching->family == NULL || watching->roots == NULL) {
         return -ENOMEM;
+    }
+    if (census->cgroup != NULL) {
+        return 0;
     }
     if (census->command == NULL) {
         return roots_add_below(watching->roots, census->pid);
@@ -290,8 +317,13 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
         return error;
     }
     struct watching watching = {.roots = roots_new()};
+    if (census->cgroup != NULL) {
+        error = placing_open(&placing, census->cgroup, reason);
+        watching.placing = &placing;
+        census->cgroups = &placing.cgroups;
+    }
     census->how = "tracepoints";
-    error = begin(census, &watching, &release);
+    error = error != 0 ? error : begin(census, &watching, &release);
     *family = watching.family;
     if (error == 0) {
         rings_start(&everywhere);
@@ -299,6 +331,9 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
             rings_start(&stacks.rings);
         }
         know_spaces(census);
+        if (watching.placing != NULL) {
+            placing_begin(&placing, follow, &preparing);
+        }
         roots_each(watching.roots, follow, &preparing);
         (void)tell_begin(census);
         census->begin_ns = census_now_ns();
@@ -315,6 +350,7 @@ void census_forget(void) {
     growth_end(&growth);
     wakes_close(&vforks);
     preparing_close(&preparing);
+    placing_close(&placing);
     stacks_close(&stacks);
     rings_close(&everywhere);
 }

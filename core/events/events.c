@@ -38,6 +38,7 @@ const struct event_source EVENT_SOURCES[EVENT_KINDS] = {
     [EVENT_LOCK_GOT] = {"mmap_lock/mmap_lock_acquire_returned", {"write", "success"}},
     [EVENT_WAKING] = {"sched/sched_waking", {"pid"}},
     [EVENT_CLONE_ENTER] = {"syscalls/sys_enter_clone", {"__syscall_nr", "clone_flags", "newsp"}},
+    [EVENT_MOVED] = {"cgroup/cgroup_attach_task", {"dst_root", "pid", "dst_path"}},
     [EVENT_STACK] = {"syscalls/sys_enter_clone", {"__syscall_nr"}}, /* and others */
 };
 
@@ -72,6 +73,7 @@ const char *event_kind_name(enum event_kind kind) {
         [EVENT_IMAGE] = "image",
         [EVENT_FORKED] = "forked",
         [EVENT_LEFT] = "left",
+        [EVENT_MOVED] = "moved",
     };
     return NAMES[kind];
 }

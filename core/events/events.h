@@ -53,6 +53,7 @@ enum event_kind {
     EVENT_IMAGE,  /* the process begins another program, and has nothing mapped of the last one */
     EVENT_FORKED, /* process, parent's process, thread; as this pid namespace numbers them */
     EVENT_LEFT,   /* the same of a task that leaves */
+    EVENT_MOVED,  /* hierarchy, task; the control group that it is moved to, as a text */
     EVENT_KINDS
 };
 

@@ -10,17 +10,18 @@
 #include "events/events.h"
 
 enum {
-    RINGS_TASKS = 1U << 0,   /* new tasks, exec, exit: a record a launch, for a census */
-    RINGS_SCHED = 1U << 1,   /* wake-ups and switches */
-    RINGS_CALLS = 1U << 2,   /* entry and exit of system calls */
-    RINGS_FAULTS = 1U << 3,  /* page faults, entry with cause and end */
-    RINGS_SAMPLES = 1U << 4, /* kernel stacks by a clock */
-    RINGS_EXEC = 1U << 5,    /* only the names of programs */
-    RINGS_MAIN = 1U << 6,    /* of the calls only those that make, run, await and end tasks (fast.h) */
-    RINGS_FUTEX = 1U << 7,   /* what calls of futex are about */
-    RINGS_LOCKS = 1U << 8,   /* waiting for the lock of an address space (mmap_lock) */
-    RINGS_WAKING = 1U << 9,  /* tasks that are made runnable, at that moment: for a census */
-    RINGS_SPACES = 1U << 10, /* what becomes of address spaces */
+    RINGS_TASKS = 1U << 0,    /* new tasks, exec, exit: a record a launch, for a census */
+    RINGS_SCHED = 1U << 1,    /* wake-ups and switches */
+    RINGS_CALLS = 1U << 2,    /* entry and exit of system calls */
+    RINGS_FAULTS = 1U << 3,   /* page faults, entry with cause and end */
+    RINGS_SAMPLES = 1U << 4,  /* kernel stacks by a clock */
+    RINGS_EXEC = 1U << 5,     /* only the names of programs */
+    RINGS_MAIN = 1U << 6,     /* of the calls only those that make, run, await and end tasks (fast.h) */
+    RINGS_FUTEX = 1U << 7,    /* what calls of futex are about */
+    RINGS_LOCKS = 1U << 8,    /* waiting for the lock of an address space (mmap_lock) */
+    RINGS_WAKING = 1U << 9,   /* tasks that are made runnable, at that moment: for a census */
+    RINGS_SPACES = 1U << 10,  /* what becomes of address spaces */
+    RINGS_CGROUPS = 1U << 11, /* who is moved to another control group */
 };
 
 enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24, RINGS_MOST_GROWTHS = 6 };
