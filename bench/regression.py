@@ -19,7 +19,7 @@ from clonometer.plan.types import Catalogue, Plan
 from clonometer.results.check.check import check_runs
 from clonometer.results.check.types import CheckedRow
 from clonometer.results.compare.sides import read_side
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
 from clonometer.runfile import open_run
 from clonometer.runner.drivers import Drivers, find_drivers
@@ -40,7 +40,7 @@ def drivers_and_plan() -> tuple[Drivers, Catalogue, Plan]:
     return drivers, catalogue, load_plan("quick", catalogue)
 
 
-def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed: int) -> Book:
+def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed: int) -> RunEstimates:
     """One run of a plan, as `clonometer run` makes it."""
     scheduler = TargetScheduler(
         seed, plan.budget_seconds, timed_quantities(catalogue), target_width=plan.target_width, stretch=1.5
@@ -50,17 +50,17 @@ def measured(plan: Plan, catalogue: Catalogue, drivers: Drivers, out: Path, seed
         return read_side(opened, out.stem)
 
 
-def reaped_ns(side: Book) -> dict[str, float]:
+def reaped_ns(side: RunEstimates) -> dict[str, float]:
     """The median of `reaped` of every cell; where tasks ran in two places, of the place with more samples."""
     medians_ns: dict[str, float] = {}
     for cell, rows in side.cells.items():
-        estimates = [estimate.estimate for estimate in rows.values() if estimate.estimate.stage == "reaped"]
+        estimates = [estimate for estimate in rows.values() if estimate.stage == "reaped"]
         if estimates:
             medians_ns[cell] = max(estimates, key=lambda estimate: estimate.n_samples).median_ns or 0.0
     return medians_ns
 
 
-def slowed(plan: Plan, baseline: Book) -> Plan:
+def slowed(plan: Plan, baseline: RunEstimates) -> Plan:
     """The plan with a child that spins a quarter of what its own warm launch took."""
     times = reaped_ns(baseline)
     targets = []

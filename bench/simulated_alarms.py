@@ -29,8 +29,8 @@ from clonometer.results.compare.moments import FIRST_SHARE, UNKNOWN_VARIANCE, Be
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
 from clonometer.results.noise.noise import rate_interval
-from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.types import LEAST_EFFECT, Estimate
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
+from clonometer.results.types import LEAST_EFFECT
 from clonometer.stats.bootstrap import Processes
 from clonometer.verdicts import Direction, Gate
 
@@ -90,28 +90,30 @@ def one_run(random: Generator, machine: Machine, shape: str = "normal") -> Float
     return levels
 
 
-def sides(random: Generator, machine: Machine, slower: float = 0.0) -> tuple[list[Book], list[Book]]:
+def sides(random: Generator, machine: Machine, slower: float = 0.0) -> tuple[list[RunEstimates], list[RunEstimates]]:
     """The runs of both sides; in the later ones the first kind is slower by so much, as a logarithm."""
     before, after = ([one_run(random, machine) for _ in range(machine.runs)] for _ in range(2))
     for run in after:
         run[0] += slower
-    return [book(run, machine.temperature) for run in before], [book(run, machine.temperature) for run in after]
+    return [estimates_of(run, machine.temperature) for run in before], [
+        estimates_of(run, machine.temperature) for run in after
+    ]
 
 
-def book(run: Floats, temperature: str = "warm") -> Book:
+def estimates_of(run: Floats, temperature: str = "warm") -> RunEstimates:
     """A run with a row for each kind and stage."""
     rows = [_measured(kind, stage, logs, temperature) for kind, of in enumerate(run) for stage, logs in enumerate(of)]
-    return Book(rows, replace(DOCUMENT, seed=next(_SEEDS)), "simulated")
+    return RunEstimates(rows, replace(DOCUMENT, seed=next(_SEEDS)), "simulated")
 
 
-def matches(before: Sequence[Book], after: Sequence[Book]) -> list[RowPair]:
+def matches(before: Sequence[RunEstimates], after: Sequence[RunEstimates]) -> list[RowPair]:
     """All rows of both sides."""
     return match_sides(before, after)[0]
 
 
-def _measured(kind: int, stage: int, logs: Floats, temperature: str) -> Evidence:
+def _measured(kind: int, stage: int, logs: Floats, temperature: str) -> RunEstimate:
     processes = Processes.of(np.exp(9.0 + logs))
-    estimate = Estimate(
+    return RunEstimate(
         cell=f"launch.{kind}[{temperature}]",
         workload=f"launch.{kind}",
         condition={},
@@ -131,8 +133,8 @@ def _measured(kind: int, stage: int, logs: Floats, temperature: str) -> Evidence
         effective_mhz=None,
         resolution_ns=1.0,
         family="same_image",
+        processes=processes,
     )
-    return Evidence(estimate, processes)
 
 
 def compared(listed: list[PendingTest]) -> list[ComparedRow]:
@@ -166,7 +168,7 @@ def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int 
     random = np.random.default_rng(seed)
     changed = alarmed = 0
     for _ in range(checks):
-        moments = stored_moments([[book(one_run(random, machine)) for _ in range(runs)]])
+        moments = stored_moments([[estimates_of(one_run(random, machine)) for _ in range(runs)]])
         assert moments is not None
         listed = pending_tests(matches(*sides(random, machine)), moments)
         changed += any(row.verdict.is_change for row in compared(listed))
@@ -187,7 +189,7 @@ def detectable_shares(seed: int, sizes: Sequence[int], shape: str) -> list[list[
     shares = []
     for size in sizes:
         listed = pending_tests(
-            matches([book(before[..., :size])], [book(after[..., :size])]), variance_from_share(0.02)
+            matches([estimates_of(before[..., :size])], [estimates_of(after[..., :size])]), variance_from_share(0.02)
         )
         shares.append([detectable(draft, CHECK_RATE, KINDS * STAGES, MAX_REGRESSION) or 0.0 for draft in listed])
     return shares

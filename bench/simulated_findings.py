@@ -24,8 +24,8 @@ from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.advice import advice
 from clonometer.results.noise.noise import rate_interval
-from clonometer.results.rows.evidence import Book, Evidence
-from clonometer.results.types import Estimate, Finding
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
+from clonometer.results.types import Finding
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.verdicts import Direction
@@ -105,7 +105,7 @@ def report(random: Generator, machine: Machine) -> tuple[Finding, ...]:
         for stage in STAGES:
             logs = shared + 0.6 * _scattered(random, machine)
             rows.append(_row(workload, changes, stage, Processes(level * np.exp(logs), starts)))
-    comparer = Comparer(Book(rows, _DOCUMENT), seed=1)
+    comparer = Comparer(RunEstimates(rows, _DOCUMENT), seed=1)
     findings = find_all(comparer)
     return (*findings, *comparer.corrected(lambda: advice(comparer)))
 
@@ -124,10 +124,10 @@ def _scattered(random: Generator, machine: Machine) -> Floats:
     return machine.scatter * random.normal(size=machine.processes)
 
 
-def _row(workload: str, changes: Mapping[str, int | str], stage: str, processes: Processes) -> Evidence:
+def _row(workload: str, changes: Mapping[str, int | str], stage: str, processes: Processes) -> RunEstimate:
     condition = {axis: changes.get(axis, facts["default"]) for axis, facts in _AXES.items()}
     middle = quantile_interval(processes.values)
-    estimate = Estimate(
+    return RunEstimate(
         cell=f"{workload}[{','.join(f'{axis}={value}' for axis, value in changes.items())}]",
         workload=workload,
         condition=condition,
@@ -147,8 +147,8 @@ def _row(workload: str, changes: Mapping[str, int | str], stage: str, processes:
         effective_mhz=None,
         resolution_ns=1.0,
         family="same_image",
+        processes=processes,
     )
-    return Evidence(estimate, processes)
 
 
 def differences(numbers: Any) -> list[Mapping[str, Any]]:

@@ -38,7 +38,7 @@ def test_summaries_have_the_medians_of_the_runs(fleet: Path, tmp_path: Path) -> 
     for name in ("old.parquet", "run0.parquet", "run1.parquet"):
         with open_run(tmp_path / "runs" / name) as run:
             rows = read_side(run, name).all_rows
-        for estimate in (row.estimate for row in rows):
+        for estimate in rows:
             value = estimate.median_ns if estimate.value is None else estimate.value
             expected.append((name, estimate.cell, estimate.quantity, estimate.placement, value))
     assert figures(dataset) == sorted(expected)

@@ -11,7 +11,7 @@ from tests.results.runs import FORK, PTHREAD, scaled
 
 from clonometer.results.compare.sides import read_side
 from clonometer.results.compare.since import Since, since
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 
 #: Every answer of this module by its function's name, in the order of the golden file.
 SINCE: dict[str, Callable[[], Since]] = {}
@@ -23,7 +23,7 @@ def listed(make: Callable[[], Since]) -> Callable[[], Since]:
     return make
 
 
-def side(factor: float = 1.0, days: int = 0, **host: Any) -> Book:
+def side(factor: float = 1.0, days: int = 0, **host: Any) -> RunEstimates:
     """Give a run of fork, which takes so many times as long as usual, and of pthread, so many days later."""
     builder = RunBuilder(seed=days + 1)
     builder.cell("launch.fork", scaled(FORK, factor))

@@ -15,7 +15,7 @@ from clonometer.results.check import check as checking
 from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.moments import GIVEN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import read_side
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
@@ -31,13 +31,13 @@ def check(base: Any, run: Any, **options: Any) -> Checked:
     return checking.check_runs(base, run, **{"moments": QUIET, **options})
 
 
-def again_of(checked: Checked, base: Book, again: Book) -> Checked:
+def again_of(checked: Checked, base: RunEstimates, again: RunEstimates) -> Checked:
     return checking.check_again(checked, base, again, QUIET)
 
 
 def make(
     make_builder: Build, seed: int, *, reaped: float = 1.0, name: str = "run", size: int | None = None, **options: Any
-) -> Book:
+) -> RunEstimates:
     """Three cells; in that of pthread ``reaped`` takes ``reaped`` times as long."""
     builder = make_builder(seed)
     for workload in ("launch.fork", "launch.pthread", "launch.vfork")[:size]:
@@ -148,7 +148,7 @@ def test_a_cell_that_failed_in_the_run_is_not_passed_over(make_builder: Build) -
     lost = "launch.vfork[temperature=warm]"
     entry = CellEntry(lost, "failed", "given up: 2 of 2 processes failed", None)
     document = replace(run.document, cells=[*run.document.cells, entry])
-    checked = check(make(make_builder, 1), Book(run.all_rows, document, run.name))
+    checked = check(make(make_builder, 1), RunEstimates(run.all_rows, document, run.name))
     assert checked.verdict == "unknown"
     assert checked.reasons == (f"{lost} failed: given up: 2 of 2 processes failed",)
 
@@ -233,7 +233,7 @@ def test_what_is_no_time_is_left_out_and_said(make_builder: Build) -> None:
 
 
 def test_first_launches_are_suspected_at_most(make_builder: Build) -> None:
-    def side(seed: int, cold: float, warm: float) -> Book:
+    def side(seed: int, cold: float, warm: float) -> RunEstimates:
         builder = make_builder(seed)
         for temperature, factor in (("cold", cold), ("warm", warm)):
             times = {name: time * factor for name, time in TIMES.items()}
@@ -257,7 +257,7 @@ def test_first_launches_are_suspected_at_most(make_builder: Build) -> None:
 
 
 def test_first_launches_alone_cannot_tell(make_builder: Build) -> None:
-    def side(seed: int) -> Book:
+    def side(seed: int) -> RunEstimates:
         builder = make_builder(seed)
         builder.cell("launch.fork", TIMES, "cold", spread=0.01)
         return read_side(builder.run, "run")

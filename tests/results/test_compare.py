@@ -17,7 +17,7 @@ from clonometer.results.compare.differences import differences
 from clonometer.results.compare.moments import GIVEN, NO_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import read_side
 from clonometer.results.compare.types import Compared, ComparedRow, Difference, Provenance
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import PlanTarget
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/compare.schema.json").read_text(encoding="utf-8"))
@@ -37,11 +37,11 @@ def times(factor: float) -> dict[str, float]:
     return {name: value * factor for name, value in TIMES.items()}
 
 
-def side(builder: Any, name: str) -> Book:
+def side(builder: Any, name: str) -> RunEstimates:
     return read_side(builder.run, name)
 
 
-def one_cell(make_builder: Build, factor: float, seed: int, name: str = "b", **options: Any) -> Book:
+def one_cell(make_builder: Build, factor: float, seed: int, name: str = "b", **options: Any) -> RunEstimates:
     builder = make_builder(seed)
     builder.cell("launch.fork", times(factor), **options)
     return side(builder, name)
@@ -235,7 +235,7 @@ def test_a_stage_that_ends_elsewhere_in_the_other_run_is_left_out_and_said(make_
 
 
 @pytest.fixture
-def several(make_builder: Build) -> Book:
+def several(make_builder: Build) -> RunEstimates:
     builder = make_builder(5)
     for temperature in ("cold", "warm"):
         builder.cell("launch.fork", times(3.0), temperature)
@@ -247,7 +247,7 @@ def several(make_builder: Build) -> Book:
     return side(builder, "run")
 
 
-def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Book) -> None:
+def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: RunEstimates) -> None:
     compared = compare_cells(several, "launch.fork[temp*", "launch.pthread*")
     assert {(row.base.temperature, row.other.temperature) for row in compared.pairs[0].rows} == {
         ("cold", "cold"),
@@ -256,7 +256,7 @@ def test_groups_of_cells_are_paired_by_what_they_have_in_common(several: Book) -
     assert {row.verdict for row in compared.pairs[0].rows} == {"less"}
 
 
-def test_cells_without_a_partner_are_said(several: Book) -> None:
+def test_cells_without_a_partner_are_said(several: RunEstimates) -> None:
     compared = compare_cells(several, "launch.fork", "launch.pthread")
     assert len({row.base.cell for row in compared.pairs[0].rows}) == 2
     assert {omitted.cell for omitted in compared.pairs[0].left_out} == {
@@ -266,12 +266,12 @@ def test_cells_without_a_partner_are_said(several: Book) -> None:
     }
 
 
-def test_families_are_never_compared(several: Book) -> None:
+def test_families_are_never_compared(several: RunEstimates) -> None:
     with pytest.raises(InputError, match="not the same task"):
         compare_cells(several, "launch.fork[temp*warm]", "launch.fork_exec[temp*warm]")
 
 
-def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(several: Book) -> None:
+def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(several: RunEstimates) -> None:
     compared = compare_cells(several, "launch.fork[temp*warm]", "launch.vfork[temp*warm]")
     assert {row.other.stage for row in compared.pairs[0].rows} == {"task_runs", "reaped"}
     assert any("child's whole life" in omitted.reason for omitted in compared.pairs[0].left_out)
@@ -285,7 +285,7 @@ def test_a_call_that_contains_the_childs_life_is_left_out_between_workloads(seve
         ("launch.pthread[temperature=warm]", "launch.fork[*,temperature=warm]", "several"),
     ],
 )
-def test_groups_that_cannot_be_paired_are_refused(several: Book, base: str, other: str, message: str) -> None:
+def test_groups_that_cannot_be_paired_are_refused(several: RunEstimates, base: str, other: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare_cells(several, base, other)
 
@@ -353,14 +353,14 @@ def test_options_of_drivers_are_a_difference_said_once() -> None:
     assert (difference.key, difference.base, difference.other) == ("option.child_spin_ns", None, 900)
 
 
-def with_axis(book: Book, builder: Any, default: str = "no") -> Book:
+def with_axis(estimates: RunEstimates, builder: Any, default: str = "no") -> RunEstimates:
     """The same run as a later version would have made it: with one axis more, at its default in every cell."""
     metadata = builder.run.metadata
     axis = {"type": "choice", "values": ["no", "yes"], "default": default, "summary": ""}
     metadata["catalogue"] = {**metadata["catalogue"], "axes": {**metadata["catalogue"]["axes"], "later": axis}}
     for cell in metadata["plan"]["cells"]:
         cell["condition"]["later"] = "no"
-    return read_side(builder.run, book.name)
+    return read_side(builder.run, estimates.name)
 
 
 @pytest.mark.parametrize("older_first", [True, False])
@@ -391,7 +391,7 @@ def test_an_axis_that_is_off_its_default_in_one_run_only_is_another_condition(ma
     assert [omitted.reason for omitted in compared.pairs[0].left_out] == ["different condition: later=no against yes"]
 
 
-def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> Book:
+def wakes(make_builder: Build, seed: int, footprint: float, name: str) -> RunEstimates:
     builder = make_builder(seed)
     builder.cell("queue.wait", {"wait_us": 5.0, "queue_bytes": footprint}, None)
     return side(builder, name)

@@ -166,11 +166,11 @@ def test_a_first_screen_changes_no_finding() -> None:
     from clonometer.results.findings.comparing import Comparer
     from clonometer.results.findings.finder import find_all
     from clonometer.results.rows.estimates import estimate_cells
-    from clonometer.results.rows.evidence import Book
     from clonometer.results.rows.observed import observe
+    from clonometer.results.rows.run_estimates import RunEstimates
 
     run = RUNS["default_plan"]()
     document = run.document
     rows = list(estimate_cells(observe(run), document))
-    book = Book([row for row in rows if row.estimate.n_samples], document)
-    assert summarize(run).findings == find_all(Comparer(book, document.seed))
+    estimates = RunEstimates([row for row in rows if row.n_samples], document)
+    assert summarize(run).findings == find_all(Comparer(estimates, document.seed))

@@ -16,7 +16,7 @@ from clonometer.results.check.types import count_detectable
 from clonometer.results.compare.moments import MeasuredNoise, variance_from_noise
 from clonometer.results.compare.sides import read_side
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/noise.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
@@ -25,7 +25,7 @@ TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 def make(
     make_builder: Build, seed: int, factor: float = 1.0, *, processes: int = 24, spread: float = 0.02, size: int = 2
-) -> Book:
+) -> RunEstimates:
     builder = make_builder(seed)
     for workload in ("launch.fork", "launch.pthread")[:size]:
         values = {name: value * factor for name, value in TIMES.items()}
@@ -39,8 +39,8 @@ def test_a_run_is_divided_process_by_process_so_that_drift_falls_on_both(make_bu
     for cell, rows in side.cells.items():
         for key, whole in rows.items():
             first, second = (half.cells[cell][key] for half in halves)
-            assert first.estimate.n_processes == second.estimate.n_processes == 12
-            assert first.estimate.median_ns == pytest.approx(np.median(first.processes.values))
+            assert first.n_processes == second.n_processes == 12
+            assert first.median_ns == pytest.approx(np.median(first.processes.values))
             assert whole.processes.starts is not None
             starts = [half.processes.starts for half in (first, second)]
             assert sorted(np.concatenate(starts)) == sorted(whole.processes.starts)  # type: ignore[arg-type]

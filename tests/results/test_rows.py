@@ -11,8 +11,8 @@ from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.sides import read_side
 from clonometer.results.findings import comparing
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.summary import summarize
 from clonometer.stats.bootstrap import Processes
 
@@ -20,22 +20,22 @@ FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 @pytest.fixture(scope="module")
-def book(make_builder: Any) -> Book:
+def estimates(make_builder: Any) -> RunEstimates:
     builder = make_builder(1)
     builder.cell("launch.fork", FORK, placement="free", other_cpu=0.8)
     builder.cell("launch.pthread", {name: value / 3 for name, value in FORK.items()})
     return read_side(builder.run, "run")
 
 
-def test_a_row_is_found_by_cell_and_quantity_at_the_placement_with_most_samples(book: Book) -> None:
-    cell = next(cell for cell in book.cells if "placement=free" in cell)
-    placed = book.placements(cell, "reaped_ns")
+def test_a_row_is_found_by_cell_and_quantity_at_the_placement_with_most_samples(estimates: RunEstimates) -> None:
+    cell = next(cell for cell in estimates.cells if "placement=free" in cell)
+    placed = estimates.placements(cell, "reaped_ns")
     assert set(placed) == {"same_cpu", "other_cpu"}
-    assert book.find(cell, "reaped_ns") is placed["other_cpu"]
-    assert book.find(cell, "no_such_ns") is None
-    without = book.with_rows(row for row in book.all_rows if row.estimate.placement != "other_cpu")
+    assert estimates.find(cell, "reaped_ns") is placed["other_cpu"]
+    assert estimates.find(cell, "no_such_ns") is None
+    without = estimates.with_rows(row for row in estimates.all_rows if row.placement != "other_cpu")
     assert without.find(cell, "reaped_ns") is placed["same_cpu"]
-    assert without.document == book.document
+    assert without.document == estimates.document
 
 
 def test_a_ratio_has_the_same_interval_in_findings_and_comparisons_of_cells(default_run: Any) -> None:
@@ -43,33 +43,33 @@ def test_a_ratio_has_the_same_interval_in_findings_and_comparisons_of_cells(defa
     longer, shorter = numbers["cells"]
     side = read_side(default_run, "run")
     # Alone: of several rows the intervals of a comparison are wider, since they hold together.
-    alone = side.with_rows(row for row in side.all_rows if row.estimate.stage == numbers["stage"])
+    alone = side.with_rows(row for row in side.all_rows if row.stage == numbers["stage"])
     [row] = compare_cells(alone, shorter, longer).pairs[0].rows
     assert (row.change.value, row.change.low, row.change.high) == pytest.approx(
         (numbers["ratio"], numbers["ratio_low"], numbers["ratio_high"]), rel=1e-9
     )
 
 
-def test_there_is_no_ratio_to_nothing(book: Book) -> None:
-    row = book.rows[0]
+def test_there_is_no_ratio_to_nothing(estimates: RunEstimates) -> None:
+    row = estimates.rows[0]
     values = row.processes.values.copy()
     values[0] = 0.0
     assert no_ratio_of(row, row) is None
     assert no_ratio_of(row, replace(row, processes=Processes.of(values))) is not None
 
 
-def test_a_pair_is_resampled_once(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_is_resampled_once(estimates: RunEstimates, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     ratio_of = comparing.ratio_of
     monkeypatch.setattr(comparing, "ratio_of", lambda *rows, **how: made.append(rows) or ratio_of(*rows, **how))
-    comparer, row = Comparer(book, 1), book.rows[0]
+    comparer, row = Comparer(estimates, 1), estimates.rows[0]
     assert comparer.compare(row, row) == comparer.compare(row, row)
     assert len(made) == 1
 
 
-def test_the_runs_seed_and_the_rows_decide_what_a_ratio_is_resampled_with(book: Book) -> None:
+def test_the_runs_seed_and_the_rows_decide_what_a_ratio_is_resampled_with(estimates: RunEstimates) -> None:
     fork, pthread = (
-        next(row for row in book.all_rows if row.estimate.cell.startswith(workload))
+        next(row for row in estimates.all_rows if row.cell.startswith(workload))
         for workload in ("launch.fork", "launch.pthread")
     )
     first, again, other = (ratio_of(fork, pthread, seed=seed) for seed in (1, 1, 2))

@@ -8,28 +8,28 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench.simulated_alarms import DOCUMENT, Machine, book, matches, one_run
+from bench.simulated_alarms import DOCUMENT, Machine, estimates_of, matches, one_run
 
 from clonometer.results.compare.between import between_runs
 from clonometer.results.compare.comparison import compare_groups
 from clonometer.results.compare.judge import joined, pending_tests
 from clonometer.results.compare.moments import OF_RUNS, STORED, UNKNOWN, variance_from_share
 from clonometer.results.compare.stored import group_of, moments_beside
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
 
-def simulated(machine: Machine, count: int, shift: float = 0.0, seed: int = 1) -> list[Book]:
+def simulated(machine: Machine, count: int, shift: float = 0.0, seed: int = 1) -> list[RunEstimates]:
     random = np.random.default_rng(seed)
-    return [book(one_run(random, machine) + shift) for _ in range(count)]
+    return [estimates_of(one_run(random, machine) + shift) for _ in range(count)]
 
 
-def hosted(run: Book, number: int, **facts: Any) -> Book:
+def hosted(run: RunEstimates, number: int, **facts: Any) -> RunEstimates:
     host = {"host.name_hash": "a", "host.boot_id": "first", "kernel.release": "6.1", **facts}
     started = f"2026-01-01T00:{number:02}:00+00:00"
     cells = [CellEntry(cell, "ok", None, None) for cell in run.cells]
     document = replace(DOCUMENT, cells=cells, host=host, started=started)
-    return Book(run.all_rows, document, f"run{number}")
+    return RunEstimates(run.all_rows, document, f"run{number}")
 
 
 @pytest.mark.parametrize(("between", "least", "most"), [(0.0, 0.0, 0.008), (0.03, 0.02, 0.04)])
@@ -45,7 +45,7 @@ def test_what_lies_between_groups_is_no_noise() -> None:
     machine = Machine(0.0, processes=30)
     step = np.zeros((9, 1, 1))
     step[::2] = 0.3
-    second = [book(one_run(np.random.default_rng(seed), machine) + step) for seed in (7, 8)]
+    second = [estimates_of(one_run(np.random.default_rng(seed), machine) + step) for seed in (7, 8)]
     together, apart = between_runs([simulated(machine, 2) + second]), between_runs([simulated(machine, 2), second])
     assert together is not None
     assert apart is not None
@@ -63,7 +63,7 @@ def test_three_runs_a_side_find_a_tenth_and_nothing_else() -> None:
     slower = np.zeros((9, 1, 1))
     slower[0] = math.log(1.1)
     random = np.random.default_rng(2)
-    compared = compare_groups(before, [book(one_run(random, machine) + slower) for _ in range(3)])
+    compared = compare_groups(before, [estimates_of(one_run(random, machine) + slower) for _ in range(3)])
     assert compared.moments == OF_RUNS
     assert {row.other.cell for row in compared.pairs[0].rows if row.verdict == "more"} == {"launch.0[warm]"}
 

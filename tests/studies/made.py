@@ -18,7 +18,7 @@ def series(cell, quantity, median, *, spread=0.005, n=12, placement=None, sample
     """Processes about a median, evenly spread: no chance in it."""
     around = np.linspace(-spread, spread, n) if n > 1 else np.zeros(1)
     row = made_row(cell, quantity, unit, Processes.of(median * (1 + around)), samples, placement=placement)
-    return replace(row, estimate=replace(row.estimate, effective_mhz=3000.0))
+    return replace(row, effective_mhz=3000.0)
 
 
 def row_of(cell, quantity, unit, values):

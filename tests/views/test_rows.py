@@ -5,9 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clonometer.results.findings.wording import median_with_ends, short_median
-from clonometer.results.rows.evidence import Evidence
 from clonometer.results.types import CellStatus
-from clonometer.stats.bootstrap import Processes
 from clonometer.views.plots import interval_text
 from clonometer.views.rows import (
     effective_frequency,
@@ -98,11 +96,11 @@ def test_a_figure_has_the_digits_its_interval_supports(sample, results):
 def test_a_table_and_a_sentence_print_one_number(results, low_ns, high_ns):
     row = replace(results.cells[0], median_ns=395_123.0, median_low_ns=low_ns, median_high_ns=high_ns)
     table = median_text(row, "µs")
-    assert short_median(Evidence(row, Processes.of([395_123.0]))) == f"{table.value} µs" == quantity_text(row)
+    assert short_median(row) == f"{table.value} µs" == quantity_text(row)
     assert interval_text(row).startswith(table.value)
     assert table.value == {380e3: "400", 394.9e3: "395.1", 100e3: "400", None: "395"}[low_ns]
     ends = "" if low_ns is None else f" ({table.low} to {table.high})"
-    assert median_with_ends(Evidence(row, Processes.of([1.0]))) == f"{table.value}{ends} µs"
+    assert median_with_ends(row) == f"{table.value}{ends} µs"
 
 
 def test_what_lies_below_the_resolution_is_less_than_it(results):

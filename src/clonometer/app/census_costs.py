@@ -63,7 +63,7 @@ def _measure(drivers: Drivers, catalogue: Catalogue, progress: Progress) -> dict
         return {}
     plan = replace(plan_from_arguments(list(ways), [], catalogue, budget_seconds=_BUDGET_S), name="making-costs")
     with briefly_measured(plan, catalogue, drivers, seed=1, progress=progress) as (run, _):
-        rows = [row.estimate for row in estimate_cells(observe(run), run.document)]
+        rows = list(estimate_cells(observe(run), run.document))
     return {
         ways[row.workload]: (row.median_low_ns, row.median_high_ns)
         for row in rows

@@ -20,7 +20,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
-    from clonometer.results.rows.evidence import Book
+    from clonometer.results.rows.run_estimates import RunEstimates
 
 #: A row that is measured again gets this many times the processes that it had.
 RERUN_FACTOR = 2
@@ -68,7 +68,7 @@ def check(
     return checked
 
 
-def _measure_again(checked: Checked, run: Book, progress: Progress) -> Book:
+def _measure_again(checked: Checked, run: RunEstimates, progress: Progress) -> RunEstimates:
     """Measure the cells of flagged rows, interleaved in random order; KeyboardInterrupt if the user has had enough."""
     from clonometer.results.compare.sides import read_side
     from clonometer.results.schedule.scheduler import RoundsScheduler
@@ -88,7 +88,7 @@ def _measure_again(checked: Checked, run: Book, progress: Progress) -> Book:
         return read_side(again, str(outcome.path))
 
 
-def _plan_again(checked: Checked, run: Book) -> Plan:
+def _plan_again(checked: Checked, run: RunEstimates) -> Plan:
     """The run's own plan, cut to the cells in doubt, each with twice the processes that it had.
 
     The others, which say what the machine does meanwhile, are measured beside them with half of their processes.

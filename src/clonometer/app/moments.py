@@ -16,7 +16,7 @@ from clonometer.units import parse_share
 
 if TYPE_CHECKING:
     from clonometer.results.compare.moments import BetweenRunVariance, MeasuredNoise
-    from clonometer.results.rows.evidence import Book
+    from clonometer.results.rows.run_estimates import RunEstimates
 
 #: More than any answer of `clonometer noise` has.
 _MOST_BYTES = 16 << 20
@@ -51,7 +51,7 @@ def read_moments(text: str | None) -> BetweenRunVariance | None:
     return _of_folder(path) if path.is_dir() else variance_from_noise(_read(path), str(path))
 
 
-def stored_moments(sides: Sequence[Sequence[Book]]) -> BetweenRunVariance:
+def stored_moments(sides: Sequence[Sequence[RunEstimates]]) -> BetweenRunVariance:
     """What is stored beside the runs that are compared says, where each side is one run: several say it themselves."""
     from clonometer.results.compare.moments import UNKNOWN_VARIANCE
 
@@ -59,14 +59,14 @@ def stored_moments(sides: Sequence[Sequence[Book]]) -> BetweenRunVariance:
     return _beside(runs) if len(runs) == len(sides) else UNKNOWN_VARIANCE
 
 
-def _beside(sides: Sequence[Book]) -> BetweenRunVariance:
+def _beside(sides: Sequence[RunEstimates]) -> BetweenRunVariance:
     """What runs in the folders of the compared ones say: the latest, few and small ones, so that it takes no time."""
     from clonometer.results.compare.moments import UNKNOWN_VARIANCE
     from clonometer.results.compare.stored import group_of, moments_beside
     from clonometer.runfile import open_run
 
     compared = {Path(side.name).resolve() for side in sides}
-    stored: list[tuple[int, Book]] = []
+    stored: list[tuple[int, RunEstimates]] = []
     paths, skipped = _latest({path.parent for path in compared}, compared)
     left_out = ["too large or too old to be read automatically (--noise FOLDER reads them)"] * skipped
     for path in paths:

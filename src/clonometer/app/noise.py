@@ -16,7 +16,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
     from clonometer.results.noise.types import Noise
-    from clonometer.results.rows.evidence import Book
+    from clonometer.results.rows.run_estimates import RunEstimates
 
 #: Both halves of a round get what one ordinary run gets.
 HALVES = 2
@@ -25,7 +25,7 @@ HALVES = 2
 class MeasuredRounds(NamedTuple):
     """What each round brings to comparisons, the name of the plan, and the exit status of its runs."""
 
-    sides: list[Book]
+    sides: list[RunEstimates]
     plan: str
     exit_status: int
 
@@ -131,7 +131,7 @@ def measure_rounds(
     drivers, catalogue = find_catalogue(progress)
     plan = apply_only(load_plan(plan_name, catalogue), globs)
     doubled = _doubled(plan)
-    sides: list[Book] = []
+    sides: list[RunEstimates] = []
     status = 0
     for number in range(rounds):
         order = seed + number

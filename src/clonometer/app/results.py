@@ -41,7 +41,6 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     if not globs:
         return results
     chosen = set(chosen_cells(globs, [status.cell for status in results.cell_statuses]))
-    kept = [row.cell in chosen for row in results.cells]
     cells = {row.cell for row in results.cells} & chosen
     first = results.first
 
@@ -57,7 +56,6 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
             advice=about(first.advice),
             doubts=about(first.doubts),
         ),
-        cells=[row for row, keep in zip(results.cells, kept, strict=True) if keep],
-        process_medians=[medians for medians, keep in zip(results.process_medians, kept, strict=True) if keep],
+        cells=[row for row in results.cells if row.cell in chosen],
         cell_statuses=[status for status in results.cell_statuses if status.cell in chosen],
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clonometer.results.rows.evidence import Book
+    from clonometer.results.rows.run_estimates import RunEstimates
 
 
-def open_side(path: Path) -> Book:
+def open_side(path: Path) -> RunEstimates:
     """Read what a run file brings to comparisons.
 
     Raises

@@ -40,7 +40,7 @@ def summarize_file(path: Path, name: str) -> Summary:
         If it is no sound run file.
     """
     with open_run(path) as run:
-        book = read_side(run, name)
+        estimates = read_side(run, name)
         document = run.document
     facts = lasting_facts(document.host)
     kept = {
@@ -59,7 +59,7 @@ def summarize_file(path: Path, name: str) -> Summary:
             "status": document.status,
             "metadata": json.dumps(kept, sort_keys=True, separators=(",", ":")),
         },
-        {_label(row.estimate, points): _figures(row.estimate) for row in book.all_rows},
+        {_label(row, points): _figures(row) for row in estimates.all_rows},
     )
 
 

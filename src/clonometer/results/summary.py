@@ -14,9 +14,9 @@ from clonometer.results.findings.finder import find_all
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.rows.source import RunSource
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.series.all import all_series
@@ -44,16 +44,15 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
     return _results(document, run_name, observed, list(estimate_cells(observed, document)))
 
 
-def _results(document: RunDocument, run_name: str, observed: list[ObservedCell], rows: list[Evidence]) -> Results:
-    book = Book((row for row in rows if row.estimate.n_samples), document, run_name)
+def _results(document: RunDocument, run_name: str, observed: list[ObservedCell], rows: list[RunEstimate]) -> Results:
+    estimates = RunEstimates((row for row in rows if row.n_samples), document, run_name)
     seed = document.seed
-    estimates = tuple(row.estimate for row in rows)
-    comparer = Comparer(book, seed)
+    comparer = Comparer(estimates, seed)
     findings = find_all(comparer)
     # What it compares besides is corrected together with all comparisons of the findings, and changes none of them.
     first = comparer.corrected(lambda: first_screen(comparer, findings))
-    warnings = run_warnings(estimates, document)
-    present = {estimate.workload for estimate in estimates}
+    warnings = run_warnings(rows, document)
+    present = {row.workload for row in rows}
     return Results(
         run_name=run_name,
         status=document.status,
@@ -68,27 +67,22 @@ def _results(document: RunDocument, run_name: str, observed: list[ObservedCell],
         seed=seed,
         n_processes=len(document.processes),
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
-        cells=estimates,
+        cells=tuple(rows),
         cell_statuses=cell_statuses(document),
-        findings=with_drift(findings, book),
+        findings=with_drift(findings, estimates),
         first=replace(
             first,
-            answer=with_drift(first.answer, book),
-            reasons=with_drift(first.reasons, book),
-            advice=with_drift(first.advice, book),
-            doubts=doubts(document.host, estimates, warnings),
+            answer=with_drift(first.answer, estimates),
+            reasons=with_drift(first.reasons, estimates),
+            advice=with_drift(first.advice, estimates),
+            doubts=doubts(document.host, rows, warnings),
         ),
         warnings=warnings,
-        ecdfs=ecdf_series(book),
-        process_medians=tuple(_process_medians(row) for row in rows),
-        scans=scan_series(book),
-        series=all_series(book, seed),
+        ecdfs=ecdf_series(estimates, observed),
+        scans=scan_series(estimates),
+        series=all_series(estimates, seed),
         summaries={entry.id: entry.summary for entry in document.catalogue.workloads if entry.id in present},
     )
-
-
-def _process_medians(row: Evidence) -> tuple[float, ...]:
-    return tuple(row.processes.values.tolist()) if row.estimate.n_samples else ()
 
 
 def _duration_s(document: RunDocument) -> float:

@@ -156,6 +156,11 @@ class Estimate:
         return (self.cell, self.quantity, self.placement)
 
     @property
+    def process_medians(self) -> Sequence[float]:
+        """The median of each process; empty in what was read from JSON, which has none of them."""
+        return ()
+
+    @property
     def is_first_launch(self) -> bool:
         """Whether it is of the one cold launch of each process, not of warm ones."""
         return self.temperature == "cold"
@@ -303,14 +308,17 @@ class Results:
     first: Annotated[FirstScreen, Mark.OPTIONAL, "What the first screen says."] = FirstScreen()
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]
-    #: For each of cells, in order of time; ns where the unit is a time.
-    process_medians: Annotated[Sequence[Sequence[float]], Mark.UNWRITTEN] = ()
     ecdfs: Annotated[Sequence[EcdfSeries], Mark.UNWRITTEN]
     scans: Annotated[Sequence[ScanSeries], Mark.UNWRITTEN] = ()
     #: By name, as clonometer.results.series offers.
     series: Annotated[Mapping[str, Sequence[Any]], Mark.UNWRITTEN] = field(default_factory=dict)
     #: Workload id -> one line of explanation, from the catalogue.
     summaries: Annotated[Mapping[str, str], Mark.UNWRITTEN]
+
+    @property
+    def process_medians(self) -> Sequence[Sequence[float]]:
+        """The medians of the processes of each of its cells, in ns where the unit is a time."""
+        return [cell.process_medians for cell in self.cells]
 
     @computed_field(after="cell_statuses")
     def fits(self) -> Annotated[Sequence[FitSeries], Mark.OPTIONAL]:

@@ -39,6 +39,8 @@ class Processes:
         if not known.
     blocks
         For each process the medians of its blocks, shape (blocks,); None where there is but one block.
+    numbers
+        The number of each process in its run; None if not known.
 
     Raises
     ------
@@ -49,6 +51,7 @@ class Processes:
     values: Floats
     starts: Floats | None = None
     blocks: tuple[Floats, ...] | None = None
+    numbers: tuple[int, ...] | None = None
 
     @classmethod
     def of(
@@ -82,6 +85,7 @@ class Processes:
             self.values[places],
             None if self.starts is None else self.starts[places],
             None if self.blocks is None else tuple(self.blocks[place] for place in places),
+            None if self.numbers is None else tuple(self.numbers[place] for place in places),
         )
 
 

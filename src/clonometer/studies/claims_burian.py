@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.stats.interval import Interval
 from clonometer.stats.ladder import ladder_of_differences
@@ -158,9 +158,9 @@ def u13(judge: Judge) -> Verdict:
     return _at_points(judge, upper, words)
 
 
-def chain(judge: Judge) -> list[tuple[str, Evidence, Evidence]]:
+def chain(judge: Judge) -> list[tuple[str, RunEstimate, RunEstimate]]:
     """The ablation: what was taken away, and threads and processes without it, in the order in which things go."""
-    sides: dict[frozenset[tuple[str, str]], dict[str, Evidence]] = {}
+    sides: dict[frozenset[tuple[str, str]], dict[str, RunEstimate]] = {}
     for text in judge.measured.cells:
         workload, axes = axes_of(text)
         row = judge.measured.find(text, WHOLE)
@@ -251,7 +251,7 @@ def _counters(judge: Judge, experiment: Experiment) -> str:
     return f"of a worker among {x}, threads against processes: {', '.join(counts)}" if counts else ""
 
 
-def _median(row: Evidence) -> str:
+def _median(row: RunEstimate) -> str:
     value = median(row.processes.values.tolist())
     return format_duration_interval(value, value, value) if row.is_time else f"{value:,.0f}"
 

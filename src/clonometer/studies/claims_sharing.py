@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import axes_of, cell
 from clonometer.studies.judge import Judge, MissingEvidenceError, claim
@@ -30,7 +30,7 @@ SHARED = "ipc.shared_memory"
 _PROCESS_OVER_THREAD = "processes over threads"
 
 
-def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], Evidence, Evidence]]:
+def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], RunEstimate, RunEstimate]]:
     """Threads and processes under the same condition, of every workload that begins so."""
     pairs = []
     for text in judge.measured.cells:
@@ -98,7 +98,7 @@ def b10(judge: Judge) -> Verdict:
     return replace(judged, reason=f"One way, with the wake-up: {'; '.join(times_of_ways)}.")
 
 
-def _time(row: Evidence) -> str:
+def _time(row: RunEstimate) -> str:
     return format_duration_interval(*quantile_interval(row.processes.values).ends)
 
 
@@ -155,7 +155,7 @@ def s22(judge: Judge) -> Verdict:
     return verdict(over_conditions, parts, words, _PROCESS_OVER_THREAD)
 
 
-def _bytes(row: Evidence) -> str:
+def _bytes(row: RunEstimate) -> str:
     return approximate_bytes(round(float(np.median(row.processes.values))))
 
 

@@ -40,7 +40,7 @@ def s11(judge: Judge) -> Verdict:
     for level in ("base", "turbo"):
         if _can_be_set(judge, level):
             parts += _first_stages(judge, f"cold at {level} frequency", "cold", frequency=level)
-    mhz = judge.find(sysel_fork("warm"), CALL).estimate.effective_mhz
+    mhz = judge.find(sysel_fork("warm"), CALL).effective_mhz
     clock = f" at {mhz:,.0f} MHz" if mhz else ""
     words = f"pthread_create over fork{clock} (the study's launches were probably cold)"
     return verdict(over_conditions, parts, words, _THREAD_OVER_FORK)
@@ -178,7 +178,7 @@ def _placed(judge: Judge, cells: Sequence[str]) -> str:
     for text in cells:
         for placement, row in judge.measured.placements(text, RUNS).items():
             if placement in counts:
-                counts[placement] += row.estimate.n_samples
+                counts[placement] += row.n_samples
     total = sum(counts.values())
     if not total:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.polynomial import Polynomial
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import heap, parent_bytes
@@ -74,7 +74,7 @@ def _bendersky(measured: Measurements) -> Iterator[Curve]:
 
 def _line_of(
     label: str,
-    points: Sequence[tuple[float, Evidence]],
+    points: Sequence[tuple[float, RunEstimate]],
     scale: float,
     *,
     fit: Sequence[tuple[float, float]] = (),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clonometer.results.findings.ends import interval_ends
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import parent_bytes
 from clonometer.studies.judge import Judge, MissingEvidenceError
@@ -76,21 +76,21 @@ def _inside(value: PublishedValue, measured: Measurements) -> str:
     return f"{call.name} {means} {format_duration(call.each_ns)}"
 
 
-def _scaled(row: Evidence, value: PublishedValue) -> tuple[float, float | None, float | None]:
+def _scaled(row: RunEstimate, value: PublishedValue) -> tuple[float, float | None, float | None]:
     interval = quantile_interval(row.processes.values)
     factor = value.times / UNITS[value.unit]
     low, high = interval_ends(interval, factor) or (None, None)
     return interval.value * factor, low, high
 
 
-def _place(row: Evidence, measured: Measurements) -> str:
+def _place(row: RunEstimate, measured: Measurements) -> str:
     """Say where the tasks ran, if that was left free and they did not all run alike."""
-    placed = measured.placements(row.cell, row.estimate.quantity)
-    total = sum(row.estimate.n_samples for row in placed.values())
-    if row.estimate.placement not in PLACEMENT_NAMES or "placement=free" not in row.cell or not total:
+    placed = measured.placements(row.cell, row.quantity)
+    total = sum(row.n_samples for row in placed.values())
+    if row.placement not in PLACEMENT_NAMES or "placement=free" not in row.cell or not total:
         return ""
-    share = row.estimate.n_samples / total
-    return PLACEMENT_NAMES[row.estimate.placement] + ("" if share > 0.995 else f" ({share:.0%})")
+    share = row.n_samples / total
+    return PLACEMENT_NAMES[row.placement] + ("" if share > 0.995 else f" ({share:.0%})")
 
 
 def _missing(value: PublishedValue, measured: Measurements) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.studies.cells import axes_of, cell, condition_words, quantity_words
 from clonometer.studies.judge import Judge
@@ -95,7 +95,7 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
 def _effects(pairing: Pairing, design: Design, quantity: str, judge: Judge) -> list[Effect]:
     """The effects of a design; none where not each of its points was measured."""
     points = []
-    sides: list[Evidence] = []
+    sides: list[RunEstimate] = []
     for levels in product((0, 1), repeat=len(design.factors)):
         chosen = {axis: design.factors[axis][level] for axis, level in zip(design.factors, levels, strict=True)}
         condition = {axis: value for axis, value in {**design.held, **chosen}.items() if value}

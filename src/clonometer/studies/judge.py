@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.studies.cells import quantity_words
@@ -64,29 +64,29 @@ class Judge:
         self.pairs: dict[str, Sequence[Pair]] = {}
         self._seed = seed
 
-    def find(self, cell: str, quantity: str) -> Evidence:
+    def find(self, cell: str, quantity: str) -> RunEstimate:
         """The row of a cell; MissingEvidenceError where there is none."""
         row = self.measured.find(cell, quantity)
         if row is None:
             raise MissingEvidenceError(f"{cell}: {self.measured.why(cell)}")
         return row
 
-    def ratio(self, a: Evidence, b: Evidence) -> Interval:
+    def ratio(self, a: RunEstimate, b: RunEstimate) -> Interval:
         """A's median over B's."""
         if no_ratio_of(a, b) is not None:
             raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, so there is no ratio")
         return ratio_of(a, b, seed=self._seed)
 
-    def difference(self, a: Evidence, b: Evidence) -> Interval:
+    def difference(self, a: RunEstimate, b: RunEstimate) -> Interval:
         """A's median minus B's."""
         return difference_of_medians(a.processes, b.processes, seed=self.seed(a, b))
 
-    def seed(self, *rows: Evidence) -> int:
+    def seed(self, *rows: RunEstimate) -> int:
         """A seed of its own for each comparison."""
         return seed_of(*rows, seed=self._seed)
 
     def compare(
-        self, label: str, a: Evidence, b: Evidence, expected: str = "above", least: Threshold = DIFFERS
+        self, label: str, a: RunEstimate, b: RunEstimate, expected: str = "above", least: Threshold = DIFFERS
     ) -> JudgedPart:
         """Compare two rows."""
         return judged_ratio(label, self.ratio(a, b), expected, least, (a.cell, b.cell))

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Book, Evidence, RowKey
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
+from clonometer.results.rows.run_estimates import RowKey, RunEstimate, RunEstimates
 from clonometer.results.rows.source import RunSource
-from clonometer.results.types import Estimate
 from clonometer.run_document import BlockFacts, RunDocument
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.cells import axes_of, parent_bytes, without_memory
@@ -35,7 +34,7 @@ SINGLE = "whole_single_ns"
 _WHOLE = "whole_ns"
 
 
-class Measurements(Book):
+class Measurements(RunEstimates):
     """All that was measured, by cell and quantity; of one machine, from any number of runs.
 
     ``rows`` stand in any order; those of the same cell, quantity and placement are joined: their processes count alike.
@@ -47,7 +46,7 @@ class Measurements(Book):
 
     def __init__(
         self,
-        rows: Iterable[Evidence],
+        rows: Iterable[RunEstimate],
         missing: Mapping[str, str] | None = None,
         host: Mapping[str, Any] | None = None,
         observed: Mapping[str, Mapping[str, str]] | None = None,
@@ -55,7 +54,7 @@ class Measurements(Book):
         *,
         started: str = "",
     ) -> None:
-        joined: dict[tuple[str, RowKey], Evidence] = {}
+        joined: dict[tuple[str, RowKey], RunEstimate] = {}
         for row in rows:
             place = (row.cell, row.key)
             joined[place] = _joined(joined[place], row) if place in joined else row
@@ -91,24 +90,23 @@ class Measurements(Book):
         return next((why for cell, why in self.missing.items() if cell.startswith(start)), otherwise)
 
 
-def _joined(a: Evidence, b: Evidence) -> Evidence:
+def _joined(a: RunEstimate, b: RunEstimate) -> RunEstimate:
     """One row of the processes of both."""
     starts = None
     if a.processes.starts is not None and b.processes.starts is not None:
         starts = np.concatenate([a.processes.starts, b.processes.starts])
     processes = Processes.of(np.concatenate([a.processes.values, b.processes.values]), starts)
-    n_samples = a.estimate.n_samples + b.estimate.n_samples
-    estimate = replace(a.estimate, n_samples=n_samples, n_processes=int(processes.values.size))
-    return Evidence(estimate, processes)
+    n_samples = a.n_samples + b.n_samples
+    return replace(a, processes=processes, n_samples=n_samples, n_processes=int(processes.values.size))
 
 
 def made_row(
     cell: str, quantity: str, unit: str, processes: Processes, n_samples: int, *, placement: str | None = None
-) -> Evidence:
+) -> RunEstimate:
     """A row of what no column of a run file holds."""
     workload, axes = axes_of(cell)
     middle = median(processes.values.tolist())
-    estimate = Estimate(
+    return RunEstimate(
         cell=cell,
         workload=workload,
         condition=axes,
@@ -129,8 +127,8 @@ def made_row(
         resolution_ns=1.0,
         family="",
         value=None if unit == "ns" else middle,
+        processes=processes,
     )
-    return Evidence(estimate, processes)
 
 
 def gather(run: RunSource) -> Measurements:
@@ -147,9 +145,9 @@ def gather(run: RunSource) -> Measurements:
     began_ns = datetime.fromisoformat(document.started).timestamp() * 1e9
     observed = observe(run)
     rows = [
-        replace(row, processes=_shifted(row.processes, began_ns), group=None)
+        replace(row, processes=_shifted(row.processes, began_ns))
         for row in estimate_cells(observed, document, described=False)
-        if row.estimate.n_samples
+        if row.n_samples
     ]
     rows += _facts(document, began_ns)
     rows += [row for seen in observed for row in (*_migrations(seen), *_scatter(seen))]
@@ -180,7 +178,7 @@ def _shifted(processes: Processes, began_ns: float) -> Processes:
     return replace(processes, starts=processes.starts + began_ns)
 
 
-def _migrations(seen: ObservedCell) -> Iterable[Evidence]:
+def _migrations(seen: ObservedCell) -> Iterable[RunEstimate]:
     """How often launches migrate, and how long those take that do, as rows."""
     groups = [group for group in seen.groups if group.quantity.name == _CALL and group.migrated is not None]
     if seen.condition.get("placement") != "free" or not groups:
@@ -196,7 +194,7 @@ def _migrations(seen: ObservedCell) -> Iterable[Evidence]:
             yield made_row(seen.cell, name, "ns", Processes.of(medians), int(chosen.sum()))
 
 
-def _scatter(seen: ObservedCell) -> Iterable[Evidence]:
+def _scatter(seen: ObservedCell) -> Iterable[RunEstimate]:
     """How much the executions of workers scatter, as a row: of all, since medians of processes hide what is rare."""
     groups = [group for group in seen.groups if group.quantity.name == _WHOLE and group.n_samples]
     if groups:
@@ -208,7 +206,7 @@ def _scatter(seen: ObservedCell) -> Iterable[Evidence]:
         yield made_row(seen.cell, SINGLE, "ns", Processes.of(values[first]), first.size)
 
 
-def _facts(document: RunDocument, began_ns: float) -> list[Evidence]:
+def _facts(document: RunDocument, began_ns: float) -> list[RunEstimate]:
     """What blocks say of themselves, as rows."""
     starts = document.started_ns
     blocks: dict[tuple[str, str], dict[int, list[float]]] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clonometer.plan.types import Plan
-from clonometer.results.rows.evidence import Evidence, RowKey
+from clonometer.results.rows.run_estimates import RowKey, RunEstimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.explained import LOOP, WORK
 from clonometer.studies.figures import figure_rows
@@ -43,9 +43,9 @@ class _Everything(Measurements):
         # Each cell has another value: a claim that asks for a slope gets one. All may be shares.
         names = sorted(cells)
         self._values = {cell: (1 + number) / (1 + len(names)) for number, cell in enumerate(names)}
-        self.cells: dict[str, dict[RowKey, Evidence]] = {cell: {} for cell in self._values}
+        self.cells: dict[str, dict[RowKey, RunEstimate]] = {cell: {} for cell in self._values}
 
-    def placements(self, cell: str, quantity: str) -> dict[str | None, Evidence]:
+    def placements(self, cell: str, quantity: str) -> dict[str | None, RunEstimate]:
         """A row of the cell, if it is planned."""
         if cell not in self._values:
             return {}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.factorial import mean_ratio
 from clonometer.stats.interval import Interval
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians, ratio_of_coefficients
@@ -35,7 +35,7 @@ Computed = tuple[Interval | None, tuple[str, ...]]
 class Experiment:
     """One experiment: ``points`` has for each kind x and the row there, rising; ``held`` is the other number."""
 
-    points: Mapping[str, Sequence[tuple[int, Evidence]]]
+    points: Mapping[str, Sequence[tuple[int, RunEstimate]]]
     held: int
 
     def between(self, low: float, high: float) -> Experiment:
@@ -54,7 +54,7 @@ class Experiment:
         """The evidence."""
         return tuple(row.cell for points in self.points.values() for _, row in points)
 
-    def pair(self, x: int) -> tuple[Evidence, Evidence]:
+    def pair(self, x: int) -> tuple[RunEstimate, RunEstimate]:
         """Threads and processes at one x."""
         return dict(self.points[THREAD])[x], dict(self.points[PROCESS])[x]
 
@@ -70,7 +70,7 @@ def by_workers(measured: Measurements, quantity: str = WHOLE) -> Experiment:
 
 
 def _experiment(measured: Measurements, quantity: str, vary: int) -> Experiment:
-    rows_of: dict[int, dict[str, dict[int, Evidence]]] = {}
+    rows_of: dict[int, dict[str, dict[int, RunEstimate]]] = {}
     for text in measured.cells:
         workload, axes = axes_of(text)
         row = measured.find(text, quantity)

@@ -18,8 +18,8 @@ from clonometer.results.ab.types import AbResult
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import find_all
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.observed import observe
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import RunDocument, read_document
 from clonometer.verdicts import Gate
 
@@ -211,10 +211,10 @@ def test_a_run_without_pairs_is_refused() -> None:
 
 def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() -> None:
     run = Pairs(scattered(0.06))
-    book = Book(estimate_cells(observe(run), run.document), run.document)
+    estimates = RunEstimates(estimate_cells(observe(run), run.document), run.document)
     [finding] = [
         finding
-        for finding in find_all(Comparer(book, 1))
+        for finding in find_all(Comparer(estimates, 1))
         if "side" in finding.sentence.lower() or finding.sentence.startswith("B: ")
     ]
     [row] = judge_run(run, "").rows

@@ -13,8 +13,8 @@ from clonometer.results.ab.types import AbResult, AbRow
 from clonometer.results.ab.wording import DRIFT, ONE_ORDER, order_text, verdict_text
 from clonometer.results.change import Change
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.observed import observe
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate, LeftOut
 from clonometer.run_document import ProcessEntry, SidesEntry, SwitchedSetting
@@ -55,33 +55,33 @@ def judge_run(run: RunSource, run_name: str) -> AbResult:
         If samples and metadata do not belong together.
     """
     document = run.document
-    rows = [row for row in estimate_cells(observe(run), document, described=False) if row.estimate.n_samples]
-    return judge_book(Book(rows, document, run_name))
+    rows = [row for row in estimate_cells(observe(run), document, described=False) if row.n_samples]
+    return judge_estimates(RunEstimates(rows, document, run_name))
 
 
-def judge_book(book: Book) -> AbResult:
-    """Judge the sides of a run by its evidence, with its samples.
+def judge_estimates(estimates: RunEstimates) -> AbResult:
+    """Judge the sides of a run by its estimates.
 
     Raises
     ------
     InputError
         If its processes were not started in pairs.
     """
-    document = book.document
+    document = estimates.document
     about = document.sides
     if about is None:
-        raise InputError(f"{book.name}: its processes were not started in pairs", "'clonometer ab' does that")
+        raise InputError(f"{estimates.name}: its processes were not started in pairs", "'clonometer ab' does that")
     design = design_of(about)
-    gathered = _Gathered(book, Counted(about.stages, only_times=design.limit is not None))
+    gathered = _Gathered(estimates, Counted(about.stages, only_times=design.limit is not None))
     usual = list(gathered.turns.usual_rows())
     decisions = judge(gathered.turns.paired(usual), design).rows
     unverified = next((setting for setting in document.settings if setting.not_verified is not None), None)
     rows = []
     for row, decision in zip(usual, decisions, strict=True):
-        sides = gathered.evidence[row]
+        sides = gathered.sides_of[row]
         rows.append(_row(sides[0], sides[1], decision, design, unverified))
     return AbResult(
-        run_name=book.name,
+        run_name=estimates.name,
         status=document.status,
         status_reason=document.status_reason,
         a=tuple(about.a),
@@ -101,24 +101,24 @@ def judge_book(book: Book) -> AbResult:
 class _Gathered:
     """The pairs of a run: which process is of which turn, and the values of each row."""
 
-    def __init__(self, book: Book, counted: Counted) -> None:
-        plan = book.document.plan
+    def __init__(self, estimates: RunEstimates, counted: Counted) -> None:
+        plan = estimates.document.plan
         temperatures = {entry.cell: entry.temperature for entry in plan.cells}
         # A and B of each kind of process stand one after the other.
         self._places = {cell: divmod(index, 2) for index, target in enumerate(plan.targets) for cell in target.cells}
-        self._statuses = {entry.cell: entry for entry in book.document.cells}
+        self._statuses = {entry.cell: entry for entry in estimates.document.cells}
         self.turns = PairedValues()
-        self.evidence: dict[RowOfPairs, dict[int, Evidence]] = {}  # by side: 0 is A, 1 is B
-        self._turn_of = self._number_turns(book.document.processes)
+        self.sides_of: dict[RowOfPairs, dict[int, RunEstimate]] = {}  # by side: 0 is A, 1 is B
+        self._turn_of = self._number_turns(estimates.document.processes)
         self.n_pairs = sum(self.turns.turns.values())
-        for row in book.all_rows:
-            if row.group is None or row.cell not in self._places or not counted.has(row.group.quantity):
+        for row in estimates.all_rows:
+            if row.cell not in self._places or not counted.has(row):
                 continue
             group, side = self._places[row.cell]
-            placement = paired_placement(row.estimate.condition, row.group.placement)
-            key = RowOfPairs(group, temperatures[row.cell], row.group.quantity.name, placement)
-            self.evidence.setdefault(key, {})[side] = row
-            for process, value in zip(row.group.processes, row.processes.values.tolist(), strict=True):
+            placement = paired_placement(row.condition, row.placement)
+            key = RowOfPairs(group, temperatures[row.cell], row.quantity, placement)
+            self.sides_of.setdefault(key, {})[side] = row
+            for process, value in zip(row.processes.numbers or (), row.processes.values.tolist(), strict=True):
                 if process in self._turn_of:
                     self.turns.add(key, side, self._turn_of[process], value)
 
@@ -144,35 +144,35 @@ class _Gathered:
         kept = {(row.group, row.temperature) for row in usual}
         for cell, (group, side) in self._places.items():
             entry = self._statuses.get(cell)
-            temperature = next((row.temperature for row in self.evidence if self._is_of(row, cell)), None)
+            temperature = next((row.temperature for row in self.sides_of if self._is_of(row, cell)), None)
             if entry is not None and entry.status not in ("ok", "missing"):
                 yield LeftOut(cell, f"{entry.status}: {entry.reason}")
             elif side == 0 and (group, temperature) not in kept:
                 yield LeftOut(cell, "fewer than half of the pairs measured it on both sides")
-        for row, both in self.evidence.items():
+        for row, both in self.sides_of.items():
             if row not in usual and (row.group, row.temperature) in kept:
-                evidence = both[min(both)]
+                its = both[min(both)]
                 seen = f"{len(self.turns.both(row))} of {self.turns.turns.get(row.group, 0)} pairs"
                 where = f", {row.placement.replace('_', ' ')}" if row.placement else ""
-                yield LeftOut(evidence.cell, f"{_what(evidence)}{where}: both sides have it in {seen}")
+                yield LeftOut(its.cell, f"{_what(its)}{where}: both sides have it in {seen}")
 
     def _is_of(self, row: RowOfPairs, cell: str) -> bool:
-        return any(side.cell == cell for side in self.evidence[row].values())
+        return any(side.cell == cell for side in self.sides_of[row].values())
 
 
 def _row(
-    a: Evidence, b: Evidence, decision: Decision, design: PairedDesign, unverified: SwitchedSetting | None
+    a: RunEstimate, b: RunEstimate, decision: Decision, design: PairedDesign, unverified: SwitchedSetting | None
 ) -> AbRow:
-    step = b.estimate.resolution_ns / b.estimate.median_ns if b.estimate.median_ns else 0.0
+    step = b.resolution_ns / b.median_ns if b.median_ns else 0.0
     verdict, reason = verdict_of(decision, design, step=step)
     if verdict == Direction.EQUAL and unverified is not None:
         # A setting that was never switched makes both sides alike.
         verdict, reason = Direction.UNKNOWN, f"it is not known whether do changed anything: {unverified.not_verified}"
-    change = change_of(decision, verdict, a.estimate, b.estimate)
+    change: Change[Estimate] = change_of(decision, verdict, a, b)
     words = verdict_text(change, decision.n_above, is_time=b.is_time, drifts=decision.drifts)
-    warmth = [b.estimate.temperature] if b.estimate.temperature else []
+    warmth = [b.temperature] if b.temperature else []
     common = common_cell(a.cell, b.cell)
-    phrases = [mechanism_name(b.estimate.workload), *_condition(common), *warmth, _what(b)]
+    phrases = [mechanism_name(b.workload), *_condition(common), *warmth, _what(b)]
     allowed = allowed_by(decision, design)
     if allowed and unverified is not None:
         allowed = None
@@ -180,7 +180,7 @@ def _row(
         cell=common,
         change=change,
         drifts=decision.drifts,
-        ratio_of_medians=_medians_ratio(a.estimate, b.estimate),
+        ratio_of_medians=_medians_ratio(a, b),
         order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
         b_slower=decision.n_above,
@@ -262,6 +262,5 @@ def _condition(common: str) -> list[str]:
     return [part for part in cell_parts(common)[1] if not part.startswith("temperature=")]
 
 
-def _what(row: Evidence) -> str:
-    estimate = row.estimate
-    return until(estimate.stage) if estimate.stage is not None else quantity_name(estimate.quantity)
+def _what(row: RunEstimate) -> str:
+    return until(row.stage) if row.stage is not None else quantity_name(row.quantity)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clonometer.results.rows.groups import MeasuredQuantity, quantities_of
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.run_document import CatalogueEntry, ColumnEntry
 from clonometer.stats.sequential import PairedRow
 
@@ -92,11 +93,11 @@ class Counted:
     stages: Collection[str] = ()
     only_times: bool = False
 
-    def has(self, quantity: MeasuredQuantity) -> bool:
+    def has(self, quantity: MeasuredQuantity | RunEstimate) -> bool:
         """Whether a quantity is compared: no signed one, which has no ratio, and no mere detail of a launch."""
         if quantity.signed or (quantity.detail and quantity.stage is not None):
             return False
-        if self.only_times and quantity.ns_per_unit is None:
+        if self.only_times and not quantity.is_time:
             return False
         return not self.stages or quantity.stage in self.stages
 

@@ -26,7 +26,7 @@ from clonometer.results.compare.judge import PendingTest, adjusted, detectable, 
 from clonometer.results.compare.moments import UNKNOWN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import CommonShift, ComparedRow
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.types import LeftOut
 from clonometer.run_document import RunDocument
@@ -41,8 +41,8 @@ DISTURBED = frozenset(("switches.involuntary", "wall.far_above_cpu"))
 
 
 def check_runs(
-    base: Book | Sequence[Book],
-    run: Book | Sequence[Book],
+    base: RunEstimates | Sequence[RunEstimates],
+    run: RunEstimates | Sequence[RunEstimates],
     *,
     max_regression: float = MAX_REGRESSION,
     moments: BetweenRunVariance = UNKNOWN_VARIANCE,
@@ -100,7 +100,10 @@ def check_runs(
 
 
 def check_again(
-    checked: Checked, base: Book | Sequence[Book], again: Book, moments: BetweenRunVariance = UNKNOWN_VARIANCE
+    checked: Checked,
+    base: RunEstimates | Sequence[RunEstimates],
+    again: RunEstimates,
+    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
@@ -125,16 +128,14 @@ def check_again(
     return _concluded(checked, [*checked.reasons_lost, *dict.fromkeys(lost)], _disturbances(*bases, again))
 
 
-def _listed(sides: Book | Sequence[Book]) -> list[Book]:
-    return [sides] if isinstance(sides, Book) else list(sides)
+def _listed(sides: RunEstimates | Sequence[RunEstimates]) -> list[RunEstimates]:
+    return [sides] if isinstance(sides, RunEstimates) else list(sides)
 
 
 def _timed(matches: Sequence[RowPair], left_out: Sequence[LeftOut]) -> tuple[list[RowPair], list[LeftOut]]:
     """Leave out what is no time, and say so: whether more of it is worse is not known."""
     others = [
-        LeftOut(
-            match.base.estimate.cell, f"{match.base.estimate.quantity} is not a time: 'clonometer compare' shows it"
-        )
+        LeftOut(match.base.cell, f"{match.base.quantity} is not a time: 'clonometer compare' shows it")
         for match in matches
         if not match.base.is_time
     ]
@@ -198,7 +199,7 @@ def _lost(document: RunDocument, left_out: Sequence[LeftOut]) -> list[str]:
     ]
 
 
-def _disturbances(*sides: Book) -> list[str]:
+def _disturbances(*sides: RunEstimates) -> list[str]:
     """Say in which runs others used the CPUs: processes are then no sample of an undisturbed machine."""
     return [
         f"{side.name}: {warning.sentence}"
@@ -283,7 +284,7 @@ def _detectable(checked: Checked) -> list[float]:
     return sorted(row.detectable for row in rows if row.detectable is not None)
 
 
-def _command(checked: Checked, bases: Sequence[Book], runs: Sequence[Book]) -> str | None:
+def _command(checked: Checked, bases: Sequence[RunEstimates], runs: Sequence[RunEstimates]) -> str | None:
     """Name the command that decides a check, or that must come before it; None where it is decided, or none does."""
     if checked.verdict != Gate.UNKNOWN:
         return None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import Estimate
 from clonometer.units import format_bytes
 
 _Condition = Mapping[str, int | str]
 
 
-def settings_hint(base: Book, other: Book) -> str | None:
+def settings_hint(base: RunEstimates, other: RunEstimates) -> str | None:
     """Say by which settings two runs differ, and the commands that compare them.
 
     None where no workload at one temperature is in both with settings that both know.
@@ -47,15 +47,15 @@ def settings_hint(base: Book, other: Book) -> str | None:
     )
 
 
-def _estimates(side: Book) -> Iterable[Estimate]:
-    return [next(iter(rows.values())).estimate for rows in side.cells.values()]
+def _estimates(side: RunEstimates) -> Iterable[Estimate]:
+    return [next(iter(rows.values())) for rows in side.cells.values()]
 
 
 def _differing(first: Estimate, second: Estimate) -> list[str]:
     return sorted(axis for axis, value in first.condition.items() if second.condition[axis] != value)
 
 
-def _shared(side: Book, condition: _Condition, apart: Iterable[str]) -> list[str]:
+def _shared(side: RunEstimates, condition: _Condition, apart: Iterable[str]) -> list[str]:
     """The options that set what both have in common and what is not the default."""
     axes = side.document.catalogue.axes
     return [
@@ -66,6 +66,6 @@ def _shared(side: Book, condition: _Condition, apart: Iterable[str]) -> list[str
     ]
 
 
-def _text(side: Book, axis: str, value: int | str) -> str:
+def _text(side: RunEstimates, axis: str, value: int | str) -> str:
     is_size = side.kind(axis) == "bytes"
     return format_bytes(value) if is_size and isinstance(value, int) else str(value)

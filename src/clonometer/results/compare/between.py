@@ -17,8 +17,8 @@ import numpy as np
 from clonometer.families import family
 from clonometer.results.compare.moments import STORED, BetweenRunVariance, pooled_degrees
 from clonometer.results.compare.pairing import kind_of
-from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Estimate, RowName
 from clonometer.stats.quantiles import MAD_TO_SIGMA, Floats
 
@@ -50,7 +50,7 @@ class ApartRuns:
     degrees: Mapping[bool, int]
 
 
-def between_runs(groups: Sequence[Sequence[Book]]) -> ApartRuns | None:
+def between_runs(groups: Sequence[Sequence[RunEstimates]]) -> ApartRuns | None:
     """Find how far runs of one plan are apart within groups of them; None with too few, or without a row that all have.
 
     Between the runs of a group nothing was changed; a group of one run says nothing.
@@ -60,28 +60,28 @@ def between_runs(groups: Sequence[Sequence[Book]]) -> ApartRuns | None:
     left = sum(sizes) - len(sizes)
     if not left or not rows:
         return None
-    levels = {name: _levels(evidence, sizes) for name, evidence in rows.items()}
+    levels = {name: _levels(of_runs, sizes) for name, of_runs in rows.items()}
     kinds: dict[str | None, dict[str, list[Floats]]] = {}
-    for name, evidence in rows.items():
-        if is_of_machine(estimate := evidence[0].estimate):
+    for name, of_runs in rows.items():
+        if is_of_machine(estimate := of_runs[0]):
             kinds.setdefault(estimate.temperature, {}).setdefault(kind_of(estimate), []).append(levels[name])
     of_kinds = {
         temperature: {kind: np.median(listed, axis=0) for kind, listed in its.items()}
         for temperature, its in kinds.items()
     }
-    apart = {name: _apart(evidence, levels[name], of_kinds, left) for name, evidence in rows.items()}
+    apart = {name: _apart(of_runs, levels[name], of_kinds, left) for name, of_runs in rows.items()}
     typical: dict[bool, float | None] = {}
     degrees: dict[bool, int] = {}
     for which in (False, True):
-        names = [name for name, evidence in rows.items() if evidence[0].estimate.is_first_launch is which]
+        names = [name for name, of_runs in rows.items() if of_runs[0].is_first_launch is which]
         # What the processes explain is taken off before a variance below zero is: else a quiet machine is never quiet.
         typical[which] = math.sqrt(max(0.0, fmean(apart[name] for name in names))) if names else None
-        degrees[which] = pooled_degrees(left, len({kind_of(rows[name][0].estimate) for name in names}))
+        degrees[which] = pooled_degrees(left, len({kind_of(rows[name][0]) for name in names}))
     shares = {name: math.sqrt(max(0.0, squared)) for name, squared in apart.items()}
     return ApartRuns(shares, typical, _common(rows, levels, left), degrees)
 
 
-def stored_moments(groups: Sequence[Sequence[Book]], source: str = STORED) -> BetweenRunVariance | None:
+def stored_moments(groups: Sequence[Sequence[RunEstimates]], source: str = STORED) -> BetweenRunVariance | None:
     """What groups of runs of one machine and one plan say of its moments; None where they say nothing.
 
     Between the runs of a group nothing was changed.
@@ -108,30 +108,30 @@ def rest_factor(others: int) -> float:
     return math.sqrt(1 + (1.0 if others <= _MEAN_OF else math.pi / 2) / others)
 
 
-def spread_of(rows: Sequence[Evidence]) -> float:
+def spread_of(rows: Sequence[RunEstimate]) -> float:
     """How far process medians scatter about their run's median, on the logarithm."""
     logs = [np.log(row.processes.values) for row in rows]
     residuals = np.concatenate([values - np.median(values) for values in logs])
     return float(MAD_TO_SIGMA * np.median(np.abs(residuals)))
 
 
-def find_row(run: Book, name: RowName) -> Evidence | None:
+def find_row(run: RunEstimates, name: RowName) -> RunEstimate | None:
     """A row of a run; None where it has none, or none with a ratio."""
     cell, quantity, placement = name
     row = run.cells.get(cell, {}).get((quantity, placement))
     return row if row is not None and no_ratio_of(row) is None else None
 
 
-def _in_all(runs: Sequence[Book]) -> dict[RowName, list[Evidence]]:
-    rows: dict[RowName, list[Evidence]] = {}
+def _in_all(runs: Sequence[RunEstimates]) -> dict[RowName, list[RunEstimate]]:
+    rows: dict[RowName, list[RunEstimate]] = {}
     for row in runs[0].rows if runs else ():
-        listed = [find_row(run, row.estimate.name) for run in runs]
+        listed = [find_row(run, row.name) for run in runs]
         if None not in listed:
-            rows[row.estimate.name] = [each for each in listed if each is not None]
+            rows[row.name] = [each for each in listed if each is not None]
     return rows
 
 
-def _levels(rows: Sequence[Evidence], sizes: Sequence[int]) -> Floats:
+def _levels(rows: Sequence[RunEstimate], sizes: Sequence[int]) -> Floats:
     """How far a row's median lies from its mean over the runs of its group in each, on the logarithm."""
     logs = np.array([math.log(np.median(row.processes.values)) for row in rows])
     # From the first: of equal values nothing is left to rounding.
@@ -140,10 +140,10 @@ def _levels(rows: Sequence[Evidence], sizes: Sequence[int]) -> Floats:
 
 
 def _apart(
-    rows: Sequence[Evidence], levels: Floats, of_kinds: Mapping[str | None, Mapping[str, Floats]], left: int
+    rows: Sequence[RunEstimate], levels: Floats, of_kinds: Mapping[str | None, Mapping[str, Floats]], left: int
 ) -> float:
     """The variance of a row between runs, beside the rest; below zero where processes explain more than that."""
-    estimate, factor = rows[0].estimate, 1.0
+    estimate, factor = rows[0], 1.0
     others = [other for kind, other in of_kinds.get(estimate.temperature, {}).items() if kind != kind_of(estimate)]
     if others and is_of_machine(estimate):
         levels, factor = levels - np.median(others, axis=0), rest_factor(len(others))
@@ -151,11 +151,11 @@ def _apart(
     return float(np.square(levels).sum()) / left / factor**2 - explained
 
 
-def _common(rows: Mapping[RowName, Sequence[Evidence]], levels: Mapping[RowName, Floats], left: int) -> float | None:
+def _common(rows: Mapping[RowName, Sequence[RunEstimate]], levels: Mapping[RowName, Floats], left: int) -> float | None:
     kinds: dict[str, list[Floats]] = {}
-    for name, evidence in rows.items():
-        if not evidence[0].estimate.is_first_launch:
-            kinds.setdefault(kind_of(evidence[0].estimate), []).append(levels[name])
+    for name, of_runs in rows.items():
+        if not of_runs[0].is_first_launch:
+            kinds.setdefault(kind_of(of_runs[0]), []).append(levels[name])
     if len(kinds) < 2:
         return None
     medians = np.median([np.median(listed, axis=0) for listed in kinds.values()], axis=0)

@@ -17,7 +17,7 @@ from clonometer.results.compare.moments import NO_VARIANCE, OF_RUNS, UNKNOWN_VAR
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import RowPair, is_same_run, match_cells, match_groups
 from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
 ERROR_RATE = 0.05
@@ -26,7 +26,7 @@ _LEAST_KINDS = 2
 
 
 def compare_runs(
-    sides: Sequence[Book],
+    sides: Sequence[RunEstimates],
     *,
     minimum_effect: float = LEAST_EFFECT,
     moments: BetweenRunVariance = UNKNOWN_VARIANCE,
@@ -54,8 +54,8 @@ def compare_runs(
 
 
 def compare_groups(
-    bases: Sequence[Book],
-    others: Sequence[Book],
+    bases: Sequence[RunEstimates],
+    others: Sequence[RunEstimates],
     *,
     minimum_effect: float = LEAST_EFFECT,
     moments: BetweenRunVariance = UNKNOWN_VARIANCE,
@@ -75,7 +75,9 @@ def compare_groups(
     return judge_pairs([(pending_tests(matches, moments), pair)], minimum_effect, moments)
 
 
-def moments_of_sides(bases: Sequence[Book], others: Sequence[Book], moments: BetweenRunVariance) -> BetweenRunVariance:
+def moments_of_sides(
+    bases: Sequence[RunEstimates], others: Sequence[RunEstimates], moments: BetweenRunVariance
+) -> BetweenRunVariance:
     """How far moments are apart: as the sides' own runs say it where there are several, else as given."""
     if len(bases) + len(others) == 2:
         return moments
@@ -83,7 +85,7 @@ def moments_of_sides(bases: Sequence[Book], others: Sequence[Book], moments: Bet
 
 
 def compare_cells(
-    side: Book,
+    side: RunEstimates,
     base_glob: str,
     other_glob: str,
     *,
@@ -118,7 +120,7 @@ def compare_cells(
     return judge_pairs([(listed, pair)], minimum_effect, NO_VARIANCE)
 
 
-def refuse_a_run_twice(sides: Sequence[Book]) -> None:
+def refuse_a_run_twice(sides: Sequence[RunEstimates]) -> None:
     """Refuse a group in which one run stands for two: it would look like runs that agree.
 
     Raises
@@ -132,7 +134,7 @@ def refuse_a_run_twice(sides: Sequence[Book]) -> None:
                 raise InputError(f"{other.name} and {side.name} are the same run", "name each run once")
 
 
-def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[RowPair], list[LeftOut]]:
+def match_sides(bases: Sequence[RunEstimates], others: Sequence[RunEstimates]) -> tuple[list[RowPair], list[LeftOut]]:
     """Find what all runs of two sides have in common.
 
     Raises
@@ -150,12 +152,12 @@ def match_sides(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Row
     return matches, left_out
 
 
-def matched(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[RowPair], ComparedPair]:
+def matched(bases: Sequence[RunEstimates], others: Sequence[RunEstimates]) -> tuple[list[RowPair], ComparedPair]:
     """What two sides have in common, and all that is said of them before any row is judged."""
     matches, left_out = match_sides(bases, others)
     return matches, ComparedPair(
-        ", ".join(book.name for book in bases),
-        ", ".join(book.name for book in others),
+        ", ".join(estimates.name for estimates in bases),
+        ", ".join(estimates.name for estimates in others),
         (),
         tuple(left_out),
         differences(provenance_of(bases[0].document), provenance_of(others[0].document)),
@@ -196,11 +198,11 @@ def judge_pairs(
     )
 
 
-def _estimates(side: Book) -> dict[str, Estimate]:
-    return {cell: next(iter(rows.values())).estimate for cell, rows in side.cells.items()}
+def _estimates(side: RunEstimates) -> dict[str, Estimate]:
+    return {cell: next(iter(rows.values())) for cell, rows in side.cells.items()}
 
 
-def _hint(base: Book, other: Book, left_out: Sequence[LeftOut]) -> str:
+def _hint(base: RunEstimates, other: RunEstimates, left_out: Sequence[LeftOut]) -> str:
     why = next((entry for entry in left_out if not entry.reason.startswith("only in")), None)
     if why is not None:
         return f"{why.cell}: {why.reason}"

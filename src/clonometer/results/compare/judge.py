@@ -19,8 +19,8 @@ from clonometer.results.compare.moments import BetweenRunVariance
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
-from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Estimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.changes import (
@@ -230,7 +230,7 @@ def _draft(match: RowPair, moments: BetweenRunVariance) -> PendingTest:
     return PendingTest(row, change, conditional=between is None, apart=apart)
 
 
-def joined(side: Sequence[Evidence]) -> Evidence:
+def joined(side: Sequence[RunEstimate]) -> RunEstimate:
     """One row of all processes of a side, each of its runs brought to the level of the side."""
     if len(side) == 1:
         return side[0]
@@ -247,17 +247,17 @@ def _without_ratio(row: ComparedRow, match: RowPair) -> ComparedRow:
     return row
 
 
-def _logs(side: Sequence[Evidence]) -> list[float]:
+def _logs(side: Sequence[RunEstimate]) -> list[float]:
     return [float(np.log(np.median(row.processes.values))) for row in side]
 
 
-def _estimate_of(side: Sequence[Evidence]) -> Estimate:
+def _estimate_of(side: Sequence[RunEstimate]) -> Estimate:
     """One side's row: of several runs the mean of their medians (on the logarithm), with its interval over runs."""
-    first = side[0].estimate
     if len(side) == 1:
-        return first
-    samples, processes = (sum(getattr(row.estimate, name) for row in side) for name in ("n_samples", "n_processes"))
-    pooled = replace(first, n_samples=samples, n_processes=processes)
+        return side[0]
+    samples, n_processes = (sum(getattr(row, name) for row in side) for name in ("n_samples", "n_processes"))
+    processes = Processes.of(np.concatenate([row.processes.values for row in side]))
+    pooled = replace(side[0], processes=processes, n_samples=samples, n_processes=n_processes)
     if no_ratio_of(*side) is not None:
         return pooled
     return of_units(pooled, _logs(side))
@@ -314,9 +314,9 @@ def _rest_of_runs(matches: Sequence[RowPair]) -> dict[str | None, LogChange]:
     """What all kinds of process changed by together, by temperature; nothing where each side is one run."""
     rows: dict[str | None, dict[str, list[Floats]]] = {}
     for match in matches:
-        if match.several and is_of_machine(match.other.estimate) and no_ratio_of(*match.bases, *match.others) is None:
-            kinds = rows.setdefault(match.other.estimate.temperature, {})
-            kinds.setdefault(kind_of(match.other.estimate), []).append(np.array(_logs(match.bases + match.others)))
+        if match.several and is_of_machine(match.other) and no_ratio_of(*match.bases, *match.others) is None:
+            kinds = rows.setdefault(match.other.temperature, {})
+            kinds.setdefault(kind_of(match.other), []).append(np.array(_logs(match.bases + match.others)))
     n_bases = len(matches[0].bases) if matches else 0
     # Each kind by its distance from its first run: kinds take differently long.
     levels = {

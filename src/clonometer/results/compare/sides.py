@@ -9,8 +9,8 @@ from types import MappingProxyType
 from clonometer.errors import RunFileError
 from clonometer.results.compare.pairing import Defaults, incomparable_cells
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Book, Evidence, RowKey
 from clonometer.results.rows.observed import observe
+from clonometer.results.rows.run_estimates import RowKey, RunEstimate, RunEstimates
 from clonometer.results.rows.source import RunSource
 from clonometer.results.types import Estimate, LeftOut
 
@@ -22,18 +22,18 @@ class RowPair:
     ``same_run``: both are rows of one run, of which ``seed`` is the seed.
     """
 
-    bases: tuple[Evidence, ...]
-    others: tuple[Evidence, ...]
+    bases: tuple[RunEstimate, ...]
+    others: tuple[RunEstimate, ...]
     same_run: bool = False
     seed: int = 0
 
     @property
-    def base(self) -> Evidence:
+    def base(self) -> RunEstimate:
         """The row in the first run of the base."""
         return self.bases[0]
 
     @property
-    def other(self) -> Evidence:
+    def other(self) -> RunEstimate:
         """The row in the first run of the other side."""
         return self.others[0]
 
@@ -43,7 +43,7 @@ class RowPair:
         return len(self.bases) + len(self.others) > 2
 
 
-def read_side(run: RunSource, name: str) -> Book:
+def read_side(run: RunSource, name: str) -> RunEstimates:
     """Read what a run brings to comparisons: every row with a sample.
 
     Raises
@@ -52,18 +52,13 @@ def read_side(run: RunSource, name: str) -> Book:
         If samples and document do not belong together.
     """
     try:
-        # Without its samples: many runs are held at a time.
-        rows = [
-            replace(row, group=None)
-            for row in estimate_cells(observe(run), run.document, described=False)
-            if row.group is not None and _says_something(row.estimate)
-        ]
+        rows = [row for row in estimate_cells(observe(run), run.document, described=False) if _says_something(row)]
     except RunFileError as error:
         # Several files are read: each error names its own.
         raise RunFileError(
             error.message if name in error.message else f"{name}: {error.message}", error.hint
         ) from error
-    return Book(rows, run.document, name)
+    return RunEstimates(rows, run.document, name)
 
 
 def _says_something(estimate: Estimate) -> bool:
@@ -71,20 +66,20 @@ def _says_something(estimate: Estimate) -> bool:
     return estimate.n_samples > 0 and not (estimate.detail and estimate.stage is not None)
 
 
-def is_same_run(first: Book, second: Book) -> bool:
+def is_same_run(first: RunEstimates, second: RunEstimates) -> bool:
     """Whether two files hold the same run: begun at the same microsecond, with the same seed."""
     keys = [(side.document.started, side.document.seed) for side in (first, second)]
     return first is second or keys[0] == keys[1]
 
 
-def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[RowPair], list[LeftOut]]:
+def match_groups(bases: Sequence[RunEstimates], others: Sequence[RunEstimates]) -> tuple[list[RowPair], list[LeftOut]]:
     """Find the rows that all runs of two sides have, and say what is left out and why."""
     matches, left_out = match_runs(bases[0], others[0])
     for side in (*bases[1:], *others[1:]):
         further, missing = match_runs(bases[0], side)
-        kept = {match.base.estimate.name for match in further}
+        kept = {match.base.name for match in further}
         left_out += [entry for entry in missing if entry not in left_out]
-        matches = [match for match in matches if match.base.estimate.name in kept]
+        matches = [match for match in matches if match.base.name in kept]
     return [
         replace(
             match,
@@ -95,11 +90,11 @@ def match_groups(bases: Sequence[Book], others: Sequence[Book]) -> tuple[list[Ro
     ], left_out
 
 
-def _row(side: Book, like: Evidence) -> Evidence:
+def _row(side: RunEstimates, like: RunEstimate) -> RunEstimate:
     return side.cells[like.cell][like.key]
 
 
-def match_runs(base: Book, other: Book) -> tuple[list[RowPair], list[LeftOut]]:
+def match_runs(base: RunEstimates, other: RunEstimates) -> tuple[list[RowPair], list[LeftOut]]:
     """Find the rows that two runs have in common, and say what is left out and why."""
     matches: list[RowPair] = []
     left_out: list[LeftOut] = []
@@ -117,7 +112,7 @@ def match_runs(base: Book, other: Book) -> tuple[list[RowPair], list[LeftOut]]:
     return matches, left_out
 
 
-def _moved(base: Book, other: Book) -> dict[str, str]:
+def _moved(base: RunEstimates, other: RunEstimates) -> dict[str, str]:
     """Quantities that end at another point in the two runs (``point`` of docs/protocol.md), each with the reason."""
     first, second = (side.document.catalogue.quantities for side in (base, other))
     points = {name: (first[name].point, second[name].point) for name in first.keys() & second.keys()}
@@ -130,8 +125,8 @@ def _moved(base: Book, other: Book) -> dict[str, str]:
 
 
 def match_cells(
-    base: Mapping[RowKey, Evidence],
-    other: Mapping[RowKey, Evidence],
+    base: Mapping[RowKey, RunEstimate],
+    other: Mapping[RowKey, RunEstimate],
     name: str,
     *,
     same_run: bool,
@@ -142,7 +137,7 @@ def match_cells(
 
     ``name`` is what to call the cells; ``defaults`` and ``moved`` are as in `incomparable_cells` and `match_runs`.
     """
-    first, second = next(iter(base.values())).estimate, next(iter(other.values())).estimate
+    first, second = next(iter(base.values())), next(iter(other.values()))
     reason = incomparable_cells(first, second, same_run=same_run, defaults=defaults)
     if reason is not None:
         return [], [LeftOut(name, reason)]
@@ -151,12 +146,12 @@ def match_cells(
         if key not in other:
             continue
         its = other[key]
-        if row.estimate.unit != its.estimate.unit or row.estimate.stage != its.estimate.stage:
+        if row.unit != its.unit or row.stage != its.stage:
             left_out.append(LeftOut(name, f"{key[0]} does not mean the same in both"))
         elif key[0] in moved:
             left_out.append(LeftOut(name, moved[key[0]]))
-        elif same_run and not (row.estimate.rankable and its.estimate.rankable):
-            why = row.estimate.not_rankable_reason or its.estimate.not_rankable_reason
+        elif same_run and not (row.rankable and its.rankable):
+            why = row.not_rankable_reason or its.not_rankable_reason
             left_out.append(LeftOut(name, f"{key[0]}: {why}"))
         else:
             matches.append(RowPair((row,), (its,), same_run))

@@ -12,7 +12,7 @@ from clonometer.results.compare.judge import adjusted, n_tests, pending_tests
 from clonometer.results.compare.moments import UNKNOWN_VARIANCE
 from clonometer.results.compare.types import BOOT, ComparedRow, Difference
 from clonometer.results.findings.wording import sentence
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
 from clonometer.verdicts import Direction
@@ -35,7 +35,7 @@ class Since:
     changed: Sequence[ComparedRow] = ()
 
 
-def since(before: Book, now: Book) -> Since:
+def since(before: RunEstimates, now: RunEstimates) -> Since:
     """Compare a run with the one before it.
 
     Where the machine, its settings or the version differ, these are named and nothing is compared. First launches
@@ -56,7 +56,7 @@ def since(before: Book, now: Book) -> Since:
         return Since(sentence(text), differing)
     matches, _ = match_sides([before], [now])
     # A process has one first launch, whose level is another in each run.
-    later = [match for match in matches if not match.base.estimate.is_first_launch]
+    later = [match for match in matches if not match.base.is_first_launch]
     matches = later or matches
     listed = pending_tests(matches, UNKNOWN_VARIANCE)
     rows = adjusted(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
@@ -92,6 +92,6 @@ def _name(row: ComparedRow) -> str:
     return f"{', '.join([mechanism_name(estimate.workload), *where])} {what}"
 
 
-def _ago(before: Book, now: Book) -> str:
+def _ago(before: RunEstimates, now: RunEstimates) -> str:
     began = [datetime.fromisoformat(side.document.started) for side in (before, now)]
     return f"{span_words((began[1] - began[0]).total_seconds())} ago"

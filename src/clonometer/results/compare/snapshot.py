@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from clonometer.records import from_json, to_json
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate
 from clonometer.run_document import BlockEntry, BlockFacts, RunDocument
@@ -31,17 +31,17 @@ def snapshot_name(document: RunDocument) -> str:
     return digest[:24]
 
 
-def to_snapshot(book: Book) -> dict[str, Any]:
+def to_snapshot(estimates: RunEstimates) -> dict[str, Any]:
     """Turn what a run brings to comparisons into plain JSON values."""
-    document = replace(book.document, processes=(), blocks=_frequency(book.document), cells=(), columns={})
+    document = replace(estimates.document, processes=(), blocks=_frequency(estimates.document), cells=(), columns={})
     return {
         "schema": SNAPSHOT_SCHEMA,
         "document": to_json(document),
-        "rows": [_row(row) for row in book.all_rows],
+        "rows": [_row(row) for row in estimates.all_rows],
     }
 
 
-def from_snapshot(snapshot: Mapping[str, Any], name: str) -> Book | None:
+def from_snapshot(snapshot: Mapping[str, Any], name: str) -> RunEstimates | None:
     """Make it a side of a comparison again; None where another version has kept it.
 
     Raises
@@ -51,7 +51,9 @@ def from_snapshot(snapshot: Mapping[str, Any], name: str) -> Book | None:
     """
     if snapshot["schema"] != SNAPSHOT_SCHEMA:
         return None
-    return Book([_evidence(row) for row in snapshot["rows"]], from_json(RunDocument, snapshot["document"]), name)
+    return RunEstimates(
+        [_estimate(row) for row in snapshot["rows"]], from_json(RunDocument, snapshot["document"]), name
+    )
 
 
 def _frequency(document: RunDocument) -> list[BlockEntry]:
@@ -61,9 +63,9 @@ def _frequency(document: RunDocument) -> list[BlockEntry]:
     return [BlockEntry(0, 0, "", "ok", None, 0, {}, facts)]
 
 
-def _row(row: Evidence) -> dict[str, Any]:
+def _row(row: RunEstimate) -> dict[str, Any]:
     processes = row.processes
-    estimate = {field.name: getattr(row.estimate, field.name) for field in fields(Estimate)}
+    estimate = {field.name: getattr(row, field.name) for field in fields(Estimate)}
     return {
         "estimate": {name: value for name, value in estimate.items() if name not in _LEFT_OUT_OF_SNAPSHOT},
         "values": processes.values.tolist(),
@@ -72,5 +74,5 @@ def _row(row: Evidence) -> dict[str, Any]:
     }
 
 
-def _evidence(row: Mapping[str, Any]) -> Evidence:
-    return Evidence(Estimate(**row["estimate"]), Processes.of(row["values"], row["starts"], row["blocks"]))
+def _estimate(row: Mapping[str, Any]) -> RunEstimate:
+    return RunEstimate(**row["estimate"], processes=Processes.of(row["values"], row["starts"], row["blocks"]))

@@ -11,7 +11,7 @@ from clonometer.results.compare.between import stored_moments
 from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.moments import LEAST_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance, StoredRuns
 from clonometer.results.compare.types import BOOT
-from clonometer.results.rows.evidence import Book
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import RunDocument
 
 #: What may differ between runs of one machine between which nothing was changed.
@@ -19,7 +19,7 @@ _OF_ANY_RUN = (BOOT, "effective_mhz", "status")
 _HOST = "host.name_hash"
 
 
-def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
+def group_of(document: RunDocument, sides: Sequence[RunEstimates]) -> int | str:
     """Which of the compared runs a stored one is like, or why it is like none."""
     if document.status != "complete":
         return "not complete"
@@ -42,7 +42,7 @@ def group_of(document: RunDocument, sides: Sequence[Book]) -> int | str:
 
 
 def moments_beside(
-    sides: Sequence[Book], stored: Sequence[tuple[int, Book]], left_out: Sequence[str]
+    sides: Sequence[RunEstimates], stored: Sequence[tuple[int, RunEstimates]], left_out: Sequence[str]
 ) -> BetweenRunVariance:
     """How far moments are apart by stored runs, each with the place of the compared one that it is like.
 
@@ -67,5 +67,5 @@ def moments_beside(
     return replace(moments, stored=StoredRuns(files, len(set().union(*boots)), moments.span_s, dict(reasons)))
 
 
-def _boot(run: Book) -> Any:
+def _boot(run: RunEstimates) -> Any:
     return run.document.host.get(BOOT)

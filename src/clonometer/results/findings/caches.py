@@ -13,7 +13,7 @@ from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
-from clonometer.results.rows.evidence import Changes, Evidence
+from clonometer.results.rows.run_estimates import Changes, RunEstimate
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.verdicts import Direction
@@ -30,8 +30,8 @@ _STAGES = ("call_returns", "reaped")
 class _Figure:
     """One side: its row, and what a page of the parent's memory costs there, where one costs anything."""
 
-    row: Evidence
-    ns_per_page: Change[Evidence] | None
+    row: RunEstimate
+    ns_per_page: Change[RunEstimate] | None
 
 
 def caches(comparer: Comparer) -> Findings:
@@ -40,11 +40,11 @@ def caches(comparer: Comparer) -> Findings:
     One finding for each condition that was measured with hot caches and with others.
     """
     asked: dict[tuple[str, tuple[tuple[str, int | str], ...]], list[Changes]] = {}
-    for row in comparer.book.rows:
-        changes = comparer.book.changes(row.estimate)
-        if "caches" in changes and row.estimate.stage is not None:
-            base = comparer.book.changes(row.estimate, *_AXES)
-            colds_of_base = asked.setdefault((row.estimate.workload, tuple(base.items())), [])
+    for row in comparer.estimates.rows:
+        changes = comparer.estimates.changes(row)
+        if "caches" in changes and row.stage is not None:
+            base = comparer.estimates.changes(row, *_AXES)
+            colds_of_base = asked.setdefault((row.workload, tuple(base.items())), [])
             cold = {axis: value for axis, value in changes.items() if axis in _AXES}
             if cold not in colds_of_base:
                 colds_of_base.append(cold)
@@ -55,7 +55,7 @@ def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[C
     for stage in _STAGES:
         for temperature in TEMPERATURES[::-1]:
             hot = _figure(comparer, workload, base, {}, (temperature, stage))
-            if hot is None or not hot.row.estimate.rankable:
+            if hot is None or not hot.row.rankable:
                 continue
             sides = [(cold, _figure(comparer, workload, base, cold, (temperature, stage))) for cold in colds]
             measured = [(cold, side) for cold, side in sides if side is not None]
@@ -72,9 +72,9 @@ def _cold_finding(
     base: Changes,
     hot: _Figure,
     colds: Sequence[tuple[Changes, _Figure]],
-    ratios: Sequence[Change[Evidence]],
+    ratios: Sequence[Change[RunEstimate]],
 ) -> Finding:
-    first = hot.row.estimate
+    first = hot.row
     name = mechanism_name(first.workload)
     by_page = hot.ns_per_page is not None and all(side.ns_per_page is not None for _, side in colds)
     words = condition(base, first.temperature, first.condition.get("placement"))
@@ -96,7 +96,7 @@ def _cold_finding(
         "hot": _numbers(hot),
         "cold": [_numbers(side) | {"caches": cold} for cold, side in colds],
         "ratios": [numbers_of(ratio) for ratio in ratios],
-        "cells": [hot.row.estimate.cell, *(side.row.estimate.cell for _, side in colds)],
+        "cells": [hot.row.cell, *(side.row.cell for _, side in colds)],
     }
     parts = [first.workload.removeprefix("launch."), *(f"{axis}={value}" for axis, value in base.items())]
     return Finding(".".join(["caches", *parts]), text, numbers, headline)
@@ -111,14 +111,14 @@ def _why(comparer: Comparer, cold: Changes) -> str:
 
 
 def _amount(comparer: Comparer, cold: Changes, axis: str) -> int:
-    return int(cold.get(axis, comparer.book.default(axis) or 0))
+    return int(cold.get(axis, comparer.estimates.default(axis) or 0))
 
 
 def _cost(side: _Figure, *, by_page: bool) -> str:
     """What it costs with its interval: of a page, or the whole."""
     if by_page and side.ns_per_page is not None:
         return side.ns_per_page.text
-    estimate = side.row.estimate
+    estimate = side.row
     if estimate.drift is not None:
         return short_median(side.row)
     return duration_words(estimate.median_ns or 0.0, estimate.median_ends)
@@ -133,16 +133,16 @@ def _short(side: _Figure, *, by_page: bool) -> str:
 
 def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at: tuple[str, str]) -> _Figure | None:
     """One side at a temperature and a stage; None where it was not measured."""
-    row = comparer.book.main(workload, {**base, **cold}, *at)
+    row = comparer.estimates.main(workload, {**base, **cold}, *at)
     if row is None:
         return None
     size = base.get("parent_bytes")
     bare = {axis: value for axis, value in base.items() if axis not in _OF_MEMORY}
-    without = comparer.book.main(workload, {**bare, **cold}, *at)
+    without = comparer.estimates.main(workload, {**bare, **cold}, *at)
     # Of huge pages the number of 4 KiB ones says nothing.
     if not isinstance(size, int) or without is None or "page_kind" in base:
         return _Figure(row, None)
-    difference = comparer.difference(row, without, "caches", row.estimate.cell, row.estimate.stage)
+    difference = comparer.difference(row, without, "caches", row.cell, row.stage)
     each = difference.over(size / PAGE_BYTES)
     return _Figure(row, each if difference.direction == Direction.MORE else None)
 
@@ -150,12 +150,12 @@ def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at:
 def _numbers(side: _Figure) -> dict[str, Any]:
     each = side.ns_per_page
     return {
-        "median_ns": side.row.estimate.median_ns,
-        "median_low_ns": side.row.estimate.median_low_ns,
-        "median_high_ns": side.row.estimate.median_high_ns,
+        "median_ns": side.row.median_ns,
+        "median_low_ns": side.row.median_low_ns,
+        "median_high_ns": side.row.median_high_ns,
         "ns_per_page": None if each is None else each.value,
         "ns_per_page_interval": None if each is None else each.interval,
-        "cell": side.row.estimate.cell,
+        "cell": side.row.cell,
     }
 
 

@@ -11,7 +11,7 @@ from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
+from clonometer.results.rows.run_estimates import Changes, RunEstimate, RunEstimates, cached_per_run
 from clonometer.results.series.ablation import rung_cells
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
@@ -33,9 +33,9 @@ class Choice:
     base: AxisValue
     others: tuple[tuple[str, AxisValue], ...]
 
-    def changes(self, book: Book, value: AxisValue) -> Changes:
+    def changes(self, estimates: RunEstimates, value: AxisValue) -> Changes:
         """What is off its default where the axis has a value."""
-        off_default = {} if value == book.default(self.axis) else {self.axis: value}
+        off_default = {} if value == estimates.default(self.axis) else {self.axis: value}
         return {**dict(self.others), **off_default}
 
     def numbers(self) -> tuple[int, ...]:
@@ -55,12 +55,12 @@ def choices(comparer: Comparer) -> Findings:
     scans have their own findings. Of two rungs of an ablation nothing is said: that tells them together, by the gap
     between its sides.
     """
-    book = comparer.book
-    axes = dict.fromkeys(axis for row in book.rows for axis in row.estimate.condition if book.kind(axis) in _KINDS)
-    rungs = rung_cells(book)
+    estimates = comparer.estimates
+    axes = dict.fromkeys(axis for row in estimates.rows for axis in row.condition if estimates.kind(axis) in _KINDS)
+    rungs = rung_cells(estimates)
     largest_of: dict[Choice, Choice] = {}
     for axis in axes:
-        for choice in scanned(book, axis, rungs) if axis != _NOT_AVERAGED else ():
+        for choice in scanned(estimates, axis, rungs) if axis != _NOT_AVERAGED else ():
             largest = largest_of.setdefault(choice.kin(), choice)
             if choice.numbers() > largest.numbers():
                 largest_of[choice.kin()] = choice
@@ -69,21 +69,21 @@ def choices(comparer: Comparer) -> Findings:
             yield _finding(comparer, choice)
 
 
-@once_per_book
-def scanned(book: Book, axis: str, rungs: frozenset[str] = frozenset()) -> list[Choice]:
+@cached_per_run
+def scanned(estimates: RunEstimates, axis: str, rungs: frozenset[str] = frozenset()) -> list[Choice]:
     """Every value of an axis against its default, wherever two values or more were measured.
 
     Where the default was not, the first value that was takes its place. Of two ``rungs`` nothing is given.
     """
     values: dict[tuple[str, tuple[tuple[str, AxisValue], ...]], dict[AxisValue, set[str]]] = {}
-    for row in book.rows:
-        if axis in row.estimate.condition:
-            others = tuple(book.changes(row.estimate, axis).items())
-            measured = values.setdefault((row.estimate.workload, others), {})
-            measured.setdefault(row.estimate.condition[axis], set()).add(row.estimate.cell)
+    for row in estimates.rows:
+        if axis in row.condition:
+            others = tuple(estimates.changes(row, axis).items())
+            measured = values.setdefault((row.workload, others), {})
+            measured.setdefault(row.condition[axis], set()).add(row.cell)
     scanned = []
     for (workload, others), measured in values.items():
-        usual = book.default(axis)
+        usual = estimates.default(axis)
         base = usual if usual is not None and usual in measured else next(iter(measured))
         scanned += [
             Choice(workload, axis, value, base, others)
@@ -100,16 +100,14 @@ def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
             continue
         name = mechanism_name(choice.workload)
         sides = [f"{name} with {axis_words(choice.axis, value)}" for value in (choice.value, choice.base)]
-        head = condition(dict(choice.others), temperature, made[0].other.estimate.condition.get("placement"))
+        head = condition(dict(choice.others), temperature, made[0].other.condition.get("placement"))
         last = made[-1]
         sure = next((comparison for comparison in reversed(made) if comparison.direction != Direction.UNKNOWN), last)
         numbers = numbers_of(sure) | {
             "axis": choice.axis,
             "value": choice.value,
             "of": choice.base,
-            "ratios": [
-                numbers_of(comparison) | {"quantity": comparison.other.estimate.quantity} for comparison in made
-            ],
+            "ratios": [numbers_of(comparison) | {"quantity": comparison.other.quantity} for comparison in made],
         }
         id_ = ".".join(map(str, [choice.axis, choice.workload, choice.value, *dict(choice.others).values()]))
         text, brief = (headed(head, several_ratios(sides[0], sides[1], comparisons)) for comparisons in (made, [sure]))
@@ -117,42 +115,40 @@ def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
     return None
 
 
-def _comparisons(comparer: Comparer, choice: Choice, temperature: str | None) -> list[Change[Evidence]]:
+def _comparisons(comparer: Comparer, choice: Choice, temperature: str | None) -> list[Change[RunEstimate]]:
     """One for each quantity that both have, stages in order of time."""
     pairs = []
-    for stage, quantity in _quantities(comparer.book, choice.workload):
+    for stage, quantity in _quantities(comparer.estimates, choice.workload):
         sides = []
         for value in (choice.value, choice.base):
-            changes = choice.changes(comparer.book, value)
-            rows = comparer.book.select(choice.workload, changes, temperature, stage, quantity)
+            changes = choice.changes(comparer.estimates, value)
+            rows = comparer.estimates.select(choice.workload, changes, temperature, stage, quantity)
             # What may be below zero has no ratio.
-            sides.append([row for row in rows if row.estimate.rankable and not row.estimate.signed])
+            sides.append([row for row in rows if row.rankable and not row.signed])
         pair = _where_most_ran(*sides, free=dict(choice.others).get("placement") == "free")
         pairs += [pair] if pair is not None else []
     return comparer.compare_all(pairs)
 
 
-def _where_most_ran(a: list[Evidence], b: list[Evidence], *, free: bool) -> tuple[Evidence, Evidence] | None:
+def _where_most_ran(
+    a: list[RunEstimate], b: list[RunEstimate], *, free: bool
+) -> tuple[RunEstimate, RunEstimate] | None:
     """The rows with most samples; where tasks were free to run anywhere, of those that ran in the same place."""
     if not free:
         return (max(a, key=_size), max(b, key=_size)) if a and b else None
-    by_placement: Mapping[str | None, Evidence] = {row.estimate.placement: row for row in b}
-    shared = [(row, by_placement[row.estimate.placement]) for row in a if row.estimate.placement in by_placement]
+    by_placement: Mapping[str | None, RunEstimate] = {row.placement: row for row in b}
+    shared = [(row, by_placement[row.placement]) for row in a if row.placement in by_placement]
     return max(shared, key=lambda pair: min(map(_size, pair)), default=None)
 
 
-def _size(row: Evidence) -> int:
-    return row.estimate.n_samples
+def _size(row: RunEstimate) -> int:
+    return row.n_samples
 
 
-def _quantities(book: Book, workload: str) -> list[tuple[str | None, str]]:
+def _quantities(estimates: RunEstimates, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: what is no stage first, so that the last stage comes last."""
-    estimates = [row.estimate for row in book.rows_of(workload) if not row.estimate.detail]
-    quantities = dict.fromkeys(
-        (estimate.stage, estimate.quantity)
-        for estimate in estimates
-        if not is_beside(estimate.family, estimate.quantity)
-    )
+    rows = (row for row in estimates.rows_of(workload) if not row.detail and not is_beside(row.family, row.quantity))
+    quantities = dict.fromkeys((row.stage, row.quantity) for row in rows)
     return sorted(quantities, key=lambda entry: -1 if entry[0] is None else stage_place(entry[0]))
 
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from clonometer.results.change import Change, ChangeScale
-from clonometer.results.rows.evidence import Book, Evidence
 from clonometer.results.rows.ratio import change_of, no_ratio_of, ratio_of, seed_for
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
 from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
@@ -32,14 +32,14 @@ LAYOUT = 0.03
 _Value = TypeVar("_Value")
 
 
-def cells_of(changes: Iterable[Change[Evidence]]) -> list[str]:
+def cells_of(changes: Iterable[Change[RunEstimate]]) -> list[str]:
     """The cells of changes, both sides of each in turn."""
     return [row.cell for change in changes for row in change.sides]
 
 
-def numbers_of(change: Change[Evidence]) -> dict[str, Any]:
+def numbers_of(change: Change[RunEstimate]) -> dict[str, Any]:
     """A change, with its stage and cells, for a finding's ``numbers``."""
-    about = change.other.estimate
+    about = change.other
     return change.numbers | {"stage": about.stage, "temperature": about.temperature, "cells": cells_of([change])}
 
 
@@ -86,13 +86,13 @@ class Comparer:
     code.
     """
 
-    def __init__(self, book: Book, seed: int) -> None:
-        self.book = book
+    def __init__(self, estimates: RunEstimates, seed: int) -> None:
+        self.estimates = estimates
         self.seed = seed
         self._kept: dict[Hashable, Any] = {}
         self._p_values: dict[Hashable, float] = {}
         self._tests: dict[Hashable, _Test] = {}
-        self._compared: dict[int, Evidence] = {}
+        self._compared: dict[int, RunEstimate] = {}
         self._wandering, self._known = 0.0, 1
         self._limit = ERROR_RATE
         self._claims: set[tuple[object, ...]] = set()
@@ -112,7 +112,7 @@ class Comparer:
         groups: dict[Hashable, list[Floats]] = {}
         for row in self._compared.values():
             if (level := abs(median(row.processes.values))) > 0:
-                alike = row.estimate.stage, row.estimate.temperature
+                alike = row.stage, row.temperature
                 groups.setdefault(alike, []).append(_in_order_of_time(row) / level)
         self._wandering = 2 * added_by_wandering(groups.values())
         self._known = max(len({row.cell for row in self._compared.values()}) - 1, 1)
@@ -121,17 +121,17 @@ class Comparer:
         self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
         self._claims.clear()
 
-    def claim(self, rows: Iterable[Evidence], *axes: str) -> None:
+    def claim(self, rows: Iterable[RunEstimate], *axes: str) -> None:
         """Say that a finding has told what axes do to rows: what is said of any axis is then left out for them."""
         for row in rows:
             for axis in axes:
-                self._claims.add(_question(row.estimate.workload, axis, self.book.changes(row.estimate)))
+                self._claims.add(_question(row.workload, axis, self.estimates.changes(row)))
 
     def is_claimed(self, workload: str, axis: str, others: Mapping[str, int | str]) -> bool:
         """Whether a finding has told (`claim`) what an axis does to a workload, ``others`` being off their default."""
         return _question(workload, axis, others) in self._claims
 
-    def compare(self, other: Evidence, base: Evidence) -> Change[Evidence] | None:
+    def compare(self, other: RunEstimate, base: RunEstimate) -> Change[RunEstimate] | None:
         """How many times as much one row takes as another; None where a median is zero: nothing is a multiple of that.
 
         Nothing is said of it where its interval contains 1 or it is below 2%, where a side has fewer than 4 processes,
@@ -145,12 +145,12 @@ class Comparer:
         is_seen = not ratio.contains(1.0) and abs(ratio.value - 1) >= LEAST_EFFECT
         return self._change(other, base, ChangeScale.RATIO, ratio, p, is_seen=is_seen)
 
-    def compare_all(self, pairs: Iterable[tuple[Evidence, Evidence]]) -> list[Change[Evidence]]:
+    def compare_all(self, pairs: Iterable[tuple[RunEstimate, RunEstimate]]) -> list[Change[RunEstimate]]:
         """Compare pairs of rows in their order; those that have no ratio are left out."""
         made = (self.compare(other, base) for other, base in pairs)
         return [change for change in made if change is not None]
 
-    def difference(self, other: Evidence, base: Evidence, *names: str | None) -> Change[Evidence]:
+    def difference(self, other: RunEstimate, base: RunEstimate, *names: str | None) -> Change[RunEstimate]:
         """How much longer one row takes than another, in ns; ``names`` derive its seed. All else as in `compare`."""
         seed = self.seed_for(*names)
         interval = self.keep(
@@ -161,8 +161,8 @@ class Comparer:
         return self._change(other, base, ChangeScale.DIFFERENCE, interval, p, is_seen=not interval.contains(0.0))
 
     def _change(
-        self, other: Evidence, base: Evidence, scale: ChangeScale, interval: Interval, p: float, *, is_seen: bool
-    ) -> Change[Evidence]:
+        self, other: RunEstimate, base: RunEstimate, scale: ChangeScale, interval: Interval, p: float, *, is_seen: bool
+    ) -> Change[RunEstimate]:
         """Make the change of two rows; ``is_seen``: whether it is one, however many processes there are."""
         is_sure = is_seen and p <= self._limit
         family = len(self._p_values)
@@ -178,7 +178,7 @@ class Comparer:
             ),
         )
 
-    def best(self, rows: Sequence[Evidence]) -> list[Change[Evidence]]:
+    def best(self, rows: Sequence[RunEstimate]) -> list[Change[RunEstimate]]:
         """Compare the row with the least median with all others, in their order; none where nothing can be compared.
 
         Which one is best was chosen among all: all pairs count as comparisons.
@@ -210,13 +210,13 @@ class Comparer:
         """Derive a seed of its own for each thing that is resampled."""
         return seed_for(*names, seed=self.seed)
 
-    def _are_too_few(self, a: Evidence, b: Evidence) -> bool:
+    def _are_too_few(self, a: RunEstimate, b: RunEstimate) -> bool:
         return 2 * least_p(a.processes.values.size, b.processes.values.size) > self._limit
 
-    def _ratio(self, a: Evidence, b: Evidence) -> Interval:
+    def _ratio(self, a: RunEstimate, b: RunEstimate) -> Interval:
         return self.keep(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
 
-    def _p_value(self, a: Evidence, b: Evidence) -> float:
+    def _p_value(self, a: RunEstimate, b: RunEstimate) -> float:
         key = ("ratio", frozenset((id(a), id(b))))
         if key not in self._tests:
             ratio = self._ratio(a, b)
@@ -226,7 +226,7 @@ class Comparer:
             self._tests[key] = _Test(p_value, math.log(ratio.value), error, 2 * LAYOUT**2)
         return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
-    def _p_value_of_difference(self, a: Evidence, b: Evidence, interval: Interval) -> float:
+    def _p_value_of_difference(self, a: RunEstimate, b: RunEstimate, interval: Interval) -> float:
         key = ("difference", frozenset((id(a), id(b))))
         if key not in self._tests:
             # As a share of the larger side, so that what wandering adds is of the same kind as to ratios.
@@ -237,13 +237,13 @@ class Comparer:
         return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
 
-def _two_sided(a: Evidence, b: Evidence) -> float:
+def _two_sided(a: RunEstimate, b: RunEstimate) -> float:
     """The p-value of the rank-sum test of both sides' processes; 1 of too few."""
     sides = a.processes.values, b.processes.values
     return 1.0 if min(side.size for side in sides) < FEWEST_PROCESSES else two_sided_p(*sides)
 
 
-def _in_order_of_time(row: Evidence) -> Floats:
+def _in_order_of_time(row: RunEstimate) -> Floats:
     values, starts = row.processes.values, row.processes.starts
     return values if starts is None else values[np.argsort(starts, kind="stable")]
 

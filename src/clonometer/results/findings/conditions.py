@@ -12,7 +12,7 @@ from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
-from clonometer.results.rows.evidence import STAGES, Book, Evidence
+from clonometer.results.rows.run_estimates import STAGES, RunEstimate, RunEstimates
 from clonometer.results.rows.warnings import RARE_PROCESSES
 from clonometer.results.types import Finding
 from clonometer.words import axis_words, mechanism_name, until
@@ -39,57 +39,57 @@ def linkages(comparer: Comparer) -> list[Finding]:
 def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
     findings: dict[str, Finding] = {}
     for base, value, comparisons in _variants(comparer, axis):
-        others = comparer.book.changes(base.estimate, axis)
+        others = comparer.estimates.changes(base, axis)
         numbers = numbers_of(comparisons[0]) | {
             axis: value,
             "ratios": [numbers_of(comparison) for comparison in comparisons],
             "cells": list(dict.fromkeys(cells_of(comparisons))),
         }
-        id_ = f"{axis}.{base.estimate.workload.removeprefix('launch.')}.{value}"
+        id_ = f"{axis}.{base.workload.removeprefix('launch.')}.{value}"
         if id_ in findings:
             # The same value in another condition.
             id_ = ".".join([id_, *map(str, others.values())])
         # The last stage, which contains the others.
-        stage = comparisons[0].other.estimate.stage
+        stage = comparisons[0].other.stage
         ratios = several_ratios(
             words(str(value)),
-            words(str(base.estimate.condition[axis])),
-            [comparison for comparison in comparisons if comparison.other.estimate.stage == stage],
+            words(str(base.condition[axis])),
+            [comparison for comparison in comparisons if comparison.other.stage == stage],
             plural=plural,
-            at=lambda each: each.other.estimate.temperature or "in all",
+            at=lambda each: each.other.temperature or "in all",
         )
-        where = condition(others, None, base.estimate.condition.get("placement"))
-        head = ", ".join(filter(None, [f"{mechanism_name(base.estimate.workload)} {until(stage)}", where]))
+        where = condition(others, None, base.condition.get("placement"))
+        head = ", ".join(filter(None, [f"{mechanism_name(base.workload)} {until(stage)}", where]))
         findings[id_] = Finding(id_, headed(head, ratios), numbers)
     return list(findings.values())
 
 
-def _variants(comparer: Comparer, axis: str) -> list[tuple[Evidence, int | str, list[Change[Evidence]]]]:
+def _variants(comparer: Comparer, axis: str) -> list[tuple[RunEstimate, int | str, list[Change[RunEstimate]]]]:
     """Conditions that were measured with the default of ``axis`` and with another value.
 
     Gives the base's row, the other value, and the comparisons of other over base: last stage first, warm before
     cold.
     """
-    book = comparer.book
+    estimates = comparer.estimates
     variants = []
-    for choice in scanned(book, axis):
-        if choice.base == book.default(axis):
-            comparisons = comparer.compare_all(_pairs(book, choice))
+    for choice in scanned(estimates, axis):
+        if choice.base == estimates.default(axis):
+            comparisons = comparer.compare_all(_pairs(estimates, choice))
             if comparisons:
                 comparer.claim((row for comparison in comparisons for row in comparison.sides), axis)
                 variants.append((comparisons[0].base, choice.value, comparisons))
     return variants
 
 
-def _pairs(book: Book, choice: Choice) -> list[tuple[Evidence, Evidence]]:
+def _pairs(estimates: RunEstimates, choice: Choice) -> list[tuple[RunEstimate, RunEstimate]]:
     pairs = []
     for stage in reversed(STAGES):
         for temperature in (*TEMPERATURES, None):
             a, b = (
-                book.main(choice.workload, choice.changes(book, value), temperature, stage)
+                estimates.main(choice.workload, choice.changes(estimates, value), temperature, stage)
                 for value in (choice.value, choice.base)
             )
-            if a is not None and b is not None and a.estimate.rankable:
+            if a is not None and b is not None and a.rankable:
                 pairs.append((a, b))
     return pairs
 
@@ -100,8 +100,8 @@ def placements(comparer: Comparer) -> Findings:
         placed: list[str] = []
         entries: list[dict[str, Any]] = []
         for temperature in TEMPERATURES:
-            rows = comparer.book.select(workload, {"placement": "free"}, temperature, "task_runs")
-            by_placement = {row.estimate.placement: row for row in rows if row.estimate.placement}
+            rows = comparer.estimates.select(workload, {"placement": "free"}, temperature, "task_runs")
+            by_placement = {row.placement: row for row in rows if row.placement}
             if by_placement:
                 texts, entry = _placed(comparer, by_placement, temperature)
                 placed += texts
@@ -114,14 +114,14 @@ def placements(comparer: Comparer) -> Findings:
             yield Finding(f"placement.{name}", text, numbers)
 
 
-def _placed(comparer: Comparer, rows: Mapping[str, Evidence], temperature: str) -> tuple[list[str], dict[str, Any]]:
+def _placed(comparer: Comparer, rows: Mapping[str, RunEstimate], temperature: str) -> tuple[list[str], dict[str, Any]]:
     other, same = rows.get("other_cpu"), rows.get("same_cpu")
-    total = sum(row.estimate.n_samples for row in rows.values())
-    share = other.estimate.n_samples / total if other is not None else 0.0
+    total = sum(row.n_samples for row in rows.values())
+    share = other.n_samples / total if other is not None else 0.0
     numbers: dict[str, Any] = {
         "other_cpu_share": share,
         "temperature": temperature,
-        "cells": [row.estimate.cell for row in rows.values()],
+        "cells": [row.cell for row in rows.values()],
     }
     text = f"{temperature}, {share:.0%} of launches started the task on another CPU"
     comparison = comparer.compare(other, same) if other is not None and same is not None else None

@@ -10,7 +10,7 @@ from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series_types import SIDES, TASK_KIND
 from clonometer.results.types import Finding
@@ -23,7 +23,7 @@ QUANTITY = "op_ns"
 CPU_QUANTITY = "cpu_op_ns"
 #: An operation, by its workload and its condition, and comparisons by the number of workers, the fewest first.
 _Operation = tuple[str, tuple[tuple[str, int | str], ...]]
-_ByWorkers = Mapping[int, Change[Evidence]]
+_ByWorkers = Mapping[int, Change[RunEstimate]]
 
 
 def contention(comparer: Comparer) -> Findings:
@@ -42,19 +42,19 @@ def contention(comparer: Comparer) -> Findings:
 
 def false_sharing(comparer: Comparer) -> Findings:
     """Say what it costs that the workers' counters lie side by side, or are one."""
-    book = comparer.book
-    counters = book.rows_of(COUNTER)
+    estimates = comparer.estimates
+    counters = estimates.rows_of(COUNTER)
     # One worker shares its counter with nobody, so that there is nothing to tell of it.
     comparer.claim(counters, LAYOUT)
     for layout in ("packed", "one"):
         pairs = []
         for kind in SIDES:
-            for changes in book.conditions([COUNTER]):
+            for changes in estimates.conditions([COUNTER]):
                 several = int(changes.get("workers", 1)) > 1
                 if LAYOUT in changes or changes.get(TASK_KIND, SIDES[0]) != kind or not several:
                     continue
-                padded = book.main(COUNTER, changes, None, None, QUANTITY)
-                near = book.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
+                padded = estimates.main(COUNTER, changes, None, None, QUANTITY)
+                near = estimates.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
                 pairs += [(near, padded)] if near and padded else []
         comparisons = comparer.compare_all(pairs)
         if comparisons:
@@ -76,20 +76,20 @@ def operation(workload: str, changes: Mapping[str, int | str]) -> str:
 
 def _operations(comparer: Comparer, quantity: str) -> dict[_Operation, _ByWorkers]:
     """Threads against processes at each operation of a run, those without a ratio left out."""
-    rows = [row for row in comparer.book.rows if (row.estimate.family, row.estimate.quantity) == (FAMILY, quantity)]
-    operations: dict[_Operation, dict[int, Change[Evidence]]] = {}
+    rows = [row for row in comparer.estimates.rows if (row.family, row.quantity) == (FAMILY, quantity)]
+    operations: dict[_Operation, dict[int, Change[RunEstimate]]] = {}
     for comparison in comparer.compare_all(pairs_of_kinds(rows)):
-        estimate = comparison.other.estimate
-        key = estimate.workload, tuple(comparer.book.changes(estimate, TASK_KIND, "workers").items())
+        estimate = comparison.other
+        key = estimate.workload, tuple(comparer.estimates.changes(estimate, TASK_KIND, "workers").items())
         operations.setdefault(key, {})[_workers(comparison)] = comparison
     return {operation: dict(sorted(by_workers.items())) for operation, by_workers in operations.items()}
 
 
-def _workers(comparison: Change[Evidence]) -> int:
-    return int(comparison.other.estimate.condition["workers"])
+def _workers(comparison: Change[RunEstimate]) -> int:
+    return int(comparison.other.condition["workers"])
 
 
-def _count(comparison: Change[Evidence]) -> str:
+def _count(comparison: Change[RunEstimate]) -> str:
     return axis_words("workers", _workers(comparison))
 
 
@@ -111,12 +111,12 @@ def _finding(workload: str, changes: Mapping[str, int | str], by_workers: _ByWor
     return Finding(id_, headed(name, clauses), numbers, sentence(f"{name}, {_count(last)}: {_verdict(last)}"))
 
 
-def _cpu_clause(comparison: Change[Evidence]) -> str:
+def _cpu_clause(comparison: Change[RunEstimate]) -> str:
     """Say what it costs in CPU time, which other programs' turns do not blur: waiting asleep is not part of it."""
     return f"in CPU time, with {_count(comparison)}, {_verdict(comparison)}"
 
 
-def _verdict(comparison: Change[Evidence]) -> str:
+def _verdict(comparison: Change[RunEstimate]) -> str:
     return verdict("threads", "processes", comparison, plural=True)
 
 
@@ -147,7 +147,7 @@ def _summary(operations: Mapping[_Operation, _ByWorkers]) -> Finding:
     return Finding("contention", headed(f"threads and processes, {words}", clauses), numbers)
 
 
-def _sharing_finding(layout: str, made: Sequence[Change[Evidence]]) -> Finding:
+def _sharing_finding(layout: str, made: Sequence[Change[RunEstimate]]) -> Finding:
     what = {
         "packed": "an addition to counters side by side (false sharing)",
         "one": "an addition to one counter for all",
@@ -170,8 +170,8 @@ def _sharing_finding(layout: str, made: Sequence[Change[Evidence]]) -> Finding:
     return Finding(f"contention.{layout}_against_padded", sentences(*texts), numbers, sentence(headline))
 
 
-def _with_whom(comparison: Change[Evidence]) -> str:
-    kind = "threads" if comparison.other.estimate.condition[TASK_KIND] == SIDES[0] else "processes"
+def _with_whom(comparison: Change[RunEstimate]) -> str:
+    kind = "threads" if comparison.other.condition[TASK_KIND] == SIDES[0] else "processes"
     return f"with {_workers(comparison)} {kind}"
 
 

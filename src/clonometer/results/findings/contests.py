@@ -11,7 +11,7 @@ from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
-from clonometer.results.rows.evidence import STAGES, Evidence
+from clonometer.results.rows.run_estimates import STAGES, RunEstimate
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, until
@@ -31,7 +31,7 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
             continue
         # The last stage contains the others.
         last = comparisons[-1]
-        words = condition(changes, temperature, last.other.estimate.condition.get("placement"))
+        words = condition(changes, temperature, last.other.condition.get("placement"))
         text = headed(words, several_ratios("fork", "pthread", comparisons))
         # The default placement stands above the table.
         headline = headed(condition(changes, temperature), several_ratios("fork", "pthread", [last]))
@@ -59,8 +59,8 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     changes = _shared_condition(comparer)
     if changes is None:
         return []
-    cold = {comparison.other.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "cold")}
-    warm = {comparison.other.estimate.stage: comparison for comparison in _by_stage(comparer, changes, "warm")}
+    cold = {comparison.other.stage: comparison for comparison in _by_stage(comparer, changes, "cold")}
+    warm = {comparison.other.stage: comparison for comparison in _by_stage(comparer, changes, "warm")}
     stages = [stage for stage in STAGES if stage in cold and stage in warm]
     if not stages:
         return []
@@ -70,7 +70,7 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     for stage in stages:
         pair = {cold[stage].direction, warm[stage].direction}
         (open_ if Direction.UNKNOWN in pair else agreed if len(pair) == 1 else opposed).append(stage)
-    words = condition(changes, None, warm[stages[0]].other.estimate.condition.get("placement"))
+    words = condition(changes, None, warm[stages[0]].other.condition.get("placement"))
     clauses = [
         f"cold and warm, {winner} is faster than {loser} {listed(won)}"
         for winner, loser, won in _by_winner(warm, agreed)
@@ -110,8 +110,8 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
-        placements |= {row.estimate.condition.get("placement") for row in ranked}
-        order = [row.estimate.workload for row in ranked]
+        placements |= {row.condition.get("placement") for row in ranked}
+        order = [row.workload for row in ranked]
         tied = _tied(comparisons)
         best = {
             "order": order,
@@ -129,56 +129,53 @@ def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding
     return Finding(f"fastest.{family.name}.{temperature}", headed(words, clauses), numbers, headed(words, clauses[-1:]))
 
 
-def _tied(comparisons: Sequence[Change[Evidence]]) -> list[str]:
-    return [
-        comparison.other.estimate.workload for comparison in comparisons if comparison.direction == Direction.UNKNOWN
-    ]
+def _tied(comparisons: Sequence[Change[RunEstimate]]) -> list[str]:
+    return [comparison.other.workload for comparison in comparisons if comparison.direction == Direction.UNKNOWN]
 
 
-def _ranking(best: Evidence, comparisons: Sequence[Change[Evidence]]) -> str:
+def _ranking(best: RunEstimate, comparisons: Sequence[Change[RunEstimate]]) -> str:
     """Name the fastest only where all others are surely slower; else those that may be."""
-    stage, name = until(best.estimate.stage), mechanism_name(best.estimate.workload)
+    stage, name = until(best.stage), mechanism_name(best.workload)
     tied = [comparison for comparison in comparisons if comparison.direction == Direction.UNKNOWN]
     slower = [comparison for comparison in comparisons if comparison.direction == Direction.MORE]
-    following = (
-        f"{mechanism_name(slower[0].other.estimate.workload)} takes {slower[0].text} times as long" if slower else ""
-    )
+    following = f"{mechanism_name(slower[0].other.workload)} takes {slower[0].text} times as long" if slower else ""
     if not tied:
         return f"{stage}, {name} is fastest and {following}"
-    names = [name, *(f"{mechanism_name(each.other.estimate.workload)} ({each.aside})" for each in tied)]
+    names = [name, *(f"{mechanism_name(each.other.workload)} ({each.aside})" for each in tied)]
     unknown = f"cannot tell which is fastest {stage}, {listed(names).replace(' and ', ' or ')}"
     return f"{unknown}; {following} as {name}" if following else unknown
 
 
-def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[Evidence]:
+def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[RunEstimate]:
     """Rows of a family under the default condition, fastest first, those that cannot be ranked left out.
 
     Rungs of a ladder do not compete: nobody launches tasks by them.
     """
-    book = comparer.book
-    everyone = dict.fromkeys(row.estimate.workload for row in book.rows if row.estimate.family == family)
-    workloads = [workload for workload in everyone if not book.is_rung(workload)]
-    rows = [book.main(workload, {}, temperature, stage) for workload in workloads]
-    ranked = [row for row in rows if row is not None and row.estimate.rankable]
-    return sorted(ranked, key=lambda row: row.estimate.median_ns or 0.0)
+    estimates = comparer.estimates
+    everyone = dict.fromkeys(row.workload for row in estimates.rows if row.family == family)
+    workloads = [workload for workload in everyone if not estimates.is_rung(workload)]
+    rows = [estimates.main(workload, {}, temperature, stage) for workload in workloads]
+    ranked = [row for row in rows if row is not None and row.rankable]
+    return sorted(ranked, key=lambda row: row.median_ns or 0.0)
 
 
 def _shared_condition(comparer: Comparer) -> dict[str, int | str] | None:
     """The default condition if fork and pthread were both measured in it, else the first they share."""
-    shared = comparer.book.conditions([FORK, PTHREAD])
+    shared = comparer.estimates.conditions([FORK, PTHREAD])
     if {} in shared:
         return {}
     return shared[0] if shared else None
 
 
-def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Change[Evidence]]:
+def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Change[RunEstimate]]:
     sides = (
-        [comparer.book.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)] for stage in STAGES
+        [comparer.estimates.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)]
+        for stage in STAGES
     )
     return comparer.compare_all((fork, pthread) for fork, pthread in sides if fork is not None and pthread is not None)
 
 
-def _by_winner(warm: dict[str | None, Change[Evidence]], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+def _by_winner(warm: dict[str | None, Change[RunEstimate]], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:
     """Who is faster than whom, and until which stages."""
     by_winner = []
     for verdict, winner, loser in ((Direction.MORE, "pthread", "fork"), (Direction.LESS, "fork", "pthread")):

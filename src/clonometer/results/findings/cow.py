@@ -7,7 +7,7 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
-from clonometer.results.rows.evidence import Book, Changes, Evidence
+from clonometer.results.rows.run_estimates import Changes, RunEstimate, RunEstimates
 from clonometer.results.types import Estimate, Finding
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.verdicts import Direction
@@ -24,32 +24,32 @@ def first_writes(comparer: Comparer) -> Findings:
 
     One finding for each condition that both sides of `PARENT` or `CHILD` were measured in.
     """
-    book = comparer.book
-    rows = [row.estimate for row in book.rows if row.estimate.workload in (PARENT, CHILD)]
+    estimates = comparer.estimates
+    rows = [row for row in estimates.rows if row.workload in (PARENT, CHILD)]
     bases: list[Changes] = []
     for estimate in rows:
-        changes = book.changes(estimate, "other_process")
+        changes = estimates.changes(estimate, "other_process")
         if changes not in bases:
             bases.append(changes)
     return (_first_write(comparer, changes) for changes in bases)
 
 
 def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
-    book = comparer.book
-    writes: dict[tuple[str, str], Evidence] = {}
+    estimates = comparer.estimates
+    writes: dict[tuple[str, str], RunEstimate] = {}
     for workload in (PARENT, CHILD):
         for other, more in (("alive", {}), ("gone", _GONE)):
-            row = book.main(workload, {**changes, **more}, None, None, _WRITE)
+            row = estimates.main(workload, {**changes, **more}, None, None, _WRITE)
             if row is not None:
                 writes[workload, other] = row
-    floor = next((again for row in writes.values() if (again := book.find(row.cell, _AGAIN)) is not None), None)
-    fresh = book.main(FRESH, changes, None, None, _WRITE)
+    floor = next((again for row in writes.values() if (again := estimates.find(row.cell, _AGAIN)) is not None), None)
+    fresh = estimates.main(FRESH, changes, None, None, _WRITE)
     if not writes or floor is None:
         return None
     page = _page(changes)
     texts = [text for workload in (PARENT, CHILD) for text in _side(comparer, workload, page, writes)]
     first = next(iter(writes.values()))
-    words = condition(changes, None, first.estimate.condition.get("placement"))
+    words = condition(changes, None, first.condition.get("placement"))
     if fresh is not None:
         texts.append(f"{page} of new memory costs {median_with_ends(fresh)}")
     texts.append(f"a write that needs no fault costs {median_with_ends(floor)}")
@@ -57,8 +57,8 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     rows = [*writes.values(), *([fresh] if fresh is not None else [])]
     numbers = _numbers(comparer, writes) | {
         "writes": [_entry(row) for row in rows],
-        "no_fault_ns": floor.estimate.median_ns,
-        "cells": [row.estimate.cell for row in rows],
+        "no_fault_ns": floor.median_ns,
+        "cells": [row.cell for row in rows],
     }
     name = ".".join(["cow.first_write", *map(str, changes.values())])
     return Finding(name, headed(head, texts), numbers, _headline(comparer, head, writes, page))
@@ -71,19 +71,19 @@ def _page(changes: Changes) -> str:
     return "4 KiB of a huge page" if changes.get("write_step") == "small_page" else "a huge page"
 
 
-def _kept(book: Book, row: Evidence) -> str:
+def _kept(estimates: RunEstimates, row: RunEstimate) -> str:
     """What becomes of pages that are no longer shared: huge ones are taken over whole, or split all the same."""
-    faults, split = (book.find(row.cell, quantity) for quantity in ("faults", "split_pages"))
-    if row.estimate.condition.get("write_step") != "small_page" or faults is None or split is None:
+    faults, split = (estimates.find(row.cell, quantity) for quantity in ("faults", "split_pages"))
+    if row.condition.get("write_step") != "small_page" or faults is None or split is None:
         return "the page is reused, not copied"
-    written = approximate_bytes(int(row.estimate.condition["written_bytes"]))
-    taken = f"{faults.estimate.value:g} {'fault' if faults.estimate.value == 1 else 'faults'} in {written}"
-    if split.estimate.value:
-        return f"the kernel still splits {split.estimate.value:g} of the huge pages: {taken}"
+    written = approximate_bytes(int(row.condition["written_bytes"]))
+    taken = f"{faults.value:g} {'fault' if faults.value == 1 else 'faults'} in {written}"
+    if split.value:
+        return f"the kernel still splits {split.value:g} of the huge pages: {taken}"
     return f"the whole huge page is reused: {taken}"
 
 
-def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, str], Evidence]) -> list[str]:
+def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, str], RunEstimate]) -> list[str]:
     """What one side pays, as a copy and without one."""
     alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
     side, other = ("parent", "child") if workload == PARENT else ("child", "parent")
@@ -93,21 +93,21 @@ def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, 
             f"while the {other} lives, the {side}'s first write to {page} copies it: {median_with_ends(alive)}"
         )
     if gone is not None:
-        kept = _kept(comparer.book, gone)
+        kept = _kept(comparer.estimates, gone)
         texts.append(f"once the {other} has exited, it costs the {side} {median_with_ends(gone)} ({kept})")
     if alive is not None and gone is not None:
         texts += _unsure(comparer, alive, gone)
     return texts
 
 
-def _unsure(comparer: Comparer, alive: Evidence, gone: Evidence) -> list[str]:
+def _unsure(comparer: Comparer, alive: RunEstimate, gone: RunEstimate) -> list[str]:
     compared = comparer.compare(alive, gone)
     if compared is None or compared.direction != Direction.UNKNOWN:
         return []
     return [f"cannot tell a difference between the two ({compared.aside})"]
 
 
-def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], Evidence], page: str) -> str:
+def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], RunEstimate], page: str) -> str:
     alive, gone = writes.get((PARENT, "alive")), writes.get((PARENT, "gone"))
     if alive is None or gone is None:
         return ""
@@ -118,7 +118,7 @@ def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], Evide
     )
 
 
-def _numbers(comparer: Comparer, writes: dict[tuple[str, str], Evidence]) -> dict[str, Any]:
+def _numbers(comparer: Comparer, writes: dict[tuple[str, str], RunEstimate]) -> dict[str, Any]:
     """The ratio of a copy to a page that is taken over, where both were measured."""
     for workload in (PARENT, CHILD):
         alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
@@ -128,22 +128,21 @@ def _numbers(comparer: Comparer, writes: dict[tuple[str, str], Evidence]) -> dic
     return {}
 
 
-def _entry(row: Evidence) -> dict[str, Any]:
-    estimate = row.estimate
+def _entry(row: RunEstimate) -> dict[str, Any]:
     return {
-        "workload": estimate.workload,
-        "other_process": estimate.condition.get("other_process"),
-        "write_each_ns": estimate.median_ns,
-        "write_each_ns_interval": [estimate.median_low_ns, estimate.median_high_ns],
+        "workload": row.workload,
+        "other_process": row.condition.get("other_process"),
+        "write_each_ns": row.median_ns,
+        "write_each_ns_interval": [row.median_low_ns, row.median_high_ns],
     }
 
 
 def stalls(comparer: Comparer) -> Findings:
     """Tell a fork as one story, for the largest parent of each condition: the call, the stall, the aftermath."""
-    book = comparer.book
+    estimates = comparer.estimates
     largest: dict[tuple[object, ...], Estimate] = {}
-    for estimate in (row.estimate for row in book.rows_of(STALL)):
-        key = tuple(book.changes(estimate, "parent_bytes").items())
+    for estimate in estimates.rows_of(STALL):
+        key = tuple(estimates.changes(estimate, "parent_bytes").items())
         if key not in largest or _size(estimate) > _size(largest[key]):
             largest[key] = estimate
     return (_story(comparer, estimate) for estimate in largest.values())
@@ -154,16 +153,16 @@ def _size(estimate: Estimate) -> int:
 
 
 def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
-    book, cell, size = comparer.book, estimate.cell, _size(estimate)
+    estimates, cell, size = comparer.estimates, estimate.cell, _size(estimate)
     names = ("fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass")
-    known = {name: row for name in names if (row := book.find(cell, f"{name}_ns")) is not None}
+    known = {name: row for name in names if (row := estimates.find(cell, f"{name}_ns")) is not None}
     if len(known) < len(names):
         return None
     # It tells what memory adds, by the largest parent: its phases are no scans of their own.
     comparer.claim(known.values(), "parent_bytes")
     slower = comparer.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
     memory = approximate_bytes(size) if size else "little memory"
-    others = book.changes(estimate, "parent_bytes")
+    others = estimates.changes(estimate, "parent_bytes")
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())
     times = {name: median_with_ends(row) for name, row in known.items()}
     brief = {name: short_median(row) for name, row in known.items()}
@@ -181,7 +180,7 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
             f"its longest gap without a fork is {times['quiet_stall']}",
             more,
             f"its longest gap afterwards is {times['aftermath_stall']}",
-            *_tail(book, cell),
+            *_tail(estimates, cell),
         ],
     )
     headline = headed(
@@ -191,7 +190,7 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
             f"{brief['aftermath_pass']} to write it all again"
         ],
     )
-    numbers: dict[str, Any] = {f"{name}_ns": row.estimate.median_ns for name, row in known.items()}
+    numbers: dict[str, Any] = {f"{name}_ns": row.median_ns for name, row in known.items()}
     numbers |= {
         "parent_bytes": size,
         "aftermath_extra_ns": slower.value,
@@ -202,10 +201,10 @@ def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
     return Finding(name, text, numbers, headline)
 
 
-def _tail(book: Book, cell: str) -> list[str]:
+def _tail(estimates: RunEstimates, cell: str) -> list[str]:
     """Set the gaps after the fork beside those before it: the middle one, and what one in a hundred reaches."""
     steps = [f"{phase}_gap_{step}_ns" for step in ("p50", "p99") for phase in ("aftermath", "quiet")]
-    rows = [row for step in steps if (row := book.find(cell, step)) is not None]
+    rows = [row for step in steps if (row := estimates.find(cell, step)) is not None]
     if len(rows) < len(steps):
         return []
     middle, usual, tail, before = map(short_median, rows)

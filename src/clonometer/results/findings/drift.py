@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Finding
 
 _MARK = " (drifts)."
 
 
-def with_drift(findings: Iterable[Finding], book: Book) -> tuple[Finding, ...]:
+def with_drift(findings: Iterable[Finding], estimates: RunEstimates) -> tuple[Finding, ...]:
     """Mark the findings that rest on rows that drift, with the word that stands in their tables.
 
     The rows are those of the finding's cells, at the stages that its numbers name; at all where they name none. What
     cannot tell a difference claims nothing that drift could make wrong.
     """
-    return tuple(_marked(each) if each.states_difference and any(_drifting(each, book)) else each for each in findings)
+    return tuple(
+        _marked(each) if each.states_difference and any(_drifting(each, estimates)) else each for each in findings
+    )
 
 
 def _marked(finding: Finding) -> Finding:
@@ -26,12 +28,11 @@ def _marked(finding: Finding) -> Finding:
     return replace(finding, sentence=finding.sentence.removesuffix(".") + _MARK, headline=headline)
 
 
-def _drifting(finding: Finding, book: Book) -> Iterator[Evidence]:
+def _drifting(finding: Finding, estimates: RunEstimates) -> Iterator[RunEstimate]:
     stages = set(_stages(finding.numbers))
     for cell in finding.numbers.get("cells", ()):
-        for row in book.cells.get(cell, {}).values():
-            estimate = row.estimate
-            if estimate.drift is not None and not estimate.detail and (not stages or estimate.stage in stages):
+        for row in estimates.cells.get(cell, {}).values():
+            if row.drift is not None and not row.detail and (not stages or row.stage in stages):
                 yield row
 
 

@@ -43,8 +43,8 @@ def find_all(comparer: Comparer) -> tuple[Finding, ...]:
 
     Examples
     --------
-    >>> from clonometer.results.rows.evidence import Book
-    >>> find_all(Comparer(Book([]), seed=1))
+    >>> from clonometer.results.rows.run_estimates import RunEstimates
+    >>> find_all(Comparer(RunEstimates([]), seed=1))
     ()
     """
     return comparer.corrected(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, short_median
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Finding
 
 # The last stage contains the others.
@@ -23,33 +23,32 @@ def floor(comparer: Comparer) -> list[Finding]:
     numbers: dict[str, object] = {}
     for workload, stage, words in _FLOOR:
         row = _floor_row(comparer, workload, stage)
-        if row is None or row.estimate.median_ns is None:
+        if row is None or row.median_ns is None:
             continue
-        estimate = row.estimate
         costs.append(words.format(_cost(comparer, row)))
         key = workload.replace(".", "_")
         numbers |= {
-            f"{key}_ns": estimate.median_ns,
-            f"{key}_low_ns": estimate.median_low_ns,
-            f"{key}_high_ns": estimate.median_high_ns,
+            f"{key}_ns": row.median_ns,
+            f"{key}_low_ns": row.median_low_ns,
+            f"{key}_high_ns": row.median_high_ns,
         }
-        cells.append(estimate.cell)
+        cells.append(row.cell)
     if not costs:
         return []
     return [Finding("floor", headed("the instrument itself", costs), numbers | {"cells": cells})]
 
 
-def _cost(comparer: Comparer, row: Evidence) -> str:
+def _cost(comparer: Comparer, row: RunEstimate) -> str:
     """What it takes, warm and cold where the two are known: they are two figures."""
-    if row.estimate.temperature != "warm":
+    if row.temperature != "warm":
         return short_median(row)
-    cold = comparer.book.main(row.estimate.workload, {}, "cold", row.estimate.stage)
+    cold = comparer.estimates.main(row.workload, {}, "cold", row.stage)
     return f"{short_median(row)} warm{f' and {short_median(cold)} cold' if cold is not None else ''}"
 
 
-def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> Evidence | None:
+def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> RunEstimate | None:
     """The default condition's row, warm where there is a temperature."""
-    rows = (comparer.book.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
+    rows = (comparer.estimates.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
     return next((row for row in rows if row is not None), None)
 
 

@@ -8,7 +8,7 @@ from clonometer.families import workload_words
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import listed, median_with_ends, sentence, sentences
-from clonometer.results.rows.evidence import Changes, Evidence
+from clonometer.results.rows.run_estimates import Changes, RunEstimate
 from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
@@ -30,20 +30,20 @@ def footprints(comparer: Comparer) -> Findings:
         yield _finding(comparer, footprint, whole)
 
 
-def _largest(comparer: Comparer) -> list[tuple[Footprint, Evidence]]:
+def _largest(comparer: Comparer) -> list[tuple[Footprint, RunEstimate]]:
     """For each workload and condition but its number of tasks, the footprint and its whole with most of them."""
-    best: dict[tuple[object, ...], tuple[Footprint, Evidence]] = {}
-    for footprint in footprints_of(comparer.book):
+    best: dict[tuple[object, ...], tuple[Footprint, RunEstimate]] = {}
+    for footprint in footprints_of(comparer.estimates):
         whole = footprint.whole
         if whole is not None:
-            key = (whole.estimate.workload, *_others(comparer, whole).items())
+            key = (whole.workload, *_others(comparer, whole).items())
             if key not in best or _tasks(whole) > _tasks(best[key][1]):
                 best[key] = (footprint, whole)
     return list(best.values())
 
 
-def _others(comparer: Comparer, row: Evidence) -> Changes:
-    return comparer.book.changes(row.estimate, "tasks")
+def _others(comparer: Comparer, row: RunEstimate) -> Changes:
+    return comparer.estimates.changes(row, "tasks")
 
 
 def _words(changes: Changes) -> str:
@@ -55,24 +55,23 @@ def _clause(changes: Changes) -> str:
     return f"{words}," if words else ""
 
 
-def _finding(comparer: Comparer, footprint: Footprint, whole: Evidence) -> Finding:
-    book, estimate = comparer.book, whole.estimate
+def _finding(comparer: Comparer, footprint: Footprint, whole: RunEstimate) -> Finding:
+    estimates, estimate = comparer.estimates, whole
     names = workload_words(estimate.workload)
     name, many = names.thing or estimate.workload, names.things or estimate.workload
     count = _tasks(whole)
     changes = _others(comparer, whole)
     shares = _shares(footprint)
     texts = [f"each of {count:,} idle {many}{_clause(changes)} takes {_size(whole)}", *shares]
-    virtual, resident = (book.find(whole.cell, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
+    virtual, resident = (estimates.find(whole.cell, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
     if virtual is not None and resident is not None:
         texts.append(f"it has {_size(virtual)} of address space, {_size(resident)} of it in memory")
     times = {kind: _time(comparer, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
     if all(times.values()):
         texts.append(f"creating it takes {times['create']}, reaping it {times['reap']}")
-    estimates = [row.estimate for row in book.cells[whole.cell].values()]
     numbers: dict[str, Any] = {
         "tasks": count,
-        **{row.quantity: row.value for row in estimates if row.unit == "bytes"},
+        **{row.quantity: row.value for row in estimates.cells[whole.cell].values() if row.unit == "bytes"},
         "whole_each_bytes_interval": [estimate.value_low, estimate.value_high],
         "cells": [estimate.cell],
     }
@@ -100,28 +99,28 @@ def _shares(footprint: Footprint) -> list[str]:
     return shares
 
 
-def _is_drowned(footprint: Footprint, whole: Evidence) -> bool:
+def _is_drowned(footprint: Footprint, whole: RunEstimate) -> bool:
     """Whether free memory has not even lost what the kernel says that it made."""
-    low, high = whole.estimate.value_low, whole.estimate.value_high
+    low, high = whole.value_low, whole.value_high
     if low is not None and low <= 0:
         return True
-    made = [part.estimate.value or 0.0 for part in (footprint.kernel, footprint.user) if part is not None]
+    made = [part.value or 0.0 for part in (footprint.kernel, footprint.user) if part is not None]
     return high is not None and high < _LEAST_SHARE * sum(made)
 
 
-def _is_by_group(row: Evidence) -> bool:
-    return row.estimate.condition.get("accounting") == "cgroup"
+def _is_by_group(row: RunEstimate) -> bool:
+    return row.condition.get("accounting") == "cgroup"
 
 
 def _against_threads(comparer: Comparer) -> Findings:
     """Compare processes with threads under the same condition, at the most tasks that both have."""
-    book = comparer.book
-    wholes = [footprint.whole for footprint in footprints_of(book) if footprint.whole is not None]
+    estimates = comparer.estimates
+    wholes = [footprint.whole for footprint in footprints_of(estimates) if footprint.whole is not None]
     processes, threads = (
-        {tuple(book.changes(row.estimate).items()): row for row in wholes if row.estimate.workload == workload}
+        {tuple(estimates.changes(row).items()): row for row in wholes if row.workload == workload}
         for workload in (PROCESS, THREAD)
     )
-    best: dict[tuple[object, ...], tuple[Evidence, Evidence]] = {}
+    best: dict[tuple[object, ...], tuple[RunEstimate, RunEstimate]] = {}
     for condition, process in processes.items():
         key = tuple(_others(comparer, process).items())
         if condition in threads and (key not in best or _tasks(process) > _tasks(best[key][0])):
@@ -148,17 +147,17 @@ def _against_threads(comparer: Comparer) -> Findings:
         yield Finding(name, sentence(text), numbers_of(compared))
 
 
-def _tasks(row: Evidence) -> int:
-    return int(row.estimate.condition["tasks"])
+def _tasks(row: RunEstimate) -> int:
+    return int(row.condition["tasks"])
 
 
-def _size(row: Evidence) -> str:
-    written = row.estimate.figures()
+def _size(row: RunEstimate) -> str:
+    written = row.figures()
     return "" if written is None else written.text
 
 
-def _time(comparer: Comparer, row: Evidence, quantity: str) -> str:
-    total = comparer.book.find(row.cell, quantity)
+def _time(comparer: Comparer, row: RunEstimate, quantity: str) -> str:
+    total = comparer.estimates.find(row.cell, quantity)
     return "" if total is None else median_with_ends(total)
 
 

@@ -16,7 +16,7 @@ from clonometer.results.findings.wording import (
     sentences,
     short_median,
 )
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
 from clonometer.stats.quantiles import median
 from clonometer.verdicts import Direction
@@ -50,19 +50,19 @@ class Trend:
 class Growth:
     """Points that differ in one number alone, their trend, and each further point against the first."""
 
-    points: Sequence[Evidence]
+    points: Sequence[RunEstimate]
     trend: Trend
-    over_first: Sequence[Change[Evidence]]
+    over_first: Sequence[Change[RunEstimate]]
 
     @property
-    def ends(self) -> Change[Evidence]:
+    def ends(self) -> Change[RunEstimate]:
         """The last point against the first."""
         return self.over_first[-1]
 
     @property
     def what(self) -> str:
         """What was timed, in words."""
-        return measured(self.points[0].estimate.stage, self.points[0].estimate.quantity)
+        return measured(self.points[0].stage, self.points[0].quantity)
 
     @property
     def is_line(self) -> bool:
@@ -91,7 +91,7 @@ class Words:
     name: str
     thing: str
     of_x: float
-    place: Callable[[Evidence], str]
+    place: Callable[[RunEstimate], str]
     where: str
     at: str = "at"
     brief: tuple[str, str] | None = None
@@ -107,7 +107,7 @@ class Words:
         return duration_words(line.slope.value * factor, interval_ends(line.slope, factor))
 
 
-def trend_of(comparer: Comparer, points: Sequence[Evidence], x: Sequence[float], *names: str | None) -> Trend:
+def trend_of(comparer: Comparer, points: Sequence[RunEstimate], x: Sequence[float], *names: str | None) -> Trend:
     """Fit lines through the medians of at least two points at ``x``, rising; ``names`` derive the seed."""
     line = _line(comparer, points, x, names)
     largest_miss = _largest_miss(line, points, x)
@@ -121,7 +121,7 @@ def trend_of(comparer: Comparer, points: Sequence[Evidence], x: Sequence[float],
     return Trend(line, largest_miss, None, 0)
 
 
-def growth_of(comparer: Comparer, points: Sequence[Evidence], trend: Trend) -> Growth | None:
+def growth_of(comparer: Comparer, points: Sequence[RunEstimate], trend: Trend) -> Growth | None:
     """Compare each further point with the first; None where that has no ratio to them."""
     comparisons = comparer.compare_all((point, points[0]) for point in points[1:])
     return Growth(points, trend, comparisons) if len(comparisons) == len(points) - 1 else None
@@ -172,7 +172,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
     return sentences(medians, f"that is {ratio}", bent), sentences(medians)
 
 
-def _times(comparison: Change[Evidence], words: Words) -> str:
+def _times(comparison: Change[RunEstimate], words: Words) -> str:
     """How many times as long the longer side takes."""
     longer, shorter = map(words.place, comparison.upward.sides)
     return f"{comparison.upward.text} times as long {words.at} {longer} as {words.at} {shorter}"
@@ -187,7 +187,7 @@ def _to(growth: Growth, first: Growth, words: Words) -> str:
 
 
 def _line(
-    comparer: Comparer, points: Sequence[Evidence], x: Sequence[float], names: Sequence[str | None]
+    comparer: Comparer, points: Sequence[RunEstimate], x: Sequence[float], names: Sequence[str | None]
 ) -> Polynomial:
     values = [row.processes.values for row in points]
     return comparer.keep(
@@ -195,12 +195,12 @@ def _line(
     )
 
 
-def _largest_miss(line: Polynomial, points: Sequence[Evidence], x: Sequence[float]) -> float:
+def _largest_miss(line: Polynomial, points: Sequence[RunEstimate], x: Sequence[float]) -> float:
     medians = [median(row.processes.values) for row in points]
     return max((abs(each - line.at(at)) / abs(each) for each, at in zip(medians, x, strict=True) if each), default=0.0)
 
 
-def _misses(line: Polynomial, row: Evidence, x: float) -> bool:
-    median_ns, low, high = row.estimate.median_with_ends
+def _misses(line: Polynomial, row: RunEstimate, x: float) -> bool:
+    median_ns, low, high = row.median_with_ends
     on_line = line.at(x)
     return abs(on_line - median_ns) > MOST_MISS * abs(median_ns) and not low <= on_line <= high

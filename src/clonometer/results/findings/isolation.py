@@ -9,7 +9,7 @@ from typing import Any
 from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, listed, short_median
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.series.isolated import COUNTS, TIMES, FaultOutcome, incidents_of
 from clonometer.results.types import Finding
 from clonometer.words import axis_words
@@ -20,7 +20,7 @@ _MENDED = {**TIMES, "restored_ns": "everything is restored"}
 
 def isolation(comparer: Comparer) -> list[Finding]:
     """Say of each fault who survives, how it is seen, and how long until it is known and mended."""
-    by_fault = groupby(incidents_of(comparer.book), key=lambda incident: incident.fault)
+    by_fault = groupby(incidents_of(comparer.estimates), key=lambda incident: incident.fault)
     return [_finding(comparer, fault, list(incidents)) for fault, incidents in by_fault]
 
 
@@ -54,7 +54,7 @@ def _fate(incident: FaultOutcome) -> str:
     return f"{words}{how}"
 
 
-def _times(rows: dict[str, Evidence]) -> str:
+def _times(rows: dict[str, RunEstimate]) -> str:
     """Say how long each takes; nothing is known of what nobody notices."""
     if "known_ns" not in rows:
         return "nobody notices"
@@ -65,7 +65,7 @@ def _times(rows: dict[str, Evidence]) -> str:
 
 def _numbers(incident: FaultOutcome) -> dict[str, Any]:
     counts = {name: incident.counts.get(name) for name in COUNTS}
-    times = {name: row.estimate.median_ns for name, row in incident.times.items()}
+    times = {name: row.median_ns for name, row in incident.times.items()}
     return {"siblings": incident.siblings, **counts, **times}
 
 

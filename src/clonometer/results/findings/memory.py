@@ -13,7 +13,7 @@ from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.growth import Growth, Trend, Words, growth_of, growth_texts, trend_of
 from clonometer.results.findings.wording import condition, sentence
-from clonometer.results.rows.evidence import Changes, Evidence
+from clonometer.results.rows.run_estimates import Changes, RunEstimate
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes, bytes_in, bytes_unit, format_number
 from clonometer.words import mechanism_name
@@ -31,10 +31,10 @@ def memory(comparer: Comparer) -> Findings:
     Fork and pthread under the default condition first, then whatever else was scanned.
     """
     asked: list[tuple[str, Changes]] = [(FORK, {}), (PTHREAD, {})]
-    for row in comparer.book.rows:
-        if row.estimate.stage is None or "parent_bytes" not in comparer.book.changes(row.estimate):
+    for row in comparer.estimates.rows:
+        if row.stage is None or "parent_bytes" not in comparer.estimates.changes(row):
             continue
-        entry = (row.estimate.workload, comparer.book.changes(row.estimate, "parent_bytes"))
+        entry = (row.workload, comparer.estimates.changes(row, "parent_bytes"))
         if entry not in asked:
             asked.append(entry)
     return (_memory_of(comparer, workload, changes) for workload, changes in asked)
@@ -46,9 +46,9 @@ def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> Finding |
         growths: list[Growth] = []
         for stage in _STAGES:
             points = memory_points(comparer, workload, changes, temperature, stage)
-            if len(points) < 2 or not all(point.estimate.rankable for point in points):
+            if len(points) < 2 or not all(point.rankable for point in points):
                 continue
-            estimate = points[0].estimate
+            estimate = points[0]
             trend = trend_of(comparer, points, [_pages(row) for row in points], "line", estimate.cell, estimate.stage)
             growth = growth_of(comparer, points, trend)
             growths += [growth] if growth is not None else []
@@ -69,11 +69,11 @@ def _texts(growths: Sequence[Growth], temperature: str, changes: Changes) -> tup
     largest = growths[0].points[-1]
     unit = bytes_unit([_parent_bytes(largest)])
     words = Words(
-        name=mechanism_name(largest.estimate.workload),
+        name=mechanism_name(largest.workload),
         thing=(thing := f"{unit} {'in the parent' if changes else 'the parent has written'}"),
         of_x=PAGE_BYTES / bytes_in(unit),
         place=_size,
-        where=condition(changes, temperature, largest.estimate.condition.get("placement")),
+        where=condition(changes, temperature, largest.condition.get("placement")),
         at="with",
         brief=(thing, condition(changes, temperature)),
     )
@@ -83,7 +83,7 @@ def _texts(growths: Sequence[Growth], temperature: str, changes: Changes) -> tup
     return text, headline
 
 
-def _size(row: Evidence) -> str:
+def _size(row: RunEstimate) -> str:
     size = _parent_bytes(row)
     return approximate_bytes(size) if size else "no memory"
 
@@ -100,30 +100,30 @@ def _per_page(growth: Growth, changes: Changes) -> str:
 
 def memory_points(
     comparer: Comparer, workload: str, changes: Changes, temperature: str | None, stage: str
-) -> list[Evidence]:
+) -> list[RunEstimate]:
     """Rows of one workload that differ only in ``parent_bytes``, smallest first."""
-    book = comparer.book
-    sizes = {row.estimate.condition.get("parent_bytes") for row in book.rows_of(workload)}
+    estimates = comparer.estimates
+    sizes = {row.condition.get("parent_bytes") for row in estimates.rows_of(workload)}
     points = []
     for size in sorted(size for size in sizes if isinstance(size, int)):
         plain = {axis: value for axis, value in changes.items() if axis not in qualified_by("parent_bytes")}
         # Where there is no memory, it is of no kind.
-        changed = plain if size == book.default("parent_bytes") else {**changes, "parent_bytes": size}
-        row = book.main(workload, changed, temperature, stage)
+        changed = plain if size == estimates.default("parent_bytes") else {**changes, "parent_bytes": size}
+        row = estimates.main(workload, changed, temperature, stage)
         if row is not None:
             points.append(row)
     return points if sum(_parent_bytes(row) > 0 for row in points) > (1 if changes else 0) else []
 
 
-def _parent_bytes(row: Evidence) -> int:
-    return int(row.estimate.condition["parent_bytes"])
+def _parent_bytes(row: RunEstimate) -> int:
+    return int(row.condition["parent_bytes"])
 
 
-def _pages(row: Evidence) -> float:
+def _pages(row: RunEstimate) -> float:
     return _parent_bytes(row) / PAGE_BYTES
 
 
-def _numbers(trend: Trend, points: Sequence[Evidence], stage: str) -> dict[str, Any]:
+def _numbers(trend: Trend, points: Sequence[RunEstimate], stage: str) -> dict[str, Any]:
     line = trend.line
     return {
         "stage": stage,
@@ -137,8 +137,8 @@ def _numbers(trend: Trend, points: Sequence[Evidence], stage: str) -> dict[str, 
         "straight_upto_bytes": None if trend.straight is None else _parent_bytes(points[trend.upto]),
         "straight_slope_ns_per_page": None if trend.straight is None else trend.straight.slope.value,
         "parent_bytes": [_parent_bytes(row) for row in points],
-        "median_ns": [row.estimate.median_ns for row in points],
-        "cells": [row.estimate.cell for row in points],
+        "median_ns": [row.median_ns for row in points],
+        "cells": [row.cell for row in points],
     }
 
 

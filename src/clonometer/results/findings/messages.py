@@ -9,7 +9,7 @@ from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.series_types import TASK_KIND
 from clonometer.results.types import Finding
 from clonometer.units import approximate_bytes
@@ -19,7 +19,7 @@ THREADS = "ipc.shared_memory"
 _THREADS = "threads in shared memory"
 _QUANTITIES = {"latency_ns": "latency", "stream_ns": "a message of a stream"}
 # (task kind, workload) -> size of the messages -> row.
-LinesBySize = dict[tuple[str, str], dict[int, Evidence]]
+LinesBySize = dict[tuple[str, str], dict[int, RunEstimate]]
 
 
 def messages(comparer: Comparer) -> Findings:
@@ -31,24 +31,23 @@ def messages(comparer: Comparer) -> Findings:
 
 def _lines(comparer: Comparer, quantity: str) -> dict[Where, LinesBySize]:
     places: dict[Where, LinesBySize] = {}
-    for row in comparer.book.rows:
-        estimate = row.estimate
-        if estimate.family != "ipc" or estimate.quantity != quantity:
+    for row in comparer.estimates.rows:
+        if row.family != "ipc" or row.quantity != quantity:
             continue
-        where = where_of(comparer.book, row, TASK_KIND, "message_bytes")
+        where = where_of(comparer.estimates, row, TASK_KIND, "message_bytes")
         if where is not None:
-            key = (str(estimate.condition[TASK_KIND]), estimate.workload)
+            key = (str(row.condition[TASK_KIND]), row.workload)
             places.setdefault(where, {}).setdefault(key, {})[_size(row)] = row
     return places
 
 
-def _size(row: Evidence) -> int:
-    return int(row.estimate.condition["message_bytes"])
+def _size(row: RunEstimate) -> int:
+    return int(row.condition["message_bytes"])
 
 
 def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: LinesBySize) -> Finding | None:
     threads = lines.get(("thread", THREADS), {})
-    curves: dict[str, dict[int, Change[Evidence]]] = {}
+    curves: dict[str, dict[int, Change[RunEstimate]]] = {}
     for (kind, workload), rows in lines.items():
         if kind != "process":
             continue
@@ -84,7 +83,7 @@ def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: 
     return Finding(id_, headed(head, clauses), numbers, headed(head, _extremes(curves)))
 
 
-def crossover(curve: dict[int, Change[Evidence]]) -> int | None:
+def crossover(curve: dict[int, Change[RunEstimate]]) -> int | None:
     """The size from which on processes take longer at every larger size that was measured; None if there is none."""
     smallest = None
     for size in sorted(curve, reverse=True):
@@ -94,7 +93,7 @@ def crossover(curve: dict[int, Change[Evidence]]) -> int | None:
     return smallest
 
 
-def _curve_texts(workload: str, curve: dict[int, Change[Evidence]]) -> list[str]:
+def _curve_texts(workload: str, curve: dict[int, Change[RunEstimate]]) -> list[str]:
     sizes = sorted(curve)
     ends = sizes if len(sizes) == 1 else [sizes[0], sizes[-1]]
     name = f"processes by {way(workload)}"
@@ -121,7 +120,7 @@ def _best(comparer: Comparer, lines: LinesBySize) -> dict[int, list[str]]:
         compared = comparer.best(rows)
         if compared:
             tied = [comparison.other for comparison in compared if comparison.direction == Direction.UNKNOWN]
-            best[size] = [row.estimate.workload for row in (compared[0].base, *tied)]
+            best[size] = [row.workload for row in (compared[0].base, *tied)]
     return best
 
 
@@ -143,7 +142,7 @@ def _best_texts(best: dict[int, list[str]]) -> list[str]:
     return texts
 
 
-def _extremes(curves: dict[str, dict[int, Change[Evidence]]]) -> list[str]:
+def _extremes(curves: dict[str, dict[int, Change[RunEstimate]]]) -> list[str]:
     """The ways that come nearest to threads and furthest from them at the largest size."""
     last = {workload: curve[max(curve)] for workload, curve in curves.items()}
     ordered = sorted(last, key=lambda workload: last[workload].value or 0.0)

@@ -11,7 +11,7 @@ from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.growth import Trend, Words, growth_of, growth_texts, trend_of
 from clonometer.results.findings.wording import condition
-from clonometer.results.rows.evidence import STAGES, Evidence
+from clonometer.results.rows.run_estimates import STAGES, RunEstimate
 from clonometer.results.series.fits import curve_of
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
@@ -29,8 +29,8 @@ def scans(comparer: Comparer) -> Findings:
     there are warm launches; for what is no launch, one for each quantity.
     """
     groups: dict[tuple[object, ...], list[Scan]] = {}
-    for scan in scans_of(comparer.book):
-        first = scan.points[0].estimate
+    for scan in scans_of(comparer.estimates):
+        first = scan.points[0]
         if (
             not first.rankable
             or first.signed
@@ -48,11 +48,11 @@ def scans(comparer: Comparer) -> Findings:
 
 def _of_one_temperature(group: list[Scan]) -> list[Scan]:
     """Take the scans of the first temperature there is, the last stage first."""
-    temperatures = {scan.points[0].estimate.temperature for scan in group}
+    temperatures = {scan.points[0].temperature for scan in group}
     chosen = next(temperature for temperature in (*TEMPERATURES, None) if temperature in temperatures)
-    of_it = [scan for scan in group if scan.points[0].estimate.temperature == chosen]
+    of_it = [scan for scan in group if scan.points[0].temperature == chosen]
     # Of stages that nobody has heard of the driver names the last one last.
-    return sorted(of_it, key=lambda scan: stage_place(scan.points[0].estimate.stage))[::-1]
+    return sorted(of_it, key=lambda scan: stage_place(scan.points[0].stage))[::-1]
 
 
 def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
@@ -65,13 +65,13 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
     if not growths or made[0] is None:
         return None
     entries = [_numbers(trend, scan) for trend, scan in zip(trends, group, strict=True)]
-    first, scan = spoken[0].points[0].estimate, spoken[0]
+    first, scan = spoken[0].points[0], spoken[0]
     thing, of_x = _unit(scan)
     words = Words(
         name=mechanism_name(first.workload),
         thing=thing,
         of_x=of_x,
-        place=lambda point: axis_words(scan.axis, int(point.estimate.condition[scan.axis])),
+        place=lambda point: axis_words(scan.axis, int(point.condition[scan.axis])),
         where=_where(scan),
     )
     text, headline = growth_texts(growths, words)
@@ -84,28 +84,28 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
     numbers = entries[0] | numbers_of(growths[0].ends)
     numbers |= {"stages": entries, "axis": scan.axis, "workload": first.workload}
     numbers |= {"average_ns": average.value, "average_ns_interval": interval_ends(average)}
-    numbers["cells"] = [point.estimate.cell for point in scan.points]
+    numbers["cells"] = [point.cell for point in scan.points]
     return Finding(f"scan.{name}", text, numbers, headline)
 
 
 def _is_spoken(scan: Scan) -> bool:
-    return scan.points[0].estimate.stage in (END, CALL)
+    return scan.points[0].stage in (END, CALL)
 
 
 def _is_strange(scan: Scan) -> bool:
     """Whether nobody has heard of its stage, so that only the driver knows that it is the end."""
-    return scan.points[0].estimate.stage not in (*STAGES, None)
+    return scan.points[0].stage not in (*STAGES, None)
 
 
 def _unit(scan: Scan) -> tuple[str, float]:
     """What a slope is for each of, and how many of it are one of `_x`: never more than was measured."""
-    if scan.axis.endswith("_bytes") and int(scan.points[-1].estimate.condition[scan.axis]) < PAGE_BYTES:
+    if scan.axis.endswith("_bytes") and int(scan.points[-1].condition[scan.axis]) < PAGE_BYTES:
         return f"byte of {axis_title(scan.axis)}", float(PAGE_BYTES)
     return axis_thing(scan.axis), 1.0
 
 
 def _where(scan: Scan) -> str:
-    first = scan.points[0].estimate
+    first = scan.points[0]
     observed = first.free_placement
     words = condition(scan.condition, first.temperature, first.condition.get("placement"))
     return ", ".join(filter(None, [words, f"on the {placement_name(observed)}" if observed else ""]))
@@ -114,7 +114,7 @@ def _where(scan: Scan) -> str:
 def _average(comparer: Comparer, scan: Scan) -> Interval:
     """The difference of the ends for each thing between them, which needs no line."""
     low, high = scan.points[0], scan.points[-1]
-    seed = comparer.seed_for("ends", scan.axis, high.estimate.cell, high.estimate.quantity)
+    seed = comparer.seed_for("ends", scan.axis, high.cell, high.quantity)
     whole = comparer.keep(
         ("ends", id(high), id(low)), lambda: difference_of_medians(high.processes, low.processes, seed=seed)
     )
@@ -123,19 +123,19 @@ def _average(comparer: Comparer, scan: Scan) -> Interval:
 
 
 def _trend(comparer: Comparer, scan: Scan) -> Trend:
-    names = ("scan", scan.axis, scan.points[-1].estimate.cell, scan.points[0].estimate.quantity)
+    names = ("scan", scan.axis, scan.points[-1].cell, scan.points[0].quantity)
     return trend_of(comparer, scan.points, [_x(point, scan.axis) for point in scan.points], *names)
 
 
-def _x(point: Evidence, axis: str) -> float:
+def _x(point: RunEstimate, axis: str) -> float:
     """The axis in its things: sizes count in pages of 4 KiB, whatever pages there are."""
-    value = int(point.estimate.condition[axis])
+    value = int(point.condition[axis])
     return value / PAGE_BYTES if axis.endswith("_bytes") else float(value)
 
 
 def _numbers(trend: Trend, scan: Scan) -> dict[str, Any]:
-    first, line = scan.points[0].estimate, trend.line
-    x = [int(point.estimate.condition[scan.axis]) for point in scan.points]
+    first, line = scan.points[0], trend.line
+    x = [int(point.condition[scan.axis]) for point in scan.points]
     return {
         "stage": first.stage,
         "quantity": first.quantity,
@@ -149,7 +149,7 @@ def _numbers(trend: Trend, scan: Scan) -> dict[str, Any]:
         "straight_upto": None if trend.straight is None else x[trend.upto],
         "straight_slope_ns": None if trend.straight is None else trend.straight.slope.value,
         "x": x,
-        "median_ns": [point.estimate.median_ns for point in scan.points],
+        "median_ns": [point.median_ns for point in scan.points],
     }
 
 

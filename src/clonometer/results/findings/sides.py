@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from clonometer.results.ab.judgement import judge_book
+from clonometer.results.ab.judgement import judge_estimates
 from clonometer.results.ab.types import AbRow
 from clonometer.results.findings.comparing import Comparer
 from clonometer.results.findings.finder import Finder
@@ -17,10 +17,10 @@ SIDE = "side"
 
 def sides(comparer: Comparer) -> list[Finding]:
     """What B was against A, a finding for each kind of process: its last stage, cold and warm."""
-    if not comparer.book.is_paired:
+    if not comparer.estimates.is_paired:
         return []
-    comparer.claim(comparer.book.all_rows, SIDE)
-    result = judge_book(comparer.book)
+    comparer.claim(comparer.estimates.all_rows, SIDE)
+    result = judge_estimates(comparer.estimates)
     findings: list[Finding] = []
     for (workload, _), rows in groupby(result.rows, key=lambda row: (row.b.workload, _kind(row))):
         members = list(rows)

@@ -9,7 +9,7 @@ from clonometer.results.findings.comparing import Comparer, doubt
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, short_median
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Finding
 from clonometer.stats.interval import Interval
 from clonometer.stats.quantiles import quantile_interval
@@ -23,20 +23,20 @@ _NO_LIBRARY = {"program": "target_nolibc"}
 
 def startup(comparer: Comparer) -> list[Finding]:
     """Split the time of a new program with a C library at the entry of its file and at its main."""
-    book = comparer.book
+    estimates = comparer.estimates
     for workload in _LAUNCHES:
         for temperature in _TEMPERATURES:
             stages = [
-                book.main(workload, {}, temperature, stage) for stage in ("image_entered", "image_runs", "reaped")
+                estimates.main(workload, {}, temperature, stage) for stage in ("image_entered", "image_runs", "reaped")
             ]
             entered, runs, reaped = stages
             if entered is not None and runs is not None and reaped is not None:
                 start = _between(entered, runs)
-                return [] if start is None else [_finding(book, runs, reaped, start)]
+                return [] if start is None else [_finding(estimates, runs, reaped, start)]
     return []
 
 
-def _between(first: Evidence, second: Evidence) -> Interval | None:
+def _between(first: RunEstimate, second: RunEstimate) -> Interval | None:
     """The difference of two stages of the same launches, by process."""
     if first.processes.values.size != second.processes.values.size:
         return None
@@ -46,8 +46,8 @@ def _between(first: Evidence, second: Evidence) -> Interval | None:
     return quantile_interval(differences)
 
 
-def _finding(book: Book, runs: Evidence, reaped: Evidence, start: Interval) -> Finding:
-    estimate = reaped.estimate
+def _finding(estimates: RunEstimates, runs: RunEstimate, reaped: RunEstimate, start: Interval) -> Finding:
+    estimate = reaped
     whole_ns = estimate.median_ns or 0.0
     program = str(estimate.condition.get("program", ""))
     low, high = interval_ends(start) or (None, None)
@@ -70,7 +70,7 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: Interval) -> F
     what = axis_words("program", program) + doubt(estimate.n_processes, uncertain=False, too_few=False, family=1)
     texts = [f"{start_text} of a new program's {whole} ({what}) are the start of its C library"]
     brief = f"of {mechanism_name(estimate.workload)}'s {whole} ({what}), {start_text} are the C library's start"
-    cpuid = _cpuid(book, program)
+    cpuid = _cpuid(estimates, program)
     if cpuid is not None:
         count, each_ns, cells = cpuid
         numbers |= {"cpuid": count, "cpuid_ns": each_ns, "cpuid_share": count * each_ns / start.value}
@@ -81,29 +81,28 @@ def _finding(book: Book, runs: Evidence, reaped: Evidence, start: Interval) -> F
         texts.append(
             f"{count} CPUID instructions, {does}, take {whole_cpuid} of that ({format_duration(each_ns)} each)"
         )
-    bare = book.main(estimate.workload, _NO_LIBRARY, estimate.temperature, "reaped")
-    if bare is not None and bare.estimate.median_ns is not None:
-        numbers["without_library_ns"] = bare.estimate.median_ns
-        numbers["cells"] += [bare.estimate.cell]
+    bare = estimates.main(estimate.workload, _NO_LIBRARY, estimate.temperature, "reaped")
+    if bare is not None and bare.median_ns is not None:
+        numbers["without_library_ns"] = bare.median_ns
+        numbers["cells"] += [bare.cell]
         texts.append(f"without a C library, a program takes {short_median(bare)}")
     words = condition({}, estimate.temperature, estimate.condition.get("placement"))
     head = f"{mechanism_name(estimate.workload)}, {words}"
     return Finding("program_start", headed(head, texts), numbers, headed(estimate.temperature or "", [brief]))
 
 
-def _cpuid(book: Book, program: str) -> tuple[int, float, list[str]] | None:
+def _cpuid(estimates: RunEstimates, program: str) -> tuple[int, float, list[str]] | None:
     """How many CPUID the library's start executes, by single steps, and what one takes; of this very run."""
     counts = [
         row
-        for row in book.all_rows
-        if (row.estimate.workload, row.estimate.quantity) == (STEPS, "start_cpuid")
-        and row.estimate.condition.get("program") == program
+        for row in estimates.all_rows
+        if (row.workload, row.quantity) == (STEPS, "start_cpuid") and row.condition.get("program") == program
     ]
-    cost = book.main(CPUID, {}, None, None)
-    if not counts or cost is None or not counts[0].estimate.value or cost.estimate.median_ns is None:
+    cost = estimates.main(CPUID, {}, None, None)
+    if not counts or cost is None or not counts[0].value or cost.median_ns is None:
         return None
-    cells = [counts[0].estimate.cell, cost.estimate.cell]
-    return round(counts[0].estimate.value), cost.estimate.median_ns, cells
+    cells = [counts[0].cell, cost.cell]
+    return round(counts[0].value), cost.median_ns, cells
 
 
 FINDERS = (Finder(startup, 20),)

@@ -11,7 +11,7 @@ from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import ONE_PROCESS
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, measured
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, stage_place
@@ -22,13 +22,13 @@ def steps(comparer: Comparer) -> Findings:
 
     Where the way of reaping differs, the ends of the two are not the same event: that stage is left out.
     """
-    book = comparer.book
-    workloads = dict.fromkeys(row.estimate.workload for row in book.rows)
+    estimates = comparer.estimates
+    workloads = dict.fromkeys(row.workload for row in estimates.rows)
     for workload in workloads:
-        base = book.about(workload).step_from
+        base = estimates.about(workload).step_from
         if base is None or base not in workloads:
             continue
-        shared = book.conditions([workload, base])
+        shared = estimates.conditions([workload, base])
         for changes in sorted(shared, key=len):
             made = (_step(comparer, workload, base, changes, temperature) for temperature in (*TEMPERATURES, None))
             yield next((finding for finding in made if finding is not None), None)
@@ -37,23 +37,23 @@ def steps(comparer: Comparer) -> Findings:
 def _step(
     comparer: Comparer, workload: str, base: str, changes: dict[str, int | str], temperature: str | None
 ) -> Finding | None:
-    book = comparer.book
-    same_end = book.about(workload).reaped_by == book.about(base).reaped_by
-    made: list[Change[Evidence]] = []
+    estimates = comparer.estimates
+    same_end = estimates.about(workload).reaped_by == estimates.about(base).reaped_by
+    made: list[Change[RunEstimate]] = []
     for stage, quantity in _quantities(comparer, workload):
-        a = book.main(workload, changes, temperature, stage, quantity)
-        b = book.main(base, changes, temperature, stage, quantity)
-        if a is None or b is None or not a.estimate.rankable or (stage == "reaped" and not same_end):
+        a = estimates.main(workload, changes, temperature, stage, quantity)
+        b = estimates.main(base, changes, temperature, stage, quantity)
+        if a is None or b is None or not a.rankable or (stage == "reaped" and not same_end):
             continue
-        made.append(comparer.difference(a, b, "step", a.estimate.cell, b.estimate.cell, quantity))
+        made.append(comparer.difference(a, b, "step", a.cell, b.cell, quantity))
     if not made:
         return None
-    first = made[0].other.estimate
+    first = made[0].other
     words = condition(changes, temperature, first.condition.get("placement"))
     head = f"from {mechanism_name(base)} to {mechanism_name(workload)}, {words}"
     texts = _texts(made)
     if not same_end:
-        texts.append(f"their ends cannot be compared (reaped by {book.about(workload).reaped_by}, not wait)")
+        texts.append(f"their ends cannot be compared (reaped by {estimates.about(workload).reaped_by}, not wait)")
     headline = headed(head, _texts([_last_stage(made)]))
     numbers = _numbers(_last_stage(made)) | {
         "step": workload,
@@ -68,17 +68,17 @@ def _step(
 
 def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: stages in order of time, then the rest."""
-    estimates = [row.estimate for row in comparer.book.rows_of(workload) if not row.estimate.detail]
-    quantities = list(dict.fromkeys((estimate.stage, estimate.quantity) for estimate in estimates))
+    rows = [row for row in comparer.estimates.rows_of(workload) if not row.detail]
+    quantities = list(dict.fromkeys((row.stage, row.quantity) for row in rows))
     return sorted(quantities, key=lambda entry: stage_place(entry[0]))
 
 
-def _last_stage(made: list[Change[Evidence]]) -> Change[Evidence]:
-    staged = [step for step in made if step.other.estimate.stage is not None]
+def _last_stage(made: list[Change[RunEstimate]]) -> Change[RunEstimate]:
+    staged = [step for step in made if step.other.stage is not None]
     return (staged or made)[-1]
 
 
-def _texts(made: Sequence[Change[Evidence]]) -> list[str]:
+def _texts(made: Sequence[Change[RunEstimate]]) -> list[str]:
     clauses = []
     for verb, verdict in (("adds", Direction.MORE), ("saves", Direction.LESS)):
         amounts = [f"{step.upward.text} {_measured(step)}" for step in made if step.direction == verdict]
@@ -90,13 +90,13 @@ def _texts(made: Sequence[Change[Evidence]]) -> list[str]:
     ]
 
 
-def _measured(step: Change[Evidence]) -> str:
-    return measured(step.other.estimate.stage, step.other.estimate.quantity)
+def _measured(step: Change[RunEstimate]) -> str:
+    return measured(step.other.stage, step.other.quantity)
 
 
-def _numbers(step: Change[Evidence]) -> dict[str, Any]:
+def _numbers(step: Change[RunEstimate]) -> dict[str, Any]:
     reason = ONE_PROCESS if step.interval is None else None
-    return numbers_of(step) | {"quantity": step.other.estimate.quantity, "interval_reason": reason}
+    return numbers_of(step) | {"quantity": step.other.quantity, "interval_reason": reason}
 
 
 FINDERS = (Finder(steps, 130),)

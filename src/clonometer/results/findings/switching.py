@@ -9,7 +9,7 @@ from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.series_types import TASK_KIND
@@ -35,31 +35,30 @@ def way(workload: str) -> str:
     return workload.partition(".")[2].replace("_", " ")
 
 
-def where_of(book: Book, row: Evidence, *left_out: str) -> Where | None:
+def where_of(estimates: RunEstimates, row: RunEstimate, *left_out: str) -> Where | None:
     """What is off its default but these axes, and where tasks ran if they were free; None where nobody saw that."""
-    estimate = row.estimate
-    if estimate.condition.get("placement") == "free" and estimate.placement is None:
+    if row.condition.get("placement") == "free" and row.placement is None:
         return None
-    return tuple(book.changes(estimate, *left_out).items()), estimate.free_placement
+    return tuple(estimates.changes(row, *left_out).items()), row.free_placement
 
 
-def where_words(where: Where, row: Evidence) -> str:
+def where_words(where: Where, row: RunEstimate) -> str:
     """Say where tasks ran: pinned to one CPU or two, or free with what was observed, and what else was changed."""
     changes = {axis: value for axis, value in where[0] if axis != "partner_cpu"}
-    words = [condition(changes, None, row.estimate.condition.get("placement"))]
+    words = [condition(changes, None, row.condition.get("placement"))]
     if where[1] is not None:
         words.append({"same_cpu": "on one CPU", "other_cpu": "on two CPUs"}.get(where[1], where[1]))
-    elif "partner_cpu" in row.estimate.condition:
-        words.append(axis_words("partner_cpu", row.estimate.condition["partner_cpu"]))
+    elif "partner_cpu" in row.condition:
+        words.append(axis_words("partner_cpu", row.condition["partner_cpu"]))
     return ", ".join(filter(None, words))
 
 
-def _pairs(book: Book) -> dict[Where, list[tuple[Evidence, Evidence]]]:
+def _pairs(estimates: RunEstimates) -> dict[Where, list[tuple[RunEstimate, RunEstimate]]]:
     """Hand-overs between threads and between processes that differ in nothing else, by where they ran."""
-    rows = [row for row in book.rows if (row.estimate.family, row.estimate.quantity) == (_FAMILY, _HANDOVER)]
-    pairs: dict[Where, list[tuple[Evidence, Evidence]]] = {}
+    rows = [row for row in estimates.rows if (row.family, row.quantity) == (_FAMILY, _HANDOVER)]
+    pairs: dict[Where, list[tuple[RunEstimate, RunEstimate]]] = {}
     for thread, process in pairs_of_kinds(rows):
-        where = where_of(book, process, TASK_KIND)
+        where = where_of(estimates, process, TASK_KIND)
         if where is not None and not _OF_LARGE_CELLS & dict(where[0]).keys():
             pairs.setdefault(where, []).append((process, thread))
     return pairs
@@ -67,7 +66,7 @@ def _pairs(book: Book) -> dict[Where, list[tuple[Evidence, Evidence]]]:
 
 def kinds(comparer: Comparer) -> Findings:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
-    for where, pairs in _pairs(comparer.book).items():
+    for where, pairs in _pairs(comparer.estimates).items():
         made = comparer.compare_all(pairs)
         if not made:
             continue
@@ -86,41 +85,41 @@ def kinds(comparer: Comparer) -> Findings:
         yield Finding(name, text, numbers, headline)
 
 
-def _clauses(made: list[Change[Evidence]]) -> list[str]:
+def _clauses(made: list[Change[RunEstimate]]) -> list[str]:
     return several_ratios(
         "a handover between processes",
         "a handover between threads",
         made,
-        at=lambda each: f"by {way(each.other.estimate.workload)}",
+        at=lambda each: f"by {way(each.other.workload)}",
     )
 
 
-def _least(comparer: Comparer, made: list[Change[Evidence]]) -> tuple[list[str], list[dict[str, Any]]]:
+def _least(comparer: Comparer, made: list[Change[RunEstimate]]) -> tuple[list[str], list[dict[str, Any]]]:
     """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
     entries, spoken = [], []
     for comparison in made:
         switches = []
-        entry: dict[str, Any] = numbers_of(comparison) | {"workload": comparison.other.estimate.workload}
+        entry: dict[str, Any] = numbers_of(comparison) | {"workload": comparison.other.workload}
         for side, row in (("process", comparison.other), ("thread", comparison.base)):
-            itself = comparer.book.placements(row.cell, _SWITCH).get(row.estimate.placement)
+            itself = comparer.estimates.placements(row.cell, _SWITCH).get(row.placement)
             switches.append(itself)
-            entry[f"{side}_handover_ns"] = row.estimate.median_ns
-            entry[f"{side}_switch_ns"] = None if itself is None else itself.estimate.median_ns
+            entry[f"{side}_handover_ns"] = row.median_ns
+            entry[f"{side}_switch_ns"] = None if itself is None else itself.median_ns
         entries.append(entry)
         process, thread = switches
         # A task that yields sleeps never: it is less than a switch to a task that has to be woken.
-        if process is not None and thread is not None and comparison.other.estimate.workload != "switch.yield":
+        if process is not None and thread is not None and comparison.other.workload != "switch.yield":
             spoken.append((thread, process))
     if not spoken:
         return [], entries
-    thread, process = min(spoken, key=lambda pair: pair[0].estimate.median_ns or 0.0)
+    thread, process = min(spoken, key=lambda pair: pair[0].median_ns or 0.0)
     costs = f"{_cost(thread)} between threads, {_cost(process)} between processes"
-    return [f"the switch itself, by {way(thread.estimate.workload)}: {costs}"], entries
+    return [f"the switch itself, by {way(thread.workload)}: {costs}"], entries
 
 
-def _cost(row: Evidence) -> str:
-    median, low, high = row.estimate.median_with_ends
-    if row.estimate.median_ends is None:
+def _cost(row: RunEstimate) -> str:
+    median, low, high = row.median_with_ends
+    if row.median_ends is None:
         return format_duration(median)
     return below(high) if low <= 0 else format_duration_interval(median, low, high)
 
@@ -132,8 +131,8 @@ def below(most_ns: float) -> str:
 
 def indirect(comparer: Comparer) -> Findings:
     """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
-    for scan in scans_of(comparer.book):
-        first = scan.points[0].estimate
+    for scan in scans_of(comparer.estimates):
+        first = scan.points[0]
         of_a_switch = first.quantity == _SWITCH and TASK_KIND in first.condition
         if of_a_switch and scan.axis == "working_set_bytes" and first.condition[scan.axis] == 0:
             comparer.claim(scan.points, "working_set_bytes")
@@ -141,7 +140,7 @@ def indirect(comparer: Comparer) -> Findings:
 
 
 def _indirect(comparer: Comparer, scan: Scan) -> Finding:
-    none, first = scan.points[0], scan.points[0].estimate
+    none, first = scan.points[0], scan.points[0]
     entries = [_entry(comparer, point, none) for point in scan.points[1:]]
     seen = [entry for entry in entries if entry["verdict"] == Direction.MORE]
     # Said first, whether it is the default or not.
@@ -174,15 +173,15 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
         "workload": first.workload,
         "direct_ns": first.median_ns,
         "sizes": entries,
-        "cells": [point.estimate.cell for point in scan.points],
+        "cells": [point.cell for point in scan.points],
     }
     return Finding(name, headed(words, texts), numbers, headline)
 
 
-def _entry(comparer: Comparer, point: Evidence, none: Evidence) -> dict[str, Any]:
-    more = comparer.difference(point, none, "indirect", point.estimate.cell, none.estimate.cell)
+def _entry(comparer: Comparer, point: RunEstimate, none: RunEstimate) -> dict[str, Any]:
+    more = comparer.difference(point, none, "indirect", point.cell, none.cell)
     return {
-        "bytes": int(point.estimate.condition["working_set_bytes"]),
+        "bytes": int(point.condition["working_set_bytes"]),
         "indirect_ns": more.value,
         "indirect_low_ns": more.low,
         "indirect_high_ns": more.high,

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from clonometer.families import axis as axis_of
 from clonometer.families import measured_in
 from clonometer.results.change import Change
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
+from clonometer.results.types import Estimate
 from clonometer.verdicts import Direction
 from clonometer.words import axis_words, quantity_name, until
 
@@ -93,29 +94,29 @@ def n_words(text: str) -> int:
     return len(_ASIDE.sub("", text).split())
 
 
-def short_median(row: Evidence) -> str:
+def short_median(row: Estimate) -> str:
     """Write a row's median, with as many digits as its interval supports."""
-    written = row.estimate.figures()
+    written = row.figures()
     return "" if written is None else written.short
 
 
-def median_with_ends(row: Evidence) -> str:
+def median_with_ends(row: Estimate) -> str:
     """Write a row's median with the ends of its interval, where it has one."""
-    written = row.estimate.figures()
+    written = row.figures()
     return "" if written is None else written.text
 
 
-def _measured(comparison: Change[Evidence]) -> str:
-    return measured(comparison.other.estimate.stage, comparison.other.estimate.quantity)
+def _measured(comparison: Change[RunEstimate]) -> str:
+    return measured(comparison.other.stage, comparison.other.quantity)
 
 
 def several_ratios(
     a: str,
     b: str,
-    comparisons: Sequence[Change[Evidence]],
+    comparisons: Sequence[Change[RunEstimate]],
     *,
     plural: bool = False,
-    at: Callable[[Change[Evidence]], str] = _measured,
+    at: Callable[[Change[RunEstimate]], str] = _measured,
 ) -> list[str]:
     """Say in sentences how two things compare at several stages, always with a ratio above 1.
 
@@ -137,7 +138,7 @@ def several_ratios(
     return [*texts, *([no_difference(a, b, same, at=at)] if same else [])]
 
 
-def verdict(a: str, b: str, comparison: Change[Evidence], *, plural: bool = False) -> str:
+def verdict(a: str, b: str, comparison: Change[RunEstimate], *, plural: bool = False) -> str:
     """Say how two things compare, always with a ratio above 1."""
     if comparison.direction == Direction.UNKNOWN:
         return f"cannot tell a difference between {a} and {b} ({comparison.aside})"
@@ -146,7 +147,7 @@ def verdict(a: str, b: str, comparison: Change[Evidence], *, plural: bool = Fals
 
 
 def no_difference(
-    a: str, b: str, comparisons: Sequence[Change[Evidence]], *, at: Callable[[Change[Evidence]], str] = _measured
+    a: str, b: str, comparisons: Sequence[Change[RunEstimate]], *, at: Callable[[Change[RunEstimate]], str] = _measured
 ) -> str:
     """Say that two things could not be told apart, and where."""
     places = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons]

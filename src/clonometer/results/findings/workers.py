@@ -10,7 +10,7 @@ from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, measured, sentence, sentences, verdict
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.series.ablation import AblationEvidence, ablations_of, rung_cells
 from clonometer.results.series.fits import Fit, fits_of
 from clonometer.results.series.kinds import pairs_of_kinds
@@ -27,19 +27,19 @@ _POWERS = ("constant", "linear term", "quadratic term", "cubic term", "quartic t
 #: Fewer conditions speak for themselves.
 _LEAST_VARIANTS = 3
 #: A workload, its condition apart from kind and workers, and comparisons by the number of workers.
-_Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Change[Evidence]]]]
+_Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Change[RunEstimate]]]]
 _NAMES = {side: axis_words(TASK_KIND, side) for side in SIDES}
 
 
 def workers(comparer: Comparer) -> list[Finding]:
     """Say how threads and processes at work compare: at the ends of each scan, by their curves, by ablation."""
-    book = comparer.book
-    ablations = ablations_of(book, comparer.seed)
+    estimates = comparer.estimates
+    ablations = ablations_of(estimates, comparer.seed)
     # The rungs of an ablation are told together.
-    rungs = rung_cells(book)
-    fits = fits_of(book, comparer.seed)
+    rungs = rung_cells(estimates)
+    fits = fits_of(estimates, comparer.seed)
     contests = _contests(comparer, rungs, fits)
-    comparer.claim((row for pair in _pairs(book) for row in pair), TASK_KIND)
+    comparer.claim((row for pair in _pairs(estimates) for row in pair), TASK_KIND)
     return [
         *(_ablation(comparer, evidence) for evidence in ablations),
         *_fits(comparer, fits),
@@ -53,19 +53,19 @@ def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) ->
 
     Of points on a curve only the last is told: what lies between is the curve's.
     """
-    curves = {(point.estimate.cell, fit.scan.axis) for fit in fits for point in fit.scan.points}
-    pairs = [pair for pair in _pairs(comparer.book) if pair[0].estimate.cell not in rungs]
-    groups: dict[tuple[Any, ...], list[tuple[int, Evidence, Evidence]]] = {}
+    curves = {(point.cell, fit.scan.axis) for fit in fits for point in fit.scan.points}
+    pairs = [pair for pair in _pairs(comparer.estimates) if pair[0].cell not in rungs]
+    groups: dict[tuple[Any, ...], list[tuple[int, RunEstimate, RunEstimate]]] = {}
     for a, b in pairs:
-        if (a.estimate.cell, "numbers") in curves and not _is_last(a, fits):
+        if (a.cell, "numbers") in curves and not _is_last(a, fits):
             continue
-        others = comparer.book.changes(a.estimate, TASK_KIND, "workers")
-        count = int(a.estimate.condition.get("workers", 1))
-        key = (a.estimate.workload, a.estimate.quantity, tuple(others.items()))
+        others = comparer.estimates.changes(a, TASK_KIND, "workers")
+        count = int(a.condition.get("workers", 1))
+        key = (a.workload, a.quantity, tuple(others.items()))
         groups.setdefault(key, []).append((count, a, b))
     contests = []
     for (workload, quantity, others), compared in groups.items():
-        chosen = _ends(sorted(compared, key=lambda comparison: comparison[0]), comparer.book.cpus or 1)
+        chosen = _ends(sorted(compared, key=lambda comparison: comparison[0]), comparer.estimates.cpus or 1)
         made = [(count, comparer.compare(a, b)) for count, a, b in chosen]
         distinct = [(count, comparison) for count, comparison in made if comparison is not None]
         if distinct:
@@ -73,14 +73,14 @@ def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) ->
     return contests
 
 
-def _is_last(row: Evidence, fits: Sequence[Fit]) -> bool:
+def _is_last(row: RunEstimate, fits: Sequence[Fit]) -> bool:
     by_numbers = [fit for fit in fits if fit.scan.axis == "numbers"]
-    return any(fit.scan.points[-1].estimate.cell == row.estimate.cell for fit in by_numbers)
+    return any(fit.scan.points[-1].cell == row.cell for fit in by_numbers)
 
 
 def _variants(contests: list[tuple[Finding, _Contests]]) -> list[Finding]:
     """Where several conditions were compared with as many workers: those in which one kind takes longer, most first."""
-    groups: dict[tuple[str, int], list[tuple[dict[str, int | str], Change[Evidence]]]] = {}
+    groups: dict[tuple[str, int], list[tuple[dict[str, int | str], Change[RunEstimate]]]] = {}
     for _, (workload, others, compared) in contests:
         for count, comparison in compared:
             groups.setdefault((workload, count), []).append((others, comparison))
@@ -91,7 +91,7 @@ def _variants(contests: list[tuple[Finding, _Contests]]) -> list[Finding]:
     ]
 
 
-def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str], Change[Evidence]]]) -> Finding:
+def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str], Change[RunEstimate]]]) -> Finding:
     first, second = (_NAMES[side] for side in SIDES)
     common = set.intersection(*({*others.items()} for others, _ in variants))
     parts = []
@@ -117,17 +117,17 @@ def _apart(others: dict[str, int | str], common: set[tuple[str, int | str]]) -> 
     return " and ".join(named) or "nothing shared"
 
 
-def _ends(pairs: list[tuple[int, Evidence, Evidence]], cpus: int) -> list[tuple[int, Evidence, Evidence]]:
+def _ends(pairs: list[tuple[int, RunEstimate, RunEstimate]], cpus: int) -> list[tuple[int, RunEstimate, RunEstimate]]:
     within = [pair for pair in pairs if pair[0] <= cpus]
     return [*within[-1:], *[pair for pair in pairs[-1:] if pair[0] > cpus]]
 
 
-def _pairs(book: Book) -> list[tuple[Evidence, Evidence]]:
-    return pairs_of_kinds(row for row in book.rows if row.estimate.family == FAMILY and not row.estimate.detail)
+def _pairs(estimates: RunEstimates) -> list[tuple[RunEstimate, RunEstimate]]:
+    return pairs_of_kinds(row for row in estimates.rows if row.family == FAMILY and not row.detail)
 
 
 def _contest(
-    workload: str, quantity: str, others: dict[str, int | str], comparisons: list[tuple[int, Change[Evidence]]]
+    workload: str, quantity: str, others: dict[str, int | str], comparisons: list[tuple[int, Change[RunEstimate]]]
 ) -> Finding:
     what = condition(others, None)
     head = f"{workload} {measured(None, quantity)}{f', {what}' if what else ''}"
@@ -142,7 +142,7 @@ def _contest(
     return Finding(f"workers.{name}", headed(head, clauses), numbers, headed(head, clauses[-1:]))
 
 
-def _verdict(comparison: Change[Evidence]) -> str:
+def _verdict(comparison: Change[RunEstimate]) -> str:
     first, second = (_NAMES[side] for side in SIDES)
     return verdict(first, second, comparison, plural=True)
 
@@ -151,7 +151,7 @@ def _fits(comparer: Comparer, fits: Sequence[Fit]) -> list[Finding]:
     """One finding for each pair of curves that differ in the kind of task alone, or for one that stands alone."""
     groups: dict[tuple[Any, ...], dict[str, Fit]] = {}
     for fit in fits:
-        first = fit.scan.points[0].estimate
+        first = fit.scan.points[0]
         others = tuple((axis, value) for axis, value in fit.scan.condition.items() if axis != TASK_KIND)
         key = (first.workload, first.quantity, fit.scan.axis, others)
         groups.setdefault(key, {})[str(first.condition.get(TASK_KIND, ""))] = fit
@@ -176,7 +176,7 @@ def _fit(
         "quantity": quantity,
         "axis": axis,
         "curves": {kind or "all": _numbers(fit) for kind, fit in fits.items()},
-        "cells": [point.estimate.cell for fit in fits.values() for point in fit.scan.points],
+        "cells": [point.cell for fit in fits.values() for point in fit.scan.points],
     }
     if set(SIDES) <= set(fits):
         ratios = [
@@ -208,7 +208,7 @@ def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> l
 
 def _curve(comparer: Comparer, fit: Fit) -> str:
     """Say the terms from the highest power down; one that is not surely other than 0 may be nothing."""
-    last = fit.scan.points[-1].estimate
+    last = fit.scan.points[-1]
     terms, unsure = [], []
     for power, coefficient in reversed(list(enumerate(fit.polynomial.coefficients))):
         unit = {0: "", 1: f" for each {axis_thing(fit.scan.axis)}"}.get(
@@ -280,7 +280,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
         ],
         "method": gap.method,
         "n_processes": gap.n,
-        "cells": [side.estimate.cell for rung in rungs for side in rung.sides],
+        "cells": [side.cell for rung in rungs for side in rung.sides],
     }
     headline = sentences(text, left)
     return Finding(f"ablation.{evidence.workload}", sentences(text, taken, left), numbers, headline)

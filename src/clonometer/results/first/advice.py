@@ -12,7 +12,7 @@ from clonometer.results.findings.comparing import Comparer, numbers_of
 from clonometer.results.findings.wording import sentence, short_median
 from clonometer.results.first.effects import AxisEffect, alternatives, plain_rows, stated_effects
 from clonometer.results.first.words import condition_words, is_launch_row, short_of_end
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
@@ -33,7 +33,7 @@ class _Choice:
     id: str
     text: str
     brief: str
-    compared: Change[Evidence]
+    compared: Change[RunEstimate]
 
 
 def advice(comparer: Comparer) -> list[Finding]:
@@ -66,27 +66,27 @@ def _finding(choice: _Choice) -> Finding:
 
 def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
     """The cheapest mechanism against the dearest, under each condition; the condition that is worst counts."""
-    for rows in alternatives(comparer.book):
-        ranked = sorted(rows, key=lambda row: row.estimate.median_ns or 0.0)
-        best = next((row for row in ranked if not workload_words(row.estimate.workload).raw), ranked[-1])
+    for rows in alternatives(comparer.estimates):
+        ranked = sorted(rows, key=lambda row: row.median_ns or 0.0)
+        best = next((row for row in ranked if not workload_words(row.workload).raw), ranked[-1])
         compared = comparer.compare(ranked[-1], best) if best is not ranked[-1] else None
         if compared is not None and compared.direction != Direction.UNKNOWN:
-            cheap, dear = (row.estimate.workload for row in (best, ranked[-1]))
+            cheap, dear = (row.workload for row in (best, ranked[-1]))
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
-            where = condition_words(comparer.book.changes(rows[0].estimate))
+            where = condition_words(comparer.estimates.changes(rows[0]))
             text = f"{where + ', ' if where else ''}{advised} is {{times}} times cheaper than {mechanism_name(dear)}"
             until = short_of_end(best)
             full = f"{text}{until} ({{cheap}}, not {{dear}})"
-            yield _Choice(f"mechanism.{best.estimate.family}", full, text + until, compared)
+            yield _Choice(f"mechanism.{best.family}", full, text + until, compared)
 
 
 def _conditions(comparer: Comparer) -> Iterator[_Choice]:
     for effect in stated_effects(comparer):
         text = _change(effect)
         if text:
-            name = mechanism_name(effect.comparison.other.estimate.workload)
+            name = mechanism_name(effect.comparison.other.workload)
             dear = effect.value if effect.cheaper == effect.base else effect.base
-            others = comparer.book.changes(effect.comparison.other.estimate, effect.axis)
+            others = comparer.estimates.changes(effect.comparison.other, effect.axis)
             where = condition_words({effect.axis: dear, **others})
             until = short_of_end(effect.comparison.other)
             full = f"{text}: {where}, {name} takes {{dear}}{until}, {{times}} times as much"
@@ -104,28 +104,27 @@ def _change(effect: AxisEffect) -> str:
 
 def _workers(comparer: Comparer) -> Iterator[_Choice]:
     """The cheapest way to wake a worker that exists against the cheapest launch."""
-    plain = plain_rows(comparer.book)
+    plain = plain_rows(comparer.estimates)
     launches = [row for row in plain if is_launch_row(row)]
-    waking = [row for row in plain if family(row.estimate.family).advice]
+    waking = [row for row in plain if family(row.family).advice]
     if launches and waking:
-        launch, wake = (min(rows, key=lambda row: row.estimate.median_ns or 0.0) for rows in (launches, waking))
+        launch, wake = (min(rows, key=lambda row: row.median_ns or 0.0) for rows in (launches, waking))
         compared = comparer.compare(launch, wake)
         if compared is not None and compared.direction == Direction.MORE:
-            name = mechanism_name(launch.estimate.workload)
-            text = f"{family(wake.estimate.family).advice}: {{cheap}}, {{times}} times cheaper than {name}"
+            name = mechanism_name(launch.workload)
+            text = f"{family(wake.family).advice}: {{cheap}}, {{times}} times cheaper than {name}"
             yield _Choice("workers", text, text, compared)
 
 
 def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
     """The first launch of a program against later ones."""
-    for row in plain_rows(comparer.book):
-        estimate = row.estimate
-        if not is_launch_row(row) or estimate.temperature != "warm":
+    for row in plain_rows(comparer.estimates):
+        if not is_launch_row(row) or row.temperature != "warm":
             continue
-        first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
+        first = comparer.estimates.main(row.workload, comparer.estimates.changes(row), "cold", row.stage)
         compared = None if first is None else comparer.compare(first, row)
         if compared is not None and compared.direction == Direction.MORE:
-            name = mechanism_name(estimate.workload)
+            name = mechanism_name(row.workload)
             text = f"launch from a long-running process: {name} takes {{cheap}} instead of {{dear}}"
             yield _Choice(
                 "first_launch",

@@ -18,7 +18,7 @@ from clonometer.results.first.words import (
     verb,
     with_value,
 )
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
@@ -35,85 +35,84 @@ def answer(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
     Launches are told from call to end: the first mechanism beside its rival, then the largest effect of what was
     varied, or a new program. What launches nothing is told by the first findings that state a difference.
     """
-    launches = [row for row in plain_rows(comparer.book) if is_launch_row(row)]
+    launches = [row for row in plain_rows(comparer.estimates) if is_launch_row(row)]
     listed = _of_launches(comparer, launches) if launches else []
     if len(listed) < MOST_SENTENCES:
         listed += _steps(findings) if launches else _of_others(comparer, findings)
     return listed[:MOST_SENTENCES]
 
 
-def contest(comparer: Comparer) -> Change[Evidence] | None:
+def contest(comparer: Comparer) -> Change[RunEstimate] | None:
     """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
-    for rows in alternatives(comparer.book):
-        subject, *others = sorted(rows, key=lambda row: row.estimate.workload != FORK)
-        wanted = PTHREAD if subject.estimate.workload == FORK else None
-        rival = min(others, key=lambda row: (row.estimate.workload != wanted, row.estimate.median_ns or 0.0))
+    for rows in alternatives(comparer.estimates):
+        subject, *others = sorted(rows, key=lambda row: row.workload != FORK)
+        wanted = PTHREAD if subject.workload == FORK else None
+        rival = min(others, key=lambda row: (row.workload != wanted, row.median_ns or 0.0))
         comparison = comparer.compare(subject, rival)
         if comparison is not None:
             return comparison
     return None
 
 
-def _of_launches(comparer: Comparer, launches: Sequence[Evidence]) -> list[Finding]:
+def _of_launches(comparer: Comparer, launches: Sequence[RunEstimate]) -> list[Finding]:
     compared = contest(comparer)
     first = _alone(comparer, launches[0]) if compared is None else _contest(comparer, compared)
     subject = launches[0] if compared is None else compared.other
     listed = [first]
     listed += [_effect(comparer, largest) for largest in stated_effects(comparer)[:1]]
-    others = [row for row in plain_rows(comparer.book) if row.estimate.family != subject.estimate.family]
-    alike = [row for row in others if row.estimate.family == others[0].estimate.family]
-    cheapest = sorted(alike, key=lambda row: row.estimate.median_ns or 0.0)
+    others = [row for row in plain_rows(comparer.estimates) if row.family != subject.family]
+    alike = [row for row in others if row.family == others[0].family]
+    cheapest = sorted(alike, key=lambda row: row.median_ns or 0.0)
     return [*listed, *(_alone(comparer, row) for row in cheapest[:1])]
 
 
-def _contest(comparer: Comparer, compared: Change[Evidence]) -> Finding:
+def _contest(comparer: Comparer, compared: Change[RunEstimate]) -> Finding:
     a, b = compared.other, compared.base
-    where = condition_words(comparer.book.changes(a.estimate))
+    where = condition_words(comparer.estimates.changes(a))
     head = f"{where}, " if where else ""
     text = f"{head}{named(a)} takes {short_median(a)} {how_long(a)}, {named(b)} {short_median(b)}: {_judged(compared)}"
     return Finding("answer.contest", sentence(text), numbers_of(compared))
 
 
-def _judged(compared: Change[Evidence]) -> str:
+def _judged(compared: Change[RunEstimate]) -> str:
     if compared.direction == Direction.UNKNOWN:
         return f"cannot tell a difference ({compared.aside})"
     longer, _ = compared.upward.sides
-    return f"{mechanism_name(longer.estimate.workload)} takes {compared.upward.text} times as long"
+    return f"{mechanism_name(longer.workload)} takes {compared.upward.text} times as long"
 
 
-def _alone(comparer: Comparer, row: Evidence) -> Finding:
+def _alone(comparer: Comparer, row: RunEstimate) -> Finding:
     """Say what a mechanism takes, and its first launch where later ones were measured as well."""
-    estimate = row.estimate
     text = f"{named(row)} {verb(row)} {short_median(row)} {how_long(row)}"
-    where = condition_words(comparer.book.changes(estimate))
+    where = condition_words(comparer.estimates.changes(row))
     numbers: dict[str, object] = {
-        "median_ns": estimate.median_ns,
-        "value": estimate.value,
-        "stage": estimate.stage,
+        "median_ns": row.median_ns,
+        "value": row.value,
+        "stage": row.stage,
         "cells": [row.cell],
     }
     text = f"{where}, {text}" if where else text
-    first = comparer.book.main(estimate.workload, comparer.book.changes(estimate), "cold", estimate.stage)
-    if estimate.temperature == "warm" and first is not None and is_launch_row(row):
+    first = comparer.estimates.main(row.workload, comparer.estimates.changes(row), "cold", row.stage)
+    if row.temperature == "warm" and first is not None and is_launch_row(row):
         text += f"; the first launch in a fresh process takes {short_median(first)}"
-        numbers |= {"first_ns": first.estimate.median_ns, "cells": [row.cell, first.cell]}
-    elif estimate.is_first_launch and is_launch_row(row):
+        numbers |= {"first_ns": first.median_ns, "cells": [row.cell, first.cell]}
+    elif row.is_first_launch and is_launch_row(row):
         text += ", as the first launch in a fresh process"
-    return Finding(f"answer.{estimate.workload}", sentence(text), numbers)
+    return Finding(f"answer.{row.workload}", sentence(text), numbers)
 
 
 def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
     compared = effect.comparison
     row, _ = compared.upward.sides
     value, other = (effect.value, effect.base) if row is compared.other else (effect.base, effect.value)
-    others = comparer.book.changes(row.estimate, effect.axis)
-    name = mechanism_name(row.estimate.workload)
+    others = comparer.estimates.changes(row, effect.axis)
+    name = mechanism_name(row.workload)
     where = condition_words({effect.axis: value, **others})
     against = f"with {with_value(effect.axis, other)}" if other else "without"
     taken = f"{verb(row)} {short_median(row)}{short_of_end(row)}"
     text = f"{where}, {name} {taken}: {compared.upward.text} times as much as {against}"
     numbers = numbers_of(compared) | {"axis": effect.axis}
-    return Finding(f"answer.effect.{effect.axis}.{row.estimate.workload}", sentence(text), numbers)
+    return Finding(f"answer.effect.{effect.axis}.{row.workload}", sentence(text), numbers)
 
 
 def _steps(findings: Sequence[Finding]) -> list[Finding]:
@@ -135,7 +134,7 @@ def _of_others(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]
     # Of what one axis does to a workload a sentence is enough, whatever else was varied.
     chosen = list({finding.id: finding for finding in reversed(sure)}.values())[::-1]
     short = [finding for finding in [*stating, *chosen, *unsure] if n_words(finding.sentence) <= MOST_WORDS]
-    return [*short, *(_alone(comparer, row) for row in plain_rows(comparer.book))]
+    return [*short, *(_alone(comparer, row) for row in plain_rows(comparer.estimates))]
 
 
 def _first_sentence(finding: Finding) -> Finding:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from clonometer.families import family, is_beside, is_launch
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import Comparer
-from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
 from clonometer.verdicts import Direction
 from clonometer.words import is_detail, stage_place
 
@@ -21,7 +21,7 @@ class AxisEffect:
     axis: str
     value: int | str
     base: int | str
-    comparison: Change[Evidence]
+    comparison: Change[RunEstimate]
 
     @property
     def cheaper(self) -> int | str:
@@ -29,56 +29,56 @@ class AxisEffect:
         return self.base if self.comparison.rises else self.value
 
 
-@once_per_book
-def main_rows(book: Book) -> tuple[Evidence, ...]:
+@cached_per_run
+def main_rows(estimates: RunEstimates) -> tuple[RunEstimate, ...]:
     """The row that stands for each cell: the end of a launch, else the first quantity that its driver names.
 
     Of first launches and later ones of a condition the later ones stand for it. What the instrument costs, and cells
     whose tasks ran where they liked are left out.
     """
-    rows: dict[tuple[str, Hashable], Evidence] = {}
-    for cell in book.cells:
-        row = next(iter(_standing_for(book, cell)), None)
-        if row is None or row.estimate.condition.get("placement") == "free":
+    rows: dict[tuple[str, Hashable], RunEstimate] = {}
+    for cell in estimates.cells:
+        row = next(iter(_standing_for(estimates, cell)), None)
+        if row is None or row.condition.get("placement") == "free":
             continue
-        key = (row.estimate.workload, frozenset(book.changes(row.estimate).items()))
-        if key not in rows or rows[key].estimate.is_first_launch:
+        key = (row.workload, frozenset(estimates.changes(row).items()))
+        if key not in rows or rows[key].is_first_launch:
             rows[key] = row
     return tuple(rows.values())
 
 
-@once_per_book
-def _standing_for(book: Book, cell: str) -> tuple[Evidence, ...]:
+@cached_per_run
+def _standing_for(estimates: RunEstimates, cell: str) -> tuple[RunEstimate, ...]:
     """The rows that may stand for a cell, the best first: its stages from the last one, else what it costs."""
-    rows = book.cells[cell].values()
-    named = [row for row in rows if not (row.estimate.detail or row.estimate.signed) and row.estimate.rankable]
-    if not named or family(named[0].estimate.family).instrument:
+    rows = estimates.cells[cell].values()
+    named = [row for row in rows if not (row.detail or row.signed) and row.rankable]
+    if not named or family(named[0].family).instrument:
         return ()
-    staged = [row for row in named if row.estimate.stage is not None and not is_detail(row.estimate.stage)]
+    staged = [row for row in named if row.stage is not None and not is_detail(row.stage)]
     if staged:
         # Of stages that nobody has heard of the driver names the last one last.
-        stages = sorted(dict.fromkeys(row.estimate.stage for row in staged), key=stage_place)
-        return tuple(sorted(staged, key=lambda row: -stages.index(row.estimate.stage)))
-    return tuple(row for row in named if not is_beside(row.estimate.family, row.estimate.quantity) and _is_cost(row))
+        stages = sorted(dict.fromkeys(row.stage for row in staged), key=stage_place)
+        return tuple(sorted(staged, key=lambda row: -stages.index(row.stage)))
+    return tuple(row for row in named if not is_beside(row.family, row.quantity) and _is_cost(row))
 
 
-def _is_cost(row: Evidence) -> bool:
+def _is_cost(row: RunEstimate) -> bool:
     """Whether less of it is better: a time, or bytes, but no rate and no count of outcomes."""
-    return row.is_time or row.estimate.unit == "bytes"
+    return row.is_time or row.unit == "bytes"
 
 
-def _measured(row: Evidence) -> tuple[str | None, str]:
-    return row.estimate.stage, row.estimate.quantity
+def _measured(row: RunEstimate) -> tuple[str | None, str]:
+    return row.stage, row.quantity
 
 
-def _at_one_stage(book: Book, rows: Sequence[Evidence]) -> list[Evidence]:
+def _at_one_stage(estimates: RunEstimates, rows: Sequence[RunEstimate]) -> list[RunEstimate]:
     """The rows of the same cells at the last stage that two of them have; cells without it are left out.
 
     A detached thread is never reaped: what it takes until its task runs is not compared with a whole launch.
     """
-    by_cell: list[dict[tuple[str | None, str], Evidence]] = [{} for _ in rows]
+    by_cell: list[dict[tuple[str | None, str], RunEstimate]] = [{} for _ in rows]
     for standing, row in zip(by_cell, rows, strict=True):
-        for each in _standing_for(book, row.cell):
+        for each in _standing_for(estimates, row.cell):
             standing.setdefault(_measured(each), each)
     shared = [measured for measured, count in Counter(each for cell in by_cell for each in cell).items() if count > 1]
     if not shared:
@@ -87,20 +87,20 @@ def _at_one_stage(book: Book, rows: Sequence[Evidence]) -> list[Evidence]:
     return [cell[last] for cell in by_cell if last in cell]
 
 
-@once_per_book
-def alternatives(book: Book) -> tuple[Sequence[Evidence], ...]:
+@cached_per_run
+def alternatives(estimates: RunEstimates) -> tuple[Sequence[RunEstimate], ...]:
     """Launches of one family under one condition, wherever two or more mechanisms were measured; plain ones first.
 
     A row stands for a mechanism; they are in the order of the plan, and all at one stage.
     """
     # Nobody launches tasks by the rungs of a ladder.
-    launches = [row for row in _no_rungs(book) if is_launch(row.estimate.family)]
-    groups: dict[Hashable, list[Evidence]] = {}
+    launches = [row for row in _no_rungs(estimates) if is_launch(row.family)]
+    groups: dict[Hashable, list[RunEstimate]] = {}
     for row in launches:
-        condition = frozenset(book.changes(row.estimate).items())
-        groups.setdefault((row.estimate.family, row.estimate.temperature, condition), []).append(row)
-    several = [rows for rows in (_at_one_stage(book, rows) for rows in groups.values()) if len(rows) > 1]
-    return tuple(sorted(several, key=lambda rows: len(book.changes(rows[0].estimate))))
+        condition = frozenset(estimates.changes(row).items())
+        groups.setdefault((row.family, row.temperature, condition), []).append(row)
+    several = [rows for rows in (_at_one_stage(estimates, rows) for rows in groups.values()) if len(rows) > 1]
+    return tuple(sorted(several, key=lambda rows: len(estimates.changes(rows[0]))))
 
 
 def effects(comparer: Comparer) -> list[AxisEffect]:
@@ -108,7 +108,7 @@ def effects(comparer: Comparer) -> list[AxisEffect]:
 
     The base is the axis's default; where that was not measured, the least number or the value that comes first.
     """
-    made = [effect for group in _scans(comparer.book) for effect in _of_scan(comparer, *group)]
+    made = [effect for group in _scans(comparer.estimates) for effect in _of_scan(comparer, *group)]
     return sorted(made, key=lambda effect: -effect.comparison.size)
 
 
@@ -121,44 +121,44 @@ def stated_effects(comparer: Comparer) -> list[AxisEffect]:
         effect
         for effect in effects(comparer)
         if effect.comparison.direction != Direction.UNKNOWN
-        and (isinstance(effect.value, str) or is_launch(effect.comparison.other.estimate.family))
+        and (isinstance(effect.value, str) or is_launch(effect.comparison.other.family))
     ]
 
 
-@once_per_book
-def _scans(book: Book) -> tuple[tuple[str, Mapping[int | str, Evidence]], ...]:
-    scans: dict[Hashable, tuple[str, dict[int | str, Evidence]]] = {}
-    for row in _no_rungs(book):
-        for axis, value in row.estimate.condition.items():
-            others = frozenset(book.changes(row.estimate, axis).items())
-            key = (row.estimate.workload, row.estimate.temperature, axis, others)
+@cached_per_run
+def _scans(estimates: RunEstimates) -> tuple[tuple[str, Mapping[int | str, RunEstimate]], ...]:
+    scans: dict[Hashable, tuple[str, dict[int | str, RunEstimate]]] = {}
+    for row in _no_rungs(estimates):
+        for axis, value in row.condition.items():
+            others = frozenset(estimates.changes(row, axis).items())
+            key = (row.workload, row.temperature, axis, others)
             scans.setdefault(key, (axis, {}))[1][value] = row
     return tuple(scan for scan in scans.values() if len(scan[1]) > 1)
 
 
-def _of_scan(comparer: Comparer, axis: str, rows: Mapping[int | str, Evidence]) -> Iterator[AxisEffect]:
+def _of_scan(comparer: Comparer, axis: str, rows: Mapping[int | str, RunEstimate]) -> Iterator[AxisEffect]:
     numbers = [value for value in rows if isinstance(value, int)]
-    usual = comparer.book.default(axis)
+    usual = comparer.estimates.default(axis)
     base = usual if usual in rows else min(numbers) if numbers else next(iter(rows))
     if base is None:
         return
     values = [max(numbers)] if numbers else list(rows)
     for value in values:
-        pair = _at_one_stage(comparer.book, (rows[value], rows[base])) if value != base else []
+        pair = _at_one_stage(comparer.estimates, (rows[value], rows[base])) if value != base else []
         comparison = comparer.compare(*pair) if pair else None
         if comparison is not None:
             yield AxisEffect(axis, value, base, comparison)
 
 
-def _no_rungs(book: Book) -> list[Evidence]:
-    return [row for row in main_rows(book) if not book.is_rung(row.estimate.workload)]
+def _no_rungs(estimates: RunEstimates) -> list[RunEstimate]:
+    return [row for row in main_rows(estimates) if not estimates.is_rung(row.workload)]
 
 
-def plain_rows(book: Book) -> list[Evidence]:
+def plain_rows(estimates: RunEstimates) -> list[RunEstimate]:
     """The plainest cell of each workload, in the order of the plan; rungs of ladders only where there is no other."""
-    plain: dict[str, Evidence] = {}
-    for row in _no_rungs(book) or main_rows(book):
-        before = plain.setdefault(row.estimate.workload, row)
-        if len(book.changes(row.estimate)) < len(book.changes(before.estimate)):
-            plain[row.estimate.workload] = row
+    plain: dict[str, RunEstimate] = {}
+    for row in _no_rungs(estimates) or main_rows(estimates):
+        before = plain.setdefault(row.workload, row)
+        if len(estimates.changes(row)) < len(estimates.changes(before)):
+            plain[row.workload] = row
     return list(plain.values())

@@ -10,7 +10,7 @@ from clonometer.results.findings.comparing import Comparer
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import main_rows, plain_rows
 from clonometer.results.first.words import is_launch_row
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.rows.warnings import FEW_PROCESSES
 from clonometer.results.types import RUN_FILE, NextCommand
 from clonometer.words import mechanism_name
@@ -21,7 +21,7 @@ AS_PAGE = NextCommand(("report", RUN_FILE, "--out", "report.html"), "all of it a
 
 def next_command(comparer: Comparer) -> NextCommand:
     """Choose what to try next; where every figure rests on few processes, the same for longer."""
-    longer = _longer(comparer.book)
+    longer = _longer(comparer.estimates)
     if longer is not None:
         return longer
     compared = contest(comparer)
@@ -29,23 +29,23 @@ def next_command(comparer: Comparer) -> NextCommand:
         names = [_typed(row) for row in compared.sides]
         words = ("explain", names[0], "--vs", names[1], *_settings(comparer, compared.other))
         return NextCommand(words, "where the time of a launch goes")
-    plain = plain_rows(comparer.book)
+    plain = plain_rows(comparer.estimates)
     launch = next((row for row in plain if is_launch_row(row)), None)
     if launch is not None:
         words = ("explain", _typed(launch), *_settings(comparer, launch))
         return NextCommand(words, "where the time of a launch goes")
-    workers = next((row for row in plain if family(row.estimate.family).shape == CROWD), None)
-    if workers is not None and workers.estimate.condition.get("numbers") is not None:
-        return NextCommand(("explain", workers.estimate.workload), "why threads and processes differ")
+    workers = next((row for row in plain if family(row.family).shape == CROWD), None)
+    if workers is not None and workers.condition.get("numbers") is not None:
+        return NextCommand(("explain", workers.workload), "why threads and processes differ")
     return AS_PAGE
 
 
-def _longer(book: Book) -> NextCommand | None:
+def _longer(estimates: RunEstimates) -> NextCommand | None:
     """The run's command with a budget that has room for enough processes; None where it had enough."""
-    command = list(book.document.command)
-    fewest = min((row.estimate.n_processes for row in main_rows(book)), default=0)
-    most = max((row.estimate.n_processes for row in main_rows(book)), default=0)
-    budget_s = book.document.plan.budget_seconds
+    command = list(estimates.document.command)
+    fewest = min((row.n_processes for row in main_rows(estimates)), default=0)
+    most = max((row.n_processes for row in main_rows(estimates)), default=0)
+    budget_s = estimates.document.plan.budget_seconds
     if not 0 < most < FEW_PROCESSES or command[1:2] != ["run"] or not budget_s:
         return None
     for option in ("--budget", "--seed"):
@@ -56,12 +56,12 @@ def _longer(book: Book) -> NextCommand | None:
     return NextCommand((*command[1:], "--budget", f"{enough_s}s"), "narrower intervals")
 
 
-def _typed(row: Evidence) -> str:
+def _typed(row: RunEstimate) -> str:
     """What one types for a workload: its plain name, where it is one word."""
-    name = mechanism_name(row.estimate.workload)
-    return name if name.replace("_", "").isalnum() else row.estimate.workload
+    name = mechanism_name(row.workload)
+    return name if name.replace("_", "").isalnum() else row.workload
 
 
-def _settings(comparer: Comparer, row: Evidence) -> list[str]:
-    changes = comparer.book.changes(row.estimate)
+def _settings(comparer: Comparer, row: RunEstimate) -> list[str]:
+    changes = comparer.estimates.changes(row)
     return [word for axis, value in changes.items() for word in ("--set", f"{axis}={value}")]

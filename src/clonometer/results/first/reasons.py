@@ -12,7 +12,7 @@ from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sen
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import FEWEST_PROCESSES, Finding
 from clonometer.stats.bootstrap import Processes, difference_of_medians
 from clonometer.stats.interval import Interval
@@ -68,24 +68,26 @@ def _split(comparer: Comparer) -> list[Finding]:
         if made is not None:
             return [made]
     subject = (
-        compared.other if compared else next((row for row in plain_rows(comparer.book) if is_launch_row(row)), None)
+        compared.other
+        if compared
+        else next((row for row in plain_rows(comparer.estimates) if is_launch_row(row)), None)
     )
     made = None if subject is None else _whole(comparer, subject)
     return [] if made is None else [made]
 
 
-def _difference(comparer: Comparer, compared: Change[Evidence]) -> Finding | None:
+def _difference(comparer: Comparer, compared: Change[RunEstimate]) -> Finding | None:
     """By which parts of a launch the longer side takes longer."""
     longer, shorter = compared.upward.sides
-    sides = [_parts(comparer.book, row) for row in (longer, shorter)]
+    sides = [_parts(comparer.estimates, row) for row in (longer, shorter)]
     if not sides[0] or list(sides[0]) != list(sides[1]):
         return None
     gaps = {
         name: _longer(comparer, sides[0][name], sides[1][name], longer.cell, shorter.cell, name) for name in sides[0]
     }
-    names = [mechanism_name(row.estimate.workload) for row in (longer, shorter)]
+    names = [mechanism_name(row.workload) for row in (longer, shorter)]
     # That of the medians that the reader sees: medians of parts do not add up to it.
-    whole_ns = (longer.estimate.median_ns or 0.0) - (shorter.estimate.median_ns or 0.0)
+    whole_ns = (longer.median_ns or 0.0) - (shorter.median_ns or 0.0)
     heads = (
         f"of the {format_duration(whole_ns)} that {names[0]} takes longer than {names[1]}",
         f"{names[0]}'s extra {format_duration(whole_ns)}",
@@ -93,15 +95,15 @@ def _difference(comparer: Comparer, compared: Change[Evidence]) -> Finding | Non
     return _finding("why.difference", heads, whole_ns, gaps, [longer.cell, shorter.cell])
 
 
-def _whole(comparer: Comparer, row: Evidence) -> Finding | None:
+def _whole(comparer: Comparer, row: RunEstimate) -> Finding | None:
     """Which parts a launch is made of."""
-    parts = _parts(comparer.book, row)
+    parts = _parts(comparer.estimates, row)
     nothing = Processes.of([0.0] * row.processes.values.size)
     times = {name: _longer(comparer, part, nothing, row.cell, name) for name, part in parts.items()}
     if len(times) < 2:
         return None
-    whole_ns = row.estimate.median_ns or 0.0
-    name = mechanism_name(row.estimate.workload)
+    whole_ns = row.median_ns or 0.0
+    name = mechanism_name(row.workload)
     heads = (f"of the {short_median(row)} that {name} takes", f"{name}'s {short_median(row)}")
     return _finding("why.parts", heads, whole_ns, times, [row.cell])
 
@@ -149,20 +151,19 @@ def _say_shares(shares: Mapping[str, float]) -> list[str]:
     return [*words, f"{rest}% elsewhere"] if rest else words
 
 
-def _parts(book: Book, row: Evidence) -> dict[str, Processes]:
+def _parts(estimates: RunEstimates, row: RunEstimate) -> dict[str, Processes]:
     """The parts of a launch between its stages, by the stage that ends each; empty where their order is another."""
-    estimate = row.estimate
-    changes = book.changes(estimate)
-    timed = dict.fromkeys(each.estimate.stage for each in book.cells[row.cell].values() if not each.estimate.detail)
+    changes = estimates.changes(row)
+    timed = dict.fromkeys(each.stage for each in estimates.cells[row.cell].values() if not each.detail)
     ordered = sorted((stage for stage in timed if stage is not None and not is_detail(stage)), key=stage_place)
-    stages = [book.main(estimate.workload, changes, estimate.temperature, stage) for stage in ordered]
-    known = [stage for stage in stages if stage is not None and stage.estimate.rankable]
+    stages = [estimates.main(row.workload, changes, row.temperature, stage) for stage in ordered]
+    known = [stage for stage in stages if stage is not None and stage.rankable]
     whole = [stage for stage in known if stage.processes.values.size == row.processes.values.size]
-    medians = [stage.estimate.median_ns or 0.0 for stage in whole]
+    medians = [stage.median_ns or 0.0 for stage in whole]
     if len(whole) < 2 or len(whole) < len(known) or medians != sorted(medians):
         return {}
-    parts = {str(whole[0].estimate.stage): Processes.of(whole[0].processes.values, whole[0].processes.starts)}
+    parts = {str(whole[0].stage): Processes.of(whole[0].processes.values, whole[0].processes.starts)}
     for before, after in pairwise(whole):
         between = after.processes.values - before.processes.values
-        parts[str(after.estimate.stage)] = Processes.of(between, after.processes.starts)
+        parts[str(after.stage)] = Processes.of(between, after.processes.starts)
     return parts

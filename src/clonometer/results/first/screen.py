@@ -17,7 +17,7 @@ def first_screen(comparer: Comparer, findings: Sequence[Finding]) -> FirstScreen
 
     What it compares counts among the comparisons of the run's findings.
     """
-    if comparer.book.is_paired:
+    if comparer.estimates.is_paired:
         # Two sides that were started in turn: their verdicts are the answer, and nothing else is said of them.
         return FirstScreen(answer=tuple(findings[:2]), next=AS_PAGE)
     answered = answer(comparer, findings)

@@ -5,41 +5,41 @@ from __future__ import annotations
 from clonometer.families import axis as axis_of
 from clonometer.families import is_launch, workload_words
 from clonometer.results.findings.wording import listed, measured
-from clonometer.results.rows.evidence import Changes, Evidence
+from clonometer.results.rows.run_estimates import Changes, RunEstimate
 from clonometer.words import STAGE_ORDER, axis_words, mechanism_name, until
 
 #: The end of a launch, which contains all other stages.
 _END = STAGE_ORDER[-1]
 
 
-def named(row: Evidence) -> str:
+def named(row: RunEstimate) -> str:
     """Name a mechanism with what it makes, as ``a new process (fork)``."""
-    name = mechanism_name(row.estimate.workload)
-    thing = workload_words(row.estimate.workload).thing
+    name = mechanism_name(row.workload)
+    thing = workload_words(row.workload).thing
     return f"a new {thing} ({name})" if thing and is_launch_row(row) else name
 
 
-def is_launch_row(row: Evidence) -> bool:
+def is_launch_row(row: RunEstimate) -> bool:
     """Whether it is of a launch."""
-    return is_launch(row.estimate.family)
+    return is_launch(row.family)
 
 
-def how_long(row: Evidence) -> str:
+def how_long(row: RunEstimate) -> str:
     """Say what was timed or counted: a launch from its call to its end, anything else by its name."""
-    if row.estimate.stage == _END:
+    if row.stage == _END:
         return "from call to end"
-    if row.estimate.stage is not None:
-        return until(row.estimate.stage)
-    return measured(None, row.estimate.quantity)
+    if row.stage is not None:
+        return until(row.stage)
+    return measured(None, row.quantity)
 
 
-def short_of_end(row: Evidence) -> str:
+def short_of_end(row: RunEstimate) -> str:
     """Say until when a launch was timed, after what it takes; empty for its end, which nobody needs to be told."""
-    stage = row.estimate.stage
+    stage = row.stage
     return "" if stage in (_END, None) else f" {until(stage)}"
 
 
-def verb(row: Evidence) -> str:
+def verb(row: RunEstimate) -> str:
     """What a mechanism does with a time or with bytes."""
     return "takes" if row.is_time else "needs"
 

@@ -10,9 +10,9 @@ import numpy as np
 from clonometer.grouping import group_by
 from clonometer.results.noise.types import LayoutRow, Layouts
 from clonometer.results.rows.estimates import estimate_cells
-from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.observed import observe
 from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.rows.source import RunSource
 from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import shift_interval
@@ -32,22 +32,21 @@ def find_layouts(run: RunSource) -> Layouts:
     rows = (
         _row(row, pairs)
         for row in estimate_cells(observe(run), run.document, described=False)
-        if row.group is not None
-        and row.is_time
-        and row.estimate.n_samples
+        if row.is_time
+        and row.n_samples
         and no_ratio_of(row) is None
         # A stage that only explains another would be a test for nothing.
-        and not (row.estimate.detail and row.estimate.stage is not None)
+        and not (row.detail and row.stage is not None)
     )
     setting = run.document.host.get("kernel.randomize_va_space")
     draws = setting > 0 if isinstance(setting, int) else None
     return Layouts(None, draws, tuple(row for row in rows if row.drawn_pairs and row.same_pairs))
 
 
-def _row(row: Evidence, pairs: Mapping[int, int | None]) -> LayoutRow:
+def _row(row: RunEstimate, pairs: Mapping[int, int | None]) -> LayoutRow:
     drawn, same = (np.array(list(apart), np.float64)[:MOST_PAIRS] for apart in _distances(row, pairs))
     # What is below one step of the clock cannot be seen.
-    step = math.log1p(row.estimate.resolution_ns / median(row.processes.values))
+    step = math.log1p(row.resolution_ns / median(row.processes.values))
     drawn, same = np.maximum(drawn, step), np.maximum(same, step)
     shift = shift_interval(np.log(drawn), np.log(same)) if drawn.size and same.size else None
     reason = None
@@ -59,17 +58,16 @@ def _row(row: Evidence, pairs: Mapping[int, int | None]) -> LayoutRow:
     share = low = high = None
     if shift is not None:
         share, low, high = (max(0.0, -math.expm1(-2 * ratio)) for ratio in shift.ends)
-    return LayoutRow(row.estimate, drawn.size, same.size, _spread(drawn), _spread(same), share, low, high, reason)
+    return LayoutRow(row, drawn.size, same.size, _spread(drawn), _spread(same), share, low, high, reason)
 
 
 def _spread(distances: Floats) -> float:
     return median(distances) / _DISTANCE if distances.size else 0.0
 
 
-def _distances(row: Evidence, pairs: Mapping[int, int | None]) -> tuple[Iterator[float], Iterator[float]]:
+def _distances(row: RunEstimate, pairs: Mapping[int, int | None]) -> tuple[Iterator[float], Iterator[float]]:
     """How far the two processes of each pair are apart, on the logarithm: with a layout each, and with one."""
-    assert row.group is not None  # Its processes have their numbers there.
-    logs = dict(zip(row.group.processes, np.log(row.processes.values).tolist(), strict=True))
+    logs = dict(zip(row.processes.numbers or (), np.log(row.processes.values).tolist(), strict=True))
     alone = [logs[process] for process in sorted(logs) if pairs[process] is None]
     # Neighbours in time: what drifts is left out, as it is of the others.
     together = group_by((pairs[process], value) for process, value in logs.items() if pairs[process] is not None)

@@ -12,7 +12,7 @@ from clonometer.results.check.types import Checked
 from clonometer.results.compare.moments import NO_VARIANCE
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
-from clonometer.results.rows.evidence import Book, Evidence
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.stats.interval import CONFIDENCE
 from clonometer.stats.quantiles import binomial_cdf, median
 from clonometer.verdicts import Gate
@@ -20,7 +20,7 @@ from clonometer.verdicts import Gate
 _RATE_STEPS = 40
 
 
-def split_side(side: Book) -> tuple[Book, Book]:
+def split_side(side: RunEstimates) -> tuple[RunEstimates, RunEstimates]:
     """Divide a run in two, process by process in the order of their start: A B B A, and so on.
 
     Rows with one process are left out. A drift of the machine falls on both halves alike.
@@ -33,14 +33,13 @@ def split_side(side: Book) -> tuple[Book, Book]:
     return first, second
 
 
-def _part(row: Evidence, remainders: Sequence[int]) -> Evidence:
+def _part(row: RunEstimate, remainders: Sequence[int]) -> RunEstimate:
     """The processes whose place, divided by 4, leaves one of these remainders."""
     part = row.processes.at([index for index in range(row.processes.values.size) if index % 4 in remainders])
-    estimate = replace(row.estimate, n_processes=part.values.size, median_ns=median(part.values))
-    return Evidence(estimate, part)
+    return replace(row, processes=part, n_processes=part.values.size, median_ns=median(part.values))
 
 
-def measure_noise(rounds: Sequence[Book], plan: str, *, max_regression: float = MAX_REGRESSION) -> Noise:
+def measure_noise(rounds: Sequence[RunEstimates], plan: str, *, max_regression: float = MAX_REGRESSION) -> Noise:
     """Learn from rounds of the same plan how noisy a machine is.
 
     The rounds are in order of time, each with twice the processes of an ordinary run.

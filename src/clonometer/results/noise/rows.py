@@ -10,13 +10,13 @@ from clonometer.results.compare.between import MEDIAN_ERROR, between_runs, find_
 from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
 from clonometer.results.compare.moments import LEAST_RUNS
 from clonometer.results.noise.types import NoiseRow
-from clonometer.results.rows.evidence import Book
 from clonometer.results.rows.ratio import no_ratio_of
+from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.stats.changes import LogChange
 
 
 def noise_rows(
-    rounds: Sequence[Book], half: Book, *, tests: int, max_regression: float
+    rounds: Sequence[RunEstimates], half: RunEstimates, *, tests: int, max_regression: float
 ) -> tuple[tuple[NoiseRow, ...], float | None]:
     """Find the noise of every row, and that of all rows together.
 
@@ -34,7 +34,7 @@ def noise_rows(
     apart = between_runs([rounds]) if len(rounds) >= LEAST_RUNS else None
     rows = []
     for measured in (row for row in half.rows if no_ratio_of(row) is None):
-        name, estimate = measured.estimate.name, measured.estimate
+        name, estimate = measured.name, measured
         spread = spread_of([row for side in rounds if (row := find_row(side, name)) is not None])
         between = None if apart is None else apart.rows.get(name)
         processes = measured.processes.values.size

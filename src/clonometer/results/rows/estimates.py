@@ -13,12 +13,11 @@ import numpy as np
 from clonometer.families import CALL
 from clonometer.grouping import group_by
 from clonometer.results.rows.description import describe
-from clonometer.results.rows.evidence import Evidence
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import block_causes, find_outliers
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
-from clonometer.results.types import Estimate
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument, WorkloadEntry
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import finite_values, quantile_interval
@@ -34,7 +33,7 @@ _NOT_RANKABLE = {
 
 def estimate_cells(
     cells: Iterable[ObservedCell], document: RunDocument, *, described: bool = True
-) -> Iterator[Evidence]:
+) -> Iterator[RunEstimate]:
     """Estimate every quantity of cells at every observed placement.
 
     With ``described`` they say how their samples lie, too, with their warnings: half of the work, which comparisons
@@ -42,9 +41,9 @@ def estimate_cells(
 
     Yields
     ------
-    Evidence
-        In the order of the cells' ``groups``. A group without samples has an estimate of Nones, and in place of
-        its processes a single zero that nobody may use: `Book` is given only those with samples.
+    RunEstimate
+        In the order of the cells' ``groups``. That of a group without samples has Nones, and in place of its
+        processes a single zero that nobody may use: `RunEstimates` is given only those with samples.
     """
     starts = document.started_ns
     blocks = group_by((block.cell, block) for block in document.blocks)
@@ -63,7 +62,7 @@ class _Recorded(NamedTuple):
     clock: ClockEntry
 
 
-def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) -> list[Evidence]:
+def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) -> list[RunEstimate]:
     entry, blocks, starts, clock = recorded
     frequencies_mhz = effective_frequencies_mhz(blocks)
     drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
@@ -85,7 +84,7 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             if group.totals is None:
                 fields["outliers"] = find_outliers(group, causes)
         contains = entry.call_returns_contains if group.quantity.stage == CALL else None
-        estimate = Estimate(
+        estimate = RunEstimate(
             cell=observed.cell,
             workload=observed.workload,
             condition=observed.condition,
@@ -103,12 +102,13 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             clock_skew=observed.clock_skew,
             signed=group.quantity.signed,
             detail=group.quantity.detail,
+            processes=processes,
             **fields,
         )
         if described:
             warnings = estimate_warnings(estimate, group, whole[group.quantity.name], clock, drift)
             estimate = replace(estimate, warnings=warnings)
-        rows.append(Evidence(estimate, processes, group))
+        rows.append(estimate)
     return rows
 
 
@@ -138,7 +138,7 @@ def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
     known = [starts.get(process) for process in group.processes]
     started_ns = None if None in known else np.array([start or 0.0 for start in known])
     if group.totals is not None:
-        return Processes.of(group.totals.medians, started_ns)
+        return replace(Processes.of(group.totals.medians, started_ns), numbers=tuple(group.processes))
     # All blocks are checked at once: one by one that costs more than their medians.
     medians = finite_values(group.block_medians, "block medians")
     edges = [*np.searchsorted(group.block_starts, group.process_starts).tolist(), medians.size]
@@ -146,6 +146,7 @@ def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
         finite_values(group.process_medians, "process values"),
         started_ns,
         tuple(medians[start:stop] for start, stop in pairwise(edges)),
+        tuple(group.processes),
     )
 
 

@@ -43,6 +43,11 @@ class MeasuredQuantity:
         """Nanoseconds in one unit; None where the unit is no time."""
         return _TIME_UNITS.get(self.unit)
 
+    @property
+    def is_time(self) -> bool:
+        """Whether the unit is one of time."""
+        return self.unit in _TIME_UNITS
+
 
 @dataclass(frozen=True)
 class Totals:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from clonometer.results.change import Change
-from clonometer.results.rows.evidence import Evidence
+from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.interval import Interval
 
 _Side = TypeVar("_Side")
 
 
-def no_ratio_of(*rows: Evidence) -> str | None:
+def no_ratio_of(*rows: RunEstimate) -> str | None:
     """Say why rows have no ratio to each other; None where they may have one."""
     if all(row.processes.least > 0 for row in rows):
         return None
@@ -27,13 +27,13 @@ def seed_for(*names: str | None, seed: int = 0) -> int:
     return zlib.crc32(text.encode()) ^ (seed & 0xFFFFFFFF)
 
 
-def seed_of(*rows: Evidence, seed: int = 0) -> int:
+def seed_of(*rows: RunEstimate, seed: int = 0) -> int:
     """The seed of what rows are resampled with: the same rows give the same numbers."""
-    names = [name for row in rows for name in (row.cell, row.estimate.stage, row.estimate.placement)]
+    names = [name for row in rows for name in (row.cell, row.stage, row.placement)]
     return seed_for(*names, seed=seed)
 
 
-def ratio_of(a: Evidence, b: Evidence, *, seed: int = 0, same_run: bool = True) -> Interval:
+def ratio_of(a: RunEstimate, b: RunEstimate, *, seed: int = 0, same_run: bool = True) -> Interval:
     """How many times as much ``a`` is as ``b``, by the medians of their processes, where it is one (`no_ratio_of`).
 
     ``seed`` is that of the run. ``same_run``: processes of both that started near each other are neighbours in time. Of

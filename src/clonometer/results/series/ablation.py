@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clonometer.grouping import group_by
-from clonometer.results.rows.evidence import Book, Changes, Evidence, once_per_book
+from clonometer.results.rows.run_estimates import Changes, RunEstimate, RunEstimates, cached_per_run
 from clonometer.results.series.kinds import pairs_of_kinds
 from clonometer.results.series_types import SIDES, TASK_KIND, AblationRung, AblationSeries
 from clonometer.stats.ladder import Ladder, ladder_of_differences
@@ -22,7 +22,7 @@ class AblationStep:
 
     condition: Changes
     taken: tuple[str, int | str] | None
-    sides: tuple[Evidence, Evidence]
+    sides: tuple[RunEstimate, RunEstimate]
 
 
 @dataclass(frozen=True)
@@ -35,57 +35,57 @@ class AblationEvidence:
     ladder: Ladder
 
 
-@once_per_book
-def ablations_of(book: Book, seed: int) -> tuple[AblationEvidence, ...]:
+@cached_per_run
+def ablations_of(estimates: RunEstimates, seed: int) -> tuple[AblationEvidence, ...]:
     """Find the ablations of a run.
 
     An ablation is the longest row of conditions, one after the other in the plan, that both sides have, of which each
     differs from the one before in one axis that is no number, three axes at least in all.
     """
     ablations = []
-    for workload, quantity, rungs in _chains(book):
+    for workload, quantity, rungs in _chains(estimates):
         sides = [(rung.sides[0].processes, rung.sides[1].processes) for rung in rungs]
         ablations.append(AblationEvidence(workload, quantity, rungs, ladder_of_differences(sides, seed=seed)))
     return tuple(ablations)
 
 
-@once_per_book
-def rung_cells(book: Book) -> frozenset[str]:
+@cached_per_run
+def rung_cells(estimates: RunEstimates) -> frozenset[str]:
     """The cells of the run's ablations: what one of them takes alone is no finding, for they are told together."""
-    return frozenset(side.estimate.cell for _, _, rungs in _chains(book) for rung in rungs for side in rung.sides)
+    return frozenset(side.cell for _, _, rungs in _chains(estimates) for rung in rungs for side in rung.sides)
 
 
-def _chains(book: Book) -> Iterator[tuple[str, str, tuple[AblationStep, ...]]]:
-    both = pairs_of_kinds(row for row in book.rows if not row.estimate.detail)
-    by_quantity = group_by(((pair[0].estimate.workload, pair[0].estimate.quantity), pair) for pair in both)
+def _chains(estimates: RunEstimates) -> Iterator[tuple[str, str, tuple[AblationStep, ...]]]:
+    both = pairs_of_kinds(row for row in estimates.rows if not row.detail)
+    by_quantity = group_by(((pair[0].workload, pair[0].quantity), pair) for pair in both)
     for (workload, quantity), pairs in by_quantity.items():
-        rungs = _longest_chain(book, pairs)
+        rungs = _longest_chain(estimates, pairs)
         # Of nothing, which only a broken file holds, there are no shares.
         sound = all(float(side.processes.values.min()) > 0 for rung in rungs for side in rung.sides)
         if sound and len({rung.taken[0] for rung in rungs if rung.taken}) >= _LEAST_AXES:
             yield workload, quantity, rungs
 
 
-def _longest_chain(book: Book, pairs: list[tuple[Evidence, Evidence]]) -> tuple[AblationStep, ...]:
+def _longest_chain(estimates: RunEstimates, pairs: list[tuple[RunEstimate, RunEstimate]]) -> tuple[AblationStep, ...]:
     best: list[AblationStep] = []
     chain: list[AblationStep] = []
     for sides in pairs:
-        condition = {axis: value for axis, value in sides[0].estimate.condition.items() if axis != TASK_KIND}
-        taken = _only_change(book, chain[-1].condition, condition) if chain else None
+        condition = {axis: value for axis, value in sides[0].condition.items() if axis != TASK_KIND}
+        taken = _only_change(estimates, chain[-1].condition, condition) if chain else None
         chain = [*chain, AblationStep(condition, taken, sides)] if taken else [AblationStep(condition, None, sides)]
         if len(chain) > len(best):
             best = chain
     return tuple(best)
 
 
-def _only_change(book: Book, before: Changes, after: Changes) -> tuple[str, int | str] | None:
+def _only_change(estimates: RunEstimates, before: Changes, after: Changes) -> tuple[str, int | str] | None:
     changed = [axis for axis in after if before.get(axis) != after[axis]]
-    if len(changed) != 1 or book.kind(changed[0]) in _NUMERIC:
+    if len(changed) != 1 or estimates.kind(changed[0]) in _NUMERIC:
         return None
     return changed[0], after[changed[0]]
 
 
-def ablation_series(book: Book, seed: int) -> tuple[AblationSeries, ...]:
+def ablation_series(estimates: RunEstimates, seed: int) -> tuple[AblationSeries, ...]:
     """Every ablation of a run (`ablations_of`), ready to draw and to print."""
     return tuple(
         written_ablation(
@@ -94,14 +94,14 @@ def ablation_series(book: Book, seed: int) -> tuple[AblationSeries, ...]:
             [(_median(rung.sides[0]), _median(rung.sides[1])) for rung in evidence.rungs],
             workload=evidence.workload,
             quantity=evidence.quantity,
-            condition=book.changes(evidence.rungs[0].sides[0].estimate, TASK_KIND),
+            condition=estimates.changes(evidence.rungs[0].sides[0], TASK_KIND),
         )
-        for evidence in ablations_of(book, seed)
+        for evidence in ablations_of(estimates, seed)
     )
 
 
-def _median(row: Evidence) -> float:
-    return row.estimate.median_ns or 0.0
+def _median(row: RunEstimate) -> float:
+    return row.median_ns or 0.0
 
 
 def written_ablation(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from clonometer.families import axis as axis_of
 from clonometer.families import is_launch
 from clonometer.plan.qualifiers import QUALIFIES
-from clonometer.results.rows.evidence import STAGES, Book
+from clonometer.results.rows.groups import ObservedCell
+from clonometer.results.rows.run_estimates import STAGES, RunEstimates
 from clonometer.results.series.all import distinguishable_scans
 from clonometer.results.series.scans import Scan, scans_of, series_of
 from clonometer.results.series_types import EcdfSeries, ScanSeries
@@ -20,22 +21,22 @@ _OF_MEMORY = {name: qualifier.usual for name, qualifier in QUALIFIES.items() if 
 _USUAL = "warm"
 
 
-def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
+def ecdf_series(estimates: RunEstimates, observed: Iterable[ObservedCell]) -> tuple[EcdfSeries, ...]:
     """Distributions of every launch without extra memory: all stages, placements and linkages.
 
     Times are rounded to whole ns and fractions to 5 digits, so that a report stays small.
 
     In the order of the plan; empty where nothing was launched.
     """
+    groups = {(cell.cell, group.quantity.name, group.placement): group for cell in observed for group in cell.groups}
     series = []
-    for row in book.rows:
-        estimate = row.estimate
-        drawn_apart = all(axis_of(name).drawn_apart for name in book.changes(estimate))
+    for estimate in estimates.rows:
+        drawn_apart = all(axis_of(name).drawn_apart for name in estimates.changes(estimate))
         if not is_launch(estimate.family) or not drawn_apart:
             continue
-        if estimate.stage is None or estimate.detail or row.group is None:
+        if estimate.stage is None or estimate.detail:
             continue
-        x, fraction = thin_ecdf(row.group.ordered.round())
+        x, fraction = thin_ecdf(groups[estimate.name].ordered.round())
         series.append(
             EcdfSeries(
                 cell=estimate.cell,
@@ -51,7 +52,7 @@ def ecdf_series(book: Book) -> tuple[EcdfSeries, ...]:
     return tuple(series)
 
 
-def scan_series(book: Book) -> tuple[ScanSeries, ...]:
+def scan_series(estimates: RunEstimates) -> tuple[ScanSeries, ...]:
     """Every quantity against every numeric axis that the run scans, ready to plot.
 
     Launches against the parent's memory first, by workload and stage; then the others in the order of the plan, but
@@ -59,26 +60,26 @@ def scan_series(book: Book) -> tuple[ScanSeries, ...]:
     phases. A series has at least two values of its axis.
     """
     memory, others = [], []
-    distinguishable = distinguishable_scans(book)
-    for scan in scans_of(book):
-        first = scan.points[0].estimate
+    distinguishable = distinguishable_scans(estimates)
+    for scan in scans_of(estimates):
+        first = scan.points[0]
         if id(scan) in distinguishable:
             continue
-        if book.about(first.workload).phases:
-            others += [] if first.detail else [replace(series_of(book, scan), phase=True)]
+        if estimates.about(first.workload).phases:
+            others += [] if first.detail else [replace(series_of(estimates, scan), phase=True)]
         elif scan.axis == _MEMORY and first.stage in STAGES and set(scan.condition) <= set(_OF_MEMORY):
-            memory.append(_memory_series(book, scan))
+            memory.append(_memory_series(estimates, scan))
         else:
-            others.append(series_of(book, scan))
+            others.append(series_of(estimates, scan))
     return (*_usual_temperature(memory), *others)
 
 
-def _memory_series(book: Book, scan: Scan) -> ScanSeries:
+def _memory_series(estimates: RunEstimates, scan: Scan) -> ScanSeries:
     """Launches against the parent's memory: each kind and state of its pages is a line, the usual ones too."""
     # The first point may have no memory, which is of no kind.
-    last = scan.points[-1].estimate.condition
+    last = scan.points[-1].condition
     kinds = {axis: last.get(axis, default) for axis, default in _OF_MEMORY.items()}
-    return replace(series_of(book, scan), condition=kinds)
+    return replace(series_of(estimates, scan), condition=kinds)
 
 
 def _usual_temperature(series: Sequence[ScanSeries]) -> list[ScanSeries]:

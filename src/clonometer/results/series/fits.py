@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clonometer.families import family
 from clonometer.families.types import CurveShape
-from clonometer.results.rows.evidence import Book, once_per_book
+from clonometer.results.rows.run_estimates import RunEstimates, cached_per_run
 from clonometer.results.series.scans import Scan, said_condition, scans_of
 from clonometer.results.series_types import FitSeries
 from clonometer.stats.polynomial import Polynomial, polynomial_through_medians
@@ -35,37 +35,37 @@ class Fit:
 
 def curve_of(scan: Scan) -> CurveShape | None:
     """The shape that a scan is known by its family to have; None for others, and for what is a mere detail."""
-    first = scan.points[0].estimate
+    first = scan.points[0]
     return None if first.detail else family(first.family).curves.get(scan.axis)
 
 
-@once_per_book
-def fits_of(book: Book, seed: int) -> tuple[Fit, ...]:
+@cached_per_run
+def fits_of(estimates: RunEstimates, seed: int) -> tuple[Fit, ...]:
     """Fit every scan whose shape is known (`curve_of`), in the order of the plan.
 
     A scan with too few points for its shape has none, nor has a quantity that is a mere detail.
     """
     fits = []
-    for scan in scans_of(book):
+    for scan in scans_of(estimates):
         shape = curve_of(scan)
         if shape is None:
             continue
-        least = (book.cpus or 1) + 1 if shape.beyond_cpus else 0
-        points = [point for point in scan.points if int(point.estimate.condition[scan.axis]) >= least]
+        least = (estimates.cpus or 1) + 1 if shape.beyond_cpus else 0
+        points = [point for point in scan.points if int(point.condition[scan.axis]) >= least]
         if len(points) < shape.degree + 1 + _SPARE_POINTS:
             continue
-        x = tuple(int(point.estimate.condition[scan.axis]) for point in points)
+        x = tuple(int(point.condition[scan.axis]) for point in points)
         values = [point.processes.values for point in points]
         fitted = polynomial_through_medians(x, values, shape.degree, seed=seed)
         fits.append(Fit(scan, fitted, x, sum(group.size for group in values)))
     return tuple(fits)
 
 
-def fit_series(book: Book, seed: int) -> tuple[FitSeries, ...]:
+def fit_series(estimates: RunEstimates, seed: int) -> tuple[FitSeries, ...]:
     """Every fit of a run (`fits_of`), ready to draw and to print."""
     fits = []
-    for fit in fits_of(book, seed):
-        first = fit.scan.points[0].estimate
+    for fit in fits_of(estimates, seed):
+        first = fit.scan.points[0]
         x, y_ns = fit.curve()
         fits.append(
             FitSeries(

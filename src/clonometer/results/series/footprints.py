@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.families import workload_words
-from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
 from clonometer.results.series_types import FootprintBar
 from clonometer.words import axis_words
 
@@ -23,28 +23,28 @@ KERNEL_PARTS = {
 class Footprint:
     """What one task holds in one cell: the whole, the kernel's share with its parts by name, and its own pages."""
 
-    whole: Evidence | None
-    kernel: Evidence | None
-    user: Evidence | None
-    kernel_parts: Mapping[str, Evidence]
+    whole: RunEstimate | None
+    kernel: RunEstimate | None
+    user: RunEstimate | None
+    kernel_parts: Mapping[str, RunEstimate]
 
 
-@once_per_book
-def footprints_of(book: Book) -> tuple[Footprint, ...]:
+@cached_per_run
+def footprints_of(estimates: RunEstimates) -> tuple[Footprint, ...]:
     """Gather what tasks hold, for each cell that measured it, in the order of the plan."""
-    cells = [cell for cell, rows in book.cells.items() if any(quantity in (WHOLE, KERNEL) for quantity, _ in rows)]
+    cells = [cell for cell, rows in estimates.cells.items() if any(quantity in (WHOLE, KERNEL) for quantity, _ in rows)]
     return tuple(
         Footprint(
-            whole=book.find(cell, WHOLE),
-            kernel=book.find(cell, KERNEL),
-            user=book.find(cell, USER),
-            kernel_parts={words: part for key, words in KERNEL_PARTS.items() if (part := book.find(cell, key))},
+            whole=estimates.find(cell, WHOLE),
+            kernel=estimates.find(cell, KERNEL),
+            user=estimates.find(cell, USER),
+            kernel_parts={words: part for key, words in KERNEL_PARTS.items() if (part := estimates.find(cell, key))},
         )
         for cell in cells
     )
 
 
-def footprint_bars(book: Book) -> tuple[FootprintBar, ...]:
+def footprint_bars(estimates: RunEstimates) -> tuple[FootprintBar, ...]:
     """Take the memory of each task apart, a bar for each workload and condition that was measured.
 
     The kernel's memory is that of its parts where the account tells them, and what remains of it; a part below zero
@@ -52,28 +52,30 @@ def footprint_bars(book: Book) -> tuple[FootprintBar, ...]:
 
     In the order of the plan; empty where no footprint was measured.
     """
-    return tuple(_bar(book, footprint, footprint.kernel) for footprint in footprints_of(book) if footprint.kernel)
+    return tuple(
+        _bar(estimates, footprint, footprint.kernel) for footprint in footprints_of(estimates) if footprint.kernel
+    )
 
 
-def _bar(book: Book, footprint: Footprint, kernel: Evidence) -> FootprintBar:
+def _bar(estimates: RunEstimates, footprint: Footprint, kernel: RunEstimate) -> FootprintBar:
     parts = {words: _bytes(part) for words, part in footprint.kernel_parts.items()}
-    parts["other kernel memory" if parts else "kernel"] = max((kernel.estimate.value or 0.0) - sum(parts.values()), 0.0)
+    parts["other kernel memory" if parts else "kernel"] = max((kernel.value or 0.0) - sum(parts.values()), 0.0)
     if footprint.user is not None:
         parts["own pages"] = _bytes(footprint.user)
-    return FootprintBar(_label(book, kernel), {name: size for name, size in parts.items() if size > 0})
+    return FootprintBar(_label(estimates, kernel), {name: size for name, size in parts.items() if size > 0})
 
 
-def _bytes(row: Evidence) -> float:
-    return max(row.estimate.value or 0.0, 0.0)
+def _bytes(row: RunEstimate) -> float:
+    return max(row.value or 0.0, 0.0)
 
 
-def _label(book: Book, row: Evidence) -> str:
-    changes = book.changes(row.estimate)
-    words = [workload_words(row.estimate.workload).thing or row.estimate.workload]
-    count = int(row.estimate.condition.get("tasks", 0))
+def _label(estimates: RunEstimates, row: RunEstimate) -> str:
+    changes = estimates.changes(row)
+    words = [workload_words(row.workload).thing or row.workload]
+    count = int(row.condition.get("tasks", 0))
     words += [f"{count:,} at once"] if "tasks" in changes else []
     words += [axis_words(axis, value) for axis, value in changes.items() if axis != "tasks"]
     return ", ".join(words)
 
 
-SERIES = {"footprints": lambda book, _: footprint_bars(book)}
+SERIES = {"footprints": lambda estimates, _: footprint_bars(estimates)}

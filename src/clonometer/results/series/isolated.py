@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
 from clonometer.results.series_types import IsolationRow
 
 FAMILY = "isolate"
@@ -24,7 +24,7 @@ class FaultOutcome:
     arrangement: str
     cell: str
     siblings: int
-    times: dict[str, Evidence]
+    times: dict[str, RunEstimate]
     counts: dict[str, float | None]
 
     def count(self, quantity: str) -> int:
@@ -32,24 +32,24 @@ class FaultOutcome:
         return int(self.counts.get(quantity) or 0)
 
 
-@once_per_book
-def incidents_of(book: Book) -> tuple[FaultOutcome, ...]:
+@cached_per_run
+def incidents_of(estimates: RunEstimates) -> tuple[FaultOutcome, ...]:
     """Gather what was measured of failing workers under the usual number of siblings.
 
     By fault in the order of the plan, and by arrangement in that of `ARRANGEMENTS`; empty where none was measured.
     """
     incidents = []
-    for cell, rows in book.cells.items():
-        known = {row.estimate.quantity: row for row in rows.values()}
-        estimate = next(iter(known.values())).estimate
-        if estimate.family == FAMILY and set(book.changes(estimate)) <= _VARIED:
+    for cell, rows in estimates.cells.items():
+        known = {row.quantity: row for row in rows.values()}
+        estimate = next(iter(known.values()))
+        if estimate.family == FAMILY and set(estimates.changes(estimate)) <= _VARIED:
             incident = FaultOutcome(
                 fault=str(estimate.condition["fault"]),
                 arrangement=str(estimate.condition.get("task_kind", ARRANGEMENTS[-1])),
                 cell=cell,
                 siblings=int(estimate.condition.get("siblings", _USUAL_SIBLINGS)),
                 times={name: known[name] for name in TIMES if name in known},
-                counts={name: known[name].estimate.value for name in COUNTS if name in known},
+                counts={name: known[name].value for name in COUNTS if name in known},
             )
             incidents.append(incident)
     faults = list(dict.fromkeys(incident.fault for incident in incidents))
@@ -60,7 +60,7 @@ def incidents_of(book: Book) -> tuple[FaultOutcome, ...]:
     return tuple(sorted(incidents, key=place))
 
 
-def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
+def isolation_rows(estimates: RunEstimates) -> tuple[IsolationRow, ...]:
     """Every incident of a run (`incidents_of`), ready to draw."""
     return tuple(
         IsolationRow(
@@ -72,13 +72,13 @@ def isolation_rows(book: Book) -> tuple[IsolationRow, ...]:
             parent_alive=bool(incident.count("parent_alive")),
             signal=incident.count("ended_by_signal"),
             times_ns={
-                name: incident.times[quantity].estimate.median_with_ends
+                name: incident.times[quantity].median_with_ends
                 for quantity, name in TIMES.items()
                 if quantity in incident.times
             },
         )
-        for incident in incidents_of(book)
+        for incident in incidents_of(estimates)
     )
 
 
-SERIES = {"isolation": lambda book, _: isolation_rows(book)}
+SERIES = {"isolation": lambda estimates, _: isolation_rows(estimates)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.rows.evidence import Book, Evidence, once_per_book
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
 from clonometer.results.series_types import TASK_KIND, ScanSeries
 
 _NUMERIC = ("bytes", "count")
@@ -23,11 +23,11 @@ class Scan:
 
     axis: str
     condition: Mapping[str, int | str]
-    points: tuple[Evidence, ...]
+    points: tuple[RunEstimate, ...]
 
 
-@once_per_book
-def scans_of(book: Book) -> tuple[Scan, ...]:
+@cached_per_run
+def scans_of(estimates: RunEstimates) -> tuple[Scan, ...]:
     """Find every scan of a run, in the order of the plan.
 
     Where tasks were free to run anywhere, each observed placement is a scan of its own; else the one with most
@@ -37,25 +37,24 @@ def scans_of(book: Book) -> tuple[Scan, ...]:
     Empty where no numeric axis has two values.
     """
     axes = dict.fromkeys(
-        axis for row in book.rows for axis in book.changes(row.estimate) if book.kind(axis) in _NUMERIC
+        axis for row in estimates.rows for axis in estimates.changes(row) if estimates.kind(axis) in _NUMERIC
     )
-    return tuple(scan for axis in axes for scan in _scans_along(book, axis))
+    return tuple(scan for axis in axes for scan in _scans_along(estimates, axis))
 
 
-def _scans_along(book: Book, axis: str) -> list[Scan]:
-    groups: dict[ScanKey, dict[int, Evidence]] = {}
+def _scans_along(estimates: RunEstimates, axis: str) -> list[Scan]:
+    groups: dict[ScanKey, dict[int, RunEstimate]] = {}
     changes_of: dict[ScanKey, dict[str, int | str]] = {}
-    for row in book.rows:
-        estimate = row.estimate
-        if axis not in estimate.condition:
+    for row in estimates.rows:
+        if axis not in row.condition:
             continue
-        others = book.changes(estimate, axis)
-        where = estimate.temperature, estimate.free_placement
-        key: ScanKey = (estimate.workload, estimate.quantity, *where, tuple(others.items()))
+        others = estimates.changes(row, axis)
+        where = row.temperature, row.free_placement
+        key: ScanKey = (row.workload, row.quantity, *where, tuple(others.items()))
         changes_of[key] = others
         points = groups.setdefault(key, {})
-        x = int(estimate.condition[axis])
-        if x not in points or points[x].estimate.n_samples < estimate.n_samples:
+        x = int(row.condition[axis])
+        if x not in points or points[x].n_samples < row.n_samples:
             points[x] = row
     for key, points in groups.items():
         _borrow_zero(groups, key, points, changes_of[key], axis)
@@ -67,9 +66,9 @@ def _scans_along(book: Book, axis: str) -> list[Scan]:
 
 
 def _borrow_zero(
-    groups: Mapping[ScanKey, dict[int, Evidence]],
+    groups: Mapping[ScanKey, dict[int, RunEstimate]],
     key: ScanKey,
-    points: dict[int, Evidence],
+    points: dict[int, RunEstimate],
     others: Mapping[str, int | str],
     axis: str,
 ) -> None:
@@ -86,21 +85,21 @@ def _borrow_zero(
 
 def said_condition(scan: Scan) -> dict[str, int | str]:
     """What to say of a scan: what is off its default, and of what kind its tasks are, since that is compared."""
-    first = scan.points[0].estimate
+    first = scan.points[0]
     kind = {name: first.condition[name] for name in (TASK_KIND,) if name in first.condition}
     return {**kind, **scan.condition}
 
 
-def series_of(book: Book, scan: Scan) -> ScanSeries:
+def series_of(estimates: RunEstimates, scan: Scan) -> ScanSeries:
     """A scan ready to plot."""
-    rows = [point.estimate for point in scan.points]
+    rows = scan.points
     first = rows[0]
     medians, lows, highs = zip(*(row.median_with_ends for row in rows), strict=True)
     return ScanSeries(
         workload=first.workload,
         family=first.family,
         axis=scan.axis,
-        axis_kind=book.kind(scan.axis) or "count",
+        axis_kind=estimates.kind(scan.axis) or "count",
         stage=first.stage,
         quantity=first.quantity,
         temperature=first.temperature,

@@ -1,14 +1,14 @@
-"""Estimates together with the process values that they rest on, and the ways to look them up."""
+"""Estimates that have the process medians that they rest on, and the ways to look them up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from clonometer.grouping import group_by
-from clonometer.results.rows.groups import SampleGroup
+from clonometer.records import Mark
 from clonometer.results.types import Estimate
 from clonometer.run_document import RunDocument, WorkloadEntry
 from clonometer.stats.bootstrap import Processes
@@ -26,47 +26,39 @@ Changes = dict[str, int | str]
 _UNKNOWN = WorkloadEntry(id="", family="", summary="", temperatures=(), quantities=())
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """One row of a run, with at least one sample.
+@dataclass(frozen=True, kw_only=True)
+class RunEstimate(Estimate):
+    """An estimate of a run that can be compared with others: with the process medians that it rests on.
 
-    Attributes
-    ----------
-    estimate
-        What it says.
-    processes
-        Its process medians in ns, or in its unit where that is no time.
-    group
-        Its samples; None where nobody needs them any more.
+    ``processes`` has them in ns, or in its unit if that is no time. Without a sample it has a single zero.
     """
 
-    estimate: Estimate
-    processes: Processes
-    group: SampleGroup | None = None
+    # Two estimates are equal if what they say is: arrays have no one answer to that.
+    processes: Annotated[Processes, Mark.UNWRITTEN] = field(compare=False, repr=False)
 
     @property
-    def cell(self) -> str:
-        """The cell that it belongs to."""
-        return self.estimate.cell
+    def process_medians(self) -> Sequence[float]:
+        """The median of each process, in the order of ``processes``; empty without a sample."""
+        return tuple(self.processes.values.tolist()) if self.n_samples else ()
 
     @property
     def key(self) -> RowKey:
         """What tells the rows of one cell apart: quantity and observed placement."""
-        return (self.estimate.quantity, self.estimate.placement)
+        return (self.quantity, self.placement)
 
     @property
     def is_time(self) -> bool:
         """Whether its unit is one of time."""
-        return self.estimate.value is None
+        return self.value is None
 
 
-class Book:
-    """All evidence of a run, in the order of the plan.
+class RunEstimates:
+    """All estimates of a run, in the order of the plan.
 
     The document is None where nobody asks for conditions or the catalogue.
     """
 
-    def __init__(self, rows: Iterable[Evidence], document: RunDocument | None = None, name: str = "") -> None:
+    def __init__(self, rows: Iterable[RunEstimate], document: RunDocument | None = None, name: str = "") -> None:
         self.all_rows = tuple(rows)
         self.name = name
         self.computed: dict[tuple[object, ...], Any] = {}
@@ -80,9 +72,9 @@ class Book:
         self._bases = {entry.step_from for entry in workloads} - {None}
         self._changes: dict[str, Changes] = {}
 
-    def with_rows(self, rows: Iterable[Evidence], name: str | None = None) -> Book:
+    def with_rows(self, rows: Iterable[RunEstimate], name: str | None = None) -> RunEstimates:
         """The same run with other rows, and maybe another name."""
-        return Book(rows, self._document, self.name if name is None else name)
+        return RunEstimates(rows, self._document, self.name if name is None else name)
 
     @property
     def document(self) -> RunDocument:
@@ -97,22 +89,22 @@ class Book:
         return self._document is not None and self._document.sides is not None
 
     @cached_property
-    def rows(self) -> tuple[Evidence, ...]:
+    def rows(self) -> tuple[RunEstimate, ...]:
         """The rows whose unit is one of time."""
         return tuple(row for row in self.all_rows if row.is_time)
 
-    def rows_of(self, workload: str) -> Sequence[Evidence]:
+    def rows_of(self, workload: str) -> Sequence[RunEstimate]:
         """Those of them that belong to a workload."""
         return self._by_workload.get(workload, ())
 
     @cached_property
-    def _by_workload(self) -> Mapping[str, Sequence[Evidence]]:
-        return group_by((row.estimate.workload, row) for row in self.rows)
+    def _by_workload(self) -> Mapping[str, Sequence[RunEstimate]]:
+        return group_by((row.workload, row) for row in self.rows)
 
     @cached_property
-    def cells(self) -> Mapping[str, Mapping[RowKey, Evidence]]:
+    def cells(self) -> Mapping[str, Mapping[RowKey, RunEstimate]]:
         """All rows by cell, then by quantity and observed placement."""
-        cells: dict[str, dict[RowKey, Evidence]] = {}
+        cells: dict[str, dict[RowKey, RunEstimate]] = {}
         for row in self.all_rows:
             cells.setdefault(row.cell, {})[row.key] = row
         return cells
@@ -124,12 +116,12 @@ class Book:
         counts = [host.get(key) for key in ("cpu.allowed", "cpu.online")]
         return min((count for count in counts if isinstance(count, int) and count > 0), default=None)
 
-    def placements(self, cell: str, quantity: str) -> dict[str | None, Evidence]:
+    def placements(self, cell: str, quantity: str) -> dict[str | None, RunEstimate]:
         """The rows of one quantity of a cell, by observed placement."""
         rows = self.cells.get(cell, {})
         return {placement: row for (name, placement), row in rows.items() if name == quantity}
 
-    def find(self, cell: str, quantity: str) -> Evidence | None:
+    def find(self, cell: str, quantity: str) -> RunEstimate | None:
         """The row of a quantity of a cell at the placement that has most samples; None where there is none."""
         return _most_samples(self.placements(cell, quantity).values())
 
@@ -171,7 +163,7 @@ class Book:
         temperature: str | None,
         stage: str | None,
         quantity: str | None = None,
-    ) -> list[Evidence]:
+    ) -> list[RunEstimate]:
         """All rows of one workload under one condition: one for each observed placement.
 
         ``quantity`` tells those apart that are no stage of a launch; None takes any.
@@ -180,14 +172,13 @@ class Book:
         return [
             row
             for row in self._by_stage.get((workload, temperature, stage), ())
-            if quantity in (None, row.estimate.quantity) and self._kept_changes(row.estimate) == wanted
+            if quantity in (None, row.quantity) and self._kept_changes(row) == wanted
         ]
 
     @cached_property
-    def _by_stage(self) -> Mapping[tuple[str, str | None, str | None], Sequence[Evidence]]:
+    def _by_stage(self) -> Mapping[tuple[str, str | None, str | None], Sequence[RunEstimate]]:
         """Times by workload, temperature and stage: what `select` is asked for hundreds of times."""
-        every = ((row.estimate, row) for row in self.rows)
-        return group_by(((about.workload, about.temperature, about.stage), row) for about, row in every)
+        return group_by(((row.workload, row.temperature, row.stage), row) for row in self.rows)
 
     def main(
         self,
@@ -196,7 +187,7 @@ class Book:
         temperature: str | None,
         stage: str | None,
         quantity: str | None = None,
-    ) -> Evidence | None:
+    ) -> RunEstimate | None:
         """The row of a condition that has most samples: pinned conditions have but one that counts."""
         return _most_samples(self.select(workload, changes, temperature, stage, quantity))
 
@@ -206,30 +197,30 @@ class Book:
             return []
         # By their items: a mapping cannot be looked up.
         first, *others = (
-            dict.fromkeys(tuple(self._kept_changes(row.estimate).items()) for row in self.rows_of(workload))
+            dict.fromkeys(tuple(self._kept_changes(row).items()) for row in self.rows_of(workload))
             for workload in workloads
         )
         return [dict(changes) for changes in first if all(changes in other for other in others)]
 
 
-def _most_samples(rows: Iterable[Evidence]) -> Evidence | None:
-    return max(rows, key=lambda row: row.estimate.n_samples, default=None)
+def _most_samples(rows: Iterable[RunEstimate]) -> RunEstimate | None:
+    return max(rows, key=lambda row: row.n_samples, default=None)
 
 
-def once_per_book(
-    function: Callable[Concatenate[Book, _Asked], _Answer],
-) -> Callable[Concatenate[Book, _Asked], _Answer]:
-    """Keep what a function says of a book: findings, tables and figures ask for the same scans, fits and ladders.
+def cached_per_run(
+    function: Callable[Concatenate[RunEstimates, _Asked], _Answer],
+) -> Callable[Concatenate[RunEstimates, _Asked], _Answer]:
+    """Compute once what a function says of a run: findings, tables and figures ask for the same scans, fits, ladders.
 
-    The arguments beside the book must be hashable, the answer must not be changed by whoever gets it.
+    The arguments beside the estimates must be hashable, the answer must not be changed by whoever gets it.
     """
 
     @wraps(function)
-    def kept(book: Book, /, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
+    def kept(estimates: RunEstimates, /, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
         key = (function, args, tuple(sorted(kwargs.items())))
-        if key not in book.computed:
-            book.computed[key] = function(book, *args, **kwargs)
-        answer: _Answer = book.computed[key]
+        if key not in estimates.computed:
+            estimates.computed[key] = function(estimates, *args, **kwargs)
+        answer: _Answer = estimates.computed[key]
         return answer
 
     return kept
