@@ -150,7 +150,9 @@ def test_what_a_runtime_said_is_the_place() -> None:
     assert (known.created, unknown.created) == (1, 1)
     answer = census_to_json(spoken, ["x"], None)
     jsonschema.validate(answer, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text()))
-    assert "not known of python3: only of Python and Node.js, where" in " ".join(render_census(spoken, "x").split())
+    assert "not known of python3: only of Python, Node.js and Ruby, where" in " ".join(
+        render_census(spoken, "x").split()
+    )
 
 
 def test_launches_of_one_line_with_other_options_are_other_sites() -> None:

@@ -21,11 +21,15 @@ _FOLDER = Path(__file__).parent
 VARIABLE = "CLONOMETER_CALLS"
 #: Every user may add to the file, whom the program may become, and nobody else may read it or list its folder.
 _FOLDER_MODE, _FILE_MODE = 0o711, 0o622
-_NODE = _FOLDER / "node" / "calls.cjs"
+#: Files that a runtime loads as it starts: the variable that has its options, and the option.
+_LOADED = (
+    ("NODE_OPTIONS", "--require=", _FOLDER / "node" / "calls.cjs"),
+    ("RUBYOPT", "-r", _FOLDER / "ruby" / "calls.rb"),
+)
 
 
-def _every_node_finds(path: Path) -> bool:
-    """Whether every user may read a file: a Node.js that does not find what it must require does not start."""
+def _is_always_readable(path: Path) -> bool:
+    """Whether every user may read a file: a runtime that does not find what it must load does not start."""
     if re.search(r"[\s\"'\\\\]", str(path)):
         return False
     others = [parent.stat().st_mode & stat.S_IXOTH for parent in path.parents]
@@ -46,9 +50,10 @@ class Hooks:
             return dict(given)
         folders = [str(_FOLDER / "python"), *filter(None, [given.get("PYTHONPATH")])]
         hooked = {**given, VARIABLE: str(self._path), "PYTHONPATH": os.pathsep.join(folders)}
-        if _every_node_finds(_NODE):
-            # The last --require comes last: what the program requires itself is not disturbed.
-            hooked["NODE_OPTIONS"] = f"{given.get('NODE_OPTIONS', '')} --require={_NODE}".strip()
+        for variable, option, file in _LOADED:
+            if _is_always_readable(file):
+                # What comes last is loaded last: what the program loads itself is not disturbed.
+                hooked[variable] = f"{given.get(variable, '')} {option}{file}".strip()
         return hooked
 
     def read(self) -> Iterator[str]:

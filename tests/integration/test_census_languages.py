@@ -1,0 +1,112 @@
+"""Lines of programs in many languages: each is named, the program notices nothing, and without hooks none is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.integration.census import run
+
+pytestmark = pytest.mark.real
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A program: each line that makes a task ends with a comment of the API that is expected to be named there."""
+
+    program: str
+    suffix: str
+    source: str
+    comment: str = "# "
+    status: int = 0
+
+    def expected(self) -> dict[int, str]:
+        marked = (line.rpartition(f"  {self.comment}") for line in self.source.splitlines())
+        return {number: api for number, (line, _, api) in enumerate(marked, 1) if line}
+
+
+RUBY = """\
+require 'open3'
+def plain
+  system('exit 3')  # Kernel.system
+  p $?.exitstatus
+end
+def shell
+  p `echo of the shell`  # Kernel.`
+end
+plain
+shell
+Thread.new { p 5 }.join  # Thread.new
+Process.wait(fork { exit!(4) })  # Process.fork
+p $?.exitstatus
+p Open3.capture2('cat', stdin_data: 'through cat')[0]  # open3.capture2
+IO.popen(%w[echo popen]) { |stream| p stream.read }  # IO.popen
+Process.wait(spawn({ 'A' => '1' }, 'echo $A', out: :err))  # Kernel.spawn
+begin
+  spawn('./no/such')  # Kernel.spawn
+rescue SystemCallError => error
+  puts error.backtrace, error.message
+end
+p $stdout.fileno, IO.sysopen('/dev/null')
+Process.wait(fork { raise 'in a child' })  # Process.fork
+system('./no/such', exception: true)  # Kernel.system
+"""
+PROGRAMS = {"ruby": Planted("ruby", ".rb", RUBY, status=1)}
+
+
+def planted(name: str, tmp_path: Path) -> tuple[Planted, list[str]]:
+    program = PROGRAMS[name]
+    path = shutil.which(program.program)
+    if path is None:
+        pytest.skip(f"{program.program} is not installed")
+    script = tmp_path / f"planted{program.suffix}"
+    script.write_text(program.source)
+    return program, [str(Path(path).resolve()), str(script)]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_line_that_makes_a_task_is_named(seen_by: str, name: str, tmp_path: Path) -> None:
+    program, command = planted(name, tmp_path)
+    ended = run("--how", seen_by, "--json", "--", *command)
+    assert ended.returncode == program.status, ended.stderr
+    answer = json.loads(ended.stdout)
+    spoken = [site for site in answer["sites"] if site["language"] is not None]
+    assert {site["where"]["line"]: site["api"] for site in spoken} == program.expected()
+    assert {site["where"]["file"] for site in spoken} == {command[-1]}
+    assert {site["language"]["runtime"] for site in spoken} == {name}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_writes_and_ends_as_without_a_census(name: str, tmp_path: Path) -> None:
+    program, command = planted(name, tmp_path)
+    bare = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert bare.returncode == program.status, bare.stderr
+    seen = run("--no-advice", "--out", str(tmp_path / "census.json"), "--", *command)
+    assert seen.returncode == bare.returncode
+    assert seen.stdout.startswith(bare.stdout)
+    assert seen.stderr == bare.stderr
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_without_hooks_no_line_is_named(name: str, tmp_path: Path) -> None:
+    _, command = planted(name, tmp_path)
+    answer = json.loads(run("--no-hooks", "--json", "--", *command).stdout)
+    assert answer["tasks_created"] > 0
+    assert [site["language"] for site in answer["sites"] if site["language"] is not None] == []
+
+
+def test_ruby_keeps_the_options_that_it_had(tmp_path: Path) -> None:
+    if shutil.which("ruby") is None:
+        pytest.skip("ruby is not installed")
+    (tmp_path / "theirs.rb").write_text("$theirs = 'was required'\n")
+    environment = {**os.environ, "RUBYOPT": f"-w -r{tmp_path}/theirs.rb"}
+    source = "p $theirs, $VERBOSE, $LOADED_FEATURES.grep(/theirs/).size"
+    bare = subprocess.run(["ruby", "-e", source], capture_output=True, text=True, env=environment, check=True)
+    seen = run("--json", "--", "ruby", "-e", source, env=environment)
+    assert "was required" in bare.stdout
+    assert seen.stderr == bare.stdout
