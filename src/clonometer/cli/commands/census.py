@@ -52,7 +52,7 @@ _EXAMPLES = examples(
     default=True,
     help="Say which lines create tasks, with which options.",
 )
-@click.option("--hooks/--no-hooks", default=True, help="Let Python, Node.js and Ruby say their lines.")
+@click.option("--hooks/--no-hooks", default=True, help="Let interpreters say their lines.")
 @click.option("--debuginfod", is_flag=True, help="Get debug data from DEBUGINFOD_URLS.")
 @click.option("--wide", is_flag=True, help="Show every creator and call site.")
 @click.option(
