@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tests.fakes.documents import made_document
 
 from bench.harness import Line, say
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.advice import advice
 from clonometer.results.noise.noise import rate_interval
@@ -105,9 +105,9 @@ def report(random: Generator, machine: Machine) -> tuple[Finding, ...]:
         for stage in STAGES:
             logs = shared + 0.6 * _scattered(random, machine)
             rows.append(_row(workload, changes, stage, Processes(level * np.exp(logs), starts)))
-    comparer = Comparer(RunEstimates(rows, _DOCUMENT), seed=1)
-    findings = find_all(comparer)
-    return (*findings, *comparer.corrected(lambda: advice(comparer)))
+    tests = PairwiseTests(RunEstimates(rows, _DOCUMENT), seed=1)
+    findings = find_all(tests)
+    return (*findings, *tests.with_correction(lambda: advice(tests)))
 
 
 def _wandering(random: Generator, turns: int) -> Floats:

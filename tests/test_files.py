@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from clonometer.errors import InputError, OutputError
-from clonometer.files import NewFile, claim, reading_unclaimed, refuse_if_claimed, take_away, writing
+from clonometer.files import NewFile, reading_unreserved, refuse_if_reserved, reserve, take_away, writing
 
 
 def test_appears_whole_with_the_mode_that_the_umask_gives(tmp_path: Path) -> None:
@@ -82,33 +82,33 @@ def test_neither_a_link_that_waits_nor_one_at_the_name_is_followed(
     assert victim.read_text() == "precious"
 
 
-def test_a_claimed_file_is_neither_taken_nor_read_until_it_is_closed(tmp_path: Path) -> None:
+def test_a_reserved_file_is_neither_taken_nor_read_until_it_is_closed(tmp_path: Path) -> None:
     path, aside = tmp_path / "a", tmp_path / "b"
-    descriptor = claim(path)
+    descriptor = reserve(path)
     aside.touch()
     for refused in (
-        lambda: claim(path),
-        lambda: claim(path, replace=True),
+        lambda: reserve(path),
+        lambda: reserve(path, replace=True),
         lambda: take_away(path),
         lambda: take_away(path, aside),
         # Not what would be replaced either.
         lambda: take_away(aside, path),
-        lambda: refuse_if_claimed(path),
+        lambda: refuse_if_reserved(path),
     ):
         with pytest.raises(OutputError, match="another run"):
             refused()
-    with pytest.raises(InputError, match="still measuring"), reading_unclaimed(path):
+    with pytest.raises(InputError, match="still measuring"), reading_unreserved(path):
         pass
     os.close(descriptor)
-    refuse_if_claimed(path)
-    with reading_unclaimed(path), pytest.raises(OutputError, match="another run"):
-        claim(path, replace=True)
-    os.close(claim(path, aside=aside))
+    refuse_if_reserved(path)
+    with reading_unreserved(path), pytest.raises(OutputError, match="another run"):
+        reserve(path, replace=True)
+    os.close(reserve(path, aside=aside))
     assert take_away(path)
     assert not take_away(path)
 
 
-def test_of_many_that_claim_one_name_at_once_one_gets_it(tmp_path: Path) -> None:
+def test_of_many_that_reserve_one_name_at_once_one_gets_it(tmp_path: Path) -> None:
     """Each removes what it takes for the leftover of a killed run: never the file of another that has just begun."""
     path, won, lost = tmp_path / "a", [], []
     gate = threading.Barrier(8)
@@ -116,7 +116,7 @@ def test_of_many_that_claim_one_name_at_once_one_gets_it(tmp_path: Path) -> None
     def try_it() -> None:
         gate.wait()
         try:
-            won.append(claim(path, replace=True))
+            won.append(reserve(path, replace=True))
         except OutputError:
             lost.append(1)
 
@@ -140,7 +140,7 @@ def test_where_there_are_no_locks_runs_go_on(tmp_path: Path, monkeypatch: pytest
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    os.close(claim(tmp_path / "a"))
+    os.close(reserve(tmp_path / "a"))
     assert take_away(tmp_path / "a")
 
 
@@ -155,6 +155,6 @@ def test_a_file_taken_away_before_it_was_locked_is_made_again(tmp_path: Path, mo
         lock(descriptor, kind)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    descriptor = claim(path)
+    descriptor = reserve(path)
     assert os.path.samestat(os.fstat(descriptor), path.stat())
     os.close(descriptor)

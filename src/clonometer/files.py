@@ -107,7 +107,7 @@ def _make_new(name: str, flags: int) -> int:
     return os.open(name, _NEW, _MODE)
 
 
-def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:
+def reserve(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:
     """Make a file that grows while others may look at it, and lock it for as long as it is open.
 
     What has the name is removed with ``replace``, a link itself and not its target, or renamed to ``aside`` instead.
@@ -116,7 +116,7 @@ def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> in
     Raises
     ------
     OutputError
-        If another process has claimed it: nothing of that one's is touched.
+        If another process has reserved it: nothing of that one's is touched.
     FileExistsError
         If there is a file and neither ``replace`` nor ``aside`` is set.
     OSError
@@ -127,7 +127,7 @@ def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> in
             descriptor = os.open(path, _NEW, _MODE)
         except FileExistsError:
             if not replace and aside is None:
-                refuse_if_claimed(path)
+                refuse_if_reserved(path)
                 raise
             take_away(path, aside)
             continue
@@ -137,23 +137,23 @@ def claim(path: Path, *, replace: bool = False, aside: Path | None = None) -> in
         if _is_named(descriptor, path):
             return descriptor
         os.close(descriptor)
-    raise _claimed(path)
+    raise _reserved(path)
 
 
 def take_away(path: Path, aside: Path | None = None) -> bool:
-    """Remove a file, a link itself and not its target, unless a process has claimed it.
+    """Remove a file, a link itself and not its target, unless a process has reserved it.
 
     With ``aside`` it is renamed to that, which replaces what has the name.
 
     Raises
     ------
     OutputError
-        If a process has claimed it, or what would be replaced.
+        If a process has reserved it, or what would be replaced.
     OSError
         If it is no regular file and no link, or cannot be removed or renamed.
     """
     if aside is not None:
-        refuse_if_claimed(aside)
+        refuse_if_reserved(aside)
     try:
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
@@ -165,7 +165,7 @@ def take_away(path: Path, aside: Path | None = None) -> bool:
     try:
         if descriptor is not None:
             if not _lock(descriptor, fcntl.LOCK_EX):
-                raise _claimed(path)
+                raise _reserved(path)
             # The one that was locked may have ended meanwhile, and another have made a new one.
             if not _is_named(descriptor, path):
                 return False
@@ -179,27 +179,27 @@ def take_away(path: Path, aside: Path | None = None) -> bool:
     return True
 
 
-def refuse_if_claimed(path: Path) -> None:
-    """Raise OutputError if a process has claimed the file; what is not there or cannot be read is not claimed."""
+def refuse_if_reserved(path: Path) -> None:
+    """Raise OutputError if a process has reserved the file; what is not there or cannot be read is not reserved."""
     try:
         descriptor = os.open(path, _OLD)
     except OSError:
         return
     try:
         if not _lock(descriptor, fcntl.LOCK_SH):
-            raise _claimed(path)
+            raise _reserved(path)
     finally:
         os.close(descriptor)
 
 
 @contextmanager
-def reading_unclaimed(path: Path) -> Iterator[None]:
-    """Keep a file from being claimed while it is read.
+def reading_unreserved(path: Path) -> Iterator[None]:
+    """Keep a file from being reserved while it is read.
 
     Raises
     ------
     InputError
-        If a process has claimed it: it still grows.
+        If a process has reserved it: it still grows.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -288,7 +288,7 @@ def _is_named(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _claimed(path: Path) -> OutputError:
+def _reserved(path: Path) -> OutputError:
     return OutputError(
         f"{path} is being written by another run of clonometer", "wait until that has ended, or name another file"
     )

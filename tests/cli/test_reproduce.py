@@ -15,7 +15,7 @@ from tests.integration.started import happens
 from clonometer.app import reproduce, run_cache
 from clonometer.cli.ending import run_to_the_end
 from clonometer.errors import OutputError
-from clonometer.files import refuse_if_claimed
+from clonometer.files import refuse_if_reserved
 from clonometer.studies import explained, parts
 from clonometer.studies.explained import Refused
 from clonometer.tracing import rounds
@@ -158,7 +158,7 @@ def test_killed_at_once_it_keeps_the_processes_that_had_ended(tmp_path):
 
     def is_claimed():
         try:
-            refuse_if_claimed(raw)
+            refuse_if_reserved(raw)
         except OutputError:
             return True
         return False

@@ -11,7 +11,7 @@ SLOWER = Change(base="thread", other="fork", value=4.0, low=2.0, high=5.0, direc
 LONGER = Change(
     base="a", other="b", scale=ChangeScale.DIFFERENCE, unit="ns", value=-300.0, low=-400.0, high=-100.0, n=12
 )
-ALONE = Change(base="a", other="b", value=2.0, n=1, doubt=", from only 1 process")
+ALONE = Change(base="a", other="b", value=2.0, n=1, caveat=", from only 1 process")
 
 
 def test_a_change_is_the_same_from_either_side() -> None:

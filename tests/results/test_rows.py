@@ -10,7 +10,7 @@ import pytest
 from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.sides import read_side
 from clonometer.results.findings import comparing
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.summary import summarize
@@ -62,8 +62,8 @@ def test_a_pair_is_resampled_once(estimates: RunEstimates, monkeypatch: pytest.M
     made = []
     ratio_of = comparing.ratio_of
     monkeypatch.setattr(comparing, "ratio_of", lambda *rows, **how: made.append(rows) or ratio_of(*rows, **how))
-    comparer, row = Comparer(estimates, 1), estimates.rows[0]
-    assert comparer.compare(row, row) == comparer.compare(row, row)
+    tests, row = PairwiseTests(estimates, 1), estimates.rows[0]
+    assert tests.compare(row, row) == tests.compare(row, row)
     assert len(made) == 1
 
 

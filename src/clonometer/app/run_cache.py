@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, InputError, OutputError, RunFileError, UsageError
-from clonometer.files import refuse_if_claimed, take_away, write_text
+from clonometer.files import refuse_if_reserved, take_away, write_text
 from clonometer.host.facts import collect
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.records import to_json
@@ -99,7 +99,7 @@ class RunCache:
         return [path for path in files if path.is_file()]
 
     def _recover(self, raw: Path) -> None:
-        refuse_if_claimed(raw)
+        refuse_if_reserved(raw)
         try:
             recover(raw, raw.with_suffix(".parquet"))
         except (RunFileError, OutputError) as error:

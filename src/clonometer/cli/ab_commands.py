@@ -161,4 +161,4 @@ def _exit_status(result: CommandsResult) -> int:
         return EXIT_INTERRUPTED
     if result.verdict == Gate.FAIL:
         return EXIT_REGRESSION
-    return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.is_told else 0
+    return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.has_answer else 0

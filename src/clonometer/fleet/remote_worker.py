@@ -258,14 +258,14 @@ def stop(shard: str) -> str:
 
 def agents() -> dict[str, subprocess.Popen[bytes]]:
     """The agents that run, by shard; kept outside of this text, which is read anew for each errand."""
-    return _kept().setdefault("agents", {})  # type: ignore[no-any-return]
+    return _process_wide().setdefault("agents", {})  # type: ignore[no-any-return]
 
 
 def _asked_to_end() -> set[str]:
-    return _kept().setdefault("asked_to_end", set())  # type: ignore[no-any-return]
+    return _process_wide().setdefault("asked_to_end", set())  # type: ignore[no-any-return]
 
 
-def _kept() -> dict[str, Any]:
+def _process_wide() -> dict[str, Any]:
     return sys.modules.setdefault("_clonometer_agents", types.ModuleType("_clonometer_agents")).__dict__
 
 

@@ -58,11 +58,11 @@ def register(
     if key in FACTS or kind not in _KINDS:
         raise ValueError(f"{key} is registered twice or has an unknown kind {kind!r}")
 
-    def keep(read: _Reader) -> _Reader:
+    def add(read: _Reader) -> _Reader:
         FACTS[key] = Fact(key, kind, unit, summary, null, read)
         return read
 
-    return keep
+    return add
 
 
 def register_file(

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from clonometer.answers import Block, Done
 from clonometer.errors import NoRoomError, OutputError, ProtocolError, RunFileError
-from clonometer.files import cannot_write, claim, is_no_room
+from clonometer.files import cannot_write, is_no_room, reserve
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
 from clonometer.protocol.block import read_json
 from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
@@ -60,7 +60,7 @@ class RawWriter:
         self._offset = 0
         self._torn = False
         try:
-            self._descriptor: int | None = claim(self.path, replace=force, aside=aside)
+            self._descriptor: int | None = reserve(self.path, replace=force, aside=aside)
         except FileExistsError as error:
             raise OutputError(
                 f"{self.path} exists: an unfinished run", f"clonometer recover {self.path} finishes it"

@@ -44,7 +44,7 @@ class Change(Generic[_Side]):
         How the interval was made, and what the verdict is corrected for, in words.
     confidence, n
         What the interval is made to cover, and how many processes, pairs or runs it rests on.
-    doubt
+    caveat
         Why it does not count, or hardly, though its interval may look like a change; words that follow the interval.
     """
 
@@ -61,7 +61,7 @@ class Change(Generic[_Side]):
     correction: str = ""
     confidence: float | None = None
     n: Count = 0
-    doubt: Annotated[str, Mark.UNWRITTEN] = ""
+    caveat: Annotated[str, Mark.UNWRITTEN] = ""
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Change(Generic[_Side]):
     @property
     def aside(self) -> str:
         """The same as words that stand in brackets themselves, and why it does not count."""
-        return self.text.replace(" (", ", ").replace(")", "") + self.doubt
+        return self.text.replace(" (", ", ").replace(")", "") + self.caveat
 
 
 _HOW = ("confidence", "method", "correction", As("n", "n_processes"), As("p", "p_value"), "verdict")

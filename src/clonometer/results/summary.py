@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from clonometer.records import to_json
 from clonometer.results.ended import cell_statuses
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.doubts import doubts
@@ -47,10 +47,10 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
 def _results(document: RunDocument, run_name: str, observed: list[ObservedCell], rows: list[RunEstimate]) -> Results:
     estimates = RunEstimates((row for row in rows if row.n_samples), document, run_name)
     seed = document.seed
-    comparer = Comparer(estimates, seed)
-    findings = find_all(comparer)
+    tests = PairwiseTests(estimates, seed)
+    findings = find_all(tests)
     # What it compares besides is corrected together with all comparisons of the findings, and changes none of them.
-    first = comparer.corrected(lambda: first_screen(comparer, findings))
+    first = tests.with_correction(lambda: first_screen(tests, findings))
     warnings = run_warnings(rows, document)
     present = {row.workload for row in rows}
     return Results(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.errors import OutputError
-from clonometer.files import already_there, cannot_write, link_target, refuse_if_claimed, temporary_file
+from clonometer.files import already_there, cannot_write, link_target, refuse_if_reserved, temporary_file
 
 
 def raw_path(path: str | os.PathLike[str]) -> Path:
@@ -51,7 +51,7 @@ def check_run_output(path: str | os.PathLike[str], *, force: bool = False, keep:
     """
     path = check_output(path, force or keep)
     raw = raw_path(path)
-    refuse_if_claimed(raw)
+    refuse_if_reserved(raw)
     for file in (path, raw) if keep else ():
         if file.exists():
             check_output(previous_path(file), True)

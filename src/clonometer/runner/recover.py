@@ -11,7 +11,7 @@ from typing import Any
 
 from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
-from clonometer.files import reading_unclaimed
+from clonometer.files import reading_unreserved
 from clonometer.protocol import RawProcess, RawRun
 from clonometer.records import to_json
 from clonometer.run_document import CellEntry
@@ -54,7 +54,7 @@ def recover(
     OutputError
         If the run file cannot be written.
     """
-    with reading_unclaimed(Path(raw_path)):
+    with reading_unreserved(Path(raw_path)):
         out = check_run_output(out_path, force=force, keep=keep)
         run = RawRun(raw_path)
         recovery = _Recovery(run.metadata)

@@ -45,11 +45,11 @@ CLAIMS: dict[str, Claim] = {}
 def claim(id_: str, effect: str, *thresholds: Threshold) -> Callable[[Test], Test]:
     """Make a function the test of a claim; ``{}`` in its effect are the words of its thresholds, in their order."""
 
-    def keep(test: Test) -> Test:
+    def add(test: Test) -> Test:
         CLAIMS[id_] = Claim(effect.format(*(threshold.words for threshold in thresholds)), test, thresholds)
         return test
 
-    return keep
+    return add
 
 
 class Judge:

@@ -90,16 +90,16 @@ def launch_in_turn(
     """
     wanted = max(processes, LEAST_PROCESSES)
 
-    def tell(done: int) -> None:
+    def report(done: int) -> None:
         watch(done, processes)
 
     alternation = plan_alternation(target, first)
-    rounds = None if alternation is None else _turns_in_processes(tracer, alternation, events, wanted, tell)
-    return rounds or _processes_in_turn(tracer, target, first, events, wanted=wanted, tell=tell)
+    rounds = None if alternation is None else _turns_in_processes(tracer, alternation, events, wanted, report)
+    return rounds or _processes_in_turn(tracer, target, first, events, wanted=wanted, report=report)
 
 
 def _turns_in_processes(
-    tracer: Tracer, alternation: Alternation, events: tuple[str, ...], wanted: int, tell: Callable[[int], None]
+    tracer: Tracer, alternation: Alternation, events: tuple[str, ...], wanted: int, report: Callable[[int], None]
 ) -> Rounds | None:
     """None where a process sees too few turns however often it is tried: on some kernels each takes half a second."""
     rounds = Rounds(wanted, within=True)
@@ -114,7 +114,7 @@ def _turns_in_processes(
         for span in spans:
             side = rounds.traced_ns if span.listened else rounds.untraced_ns
             side.extend(launch.reaped_ns for launch in span.launches)
-        tell(len(rounds.traces))
+        report(len(rounds.traces))
     return rounds
 
 
@@ -131,7 +131,7 @@ def _process_of_turns(
 
 
 def _processes_in_turn(
-    tracer: Tracer, target: Target, first: Trace, events: tuple[str, ...], *, wanted: int, tell: Callable[[int], None]
+    tracer: Tracer, target: Target, first: Trace, events: tuple[str, ...], *, wanted: int, report: Callable[[int], None]
 ) -> Rounds:
     """Each kind is first in half of the rounds, so that drift cancels."""
     rounds = Rounds(wanted, within=False)
@@ -154,7 +154,7 @@ def _processes_in_turn(
     for round_ in range(wanted):
         for act in (trace, launch) if round_ % 2 == 0 else (launch, trace):
             act()
-        tell(round_ + 1)
+        report(round_ + 1)
     pairs = pairs_between(traced, untraced) if traced else []
     rounds.pairs = [pairs] if pairs else []
     rounds.traced_ns, rounds.untraced_ns = (

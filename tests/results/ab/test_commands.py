@@ -101,7 +101,7 @@ def test_the_budget_and_an_interruption_end_it_between_pairs() -> None:
     pairs = start_pairs(start, PairedDesign(200, 0.02), 1, 1e9, clock=lambda: 0.0, watch=unwatched)
     assert (len(pairs.started), pairs.interrupted) == (1, True)
     result = judge_commands(pairs, COMMANDS, 1, ignore_failure=False)
-    assert (result.status, result.is_told, result.rows[0].a.low) == ("partial", False, None)
+    assert (result.status, result.has_answer, result.rows[0].a.low) == ("partial", False, None)
 
 
 def test_a_gate_is_of_times() -> None:

@@ -15,7 +15,7 @@ from clonometer.plan.sides import with_side_axis
 from clonometer.results.ab.judgement import judge_run
 from clonometer.results.ab.turns import paired_placement
 from clonometer.results.ab.types import AbResult
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.finder import find_all
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.observed import observe
@@ -147,7 +147,7 @@ def test_few_pairs_give_no_verdict_however_different_they_are() -> None:
     result = judged([0.5] * 5)
     [row] = result.rows
     assert (row.verdict, row.change.interval, row.pairs) == ("unknown", None, 5)
-    assert not result.is_told
+    assert not result.has_answer
     assert judged([0.5] * 8).rows[0].verdict == "unknown"
     assert judged([0.5] * 12).rows[0].verdict == "more"
 
@@ -214,7 +214,7 @@ def test_findings_say_the_same_and_no_other_comparison_of_the_sides_is_made() ->
     estimates = RunEstimates(estimate_cells(observe(run), run.document), run.document)
     [finding] = [
         finding
-        for finding in find_all(Comparer(estimates, 1))
+        for finding in find_all(PairwiseTests(estimates, 1))
         if "side" in finding.sentence.lower() or finding.sentence.startswith("B: ")
     ]
     [row] = judge_run(run, "").rows

@@ -218,7 +218,7 @@ def _exit_status(outcome: RunOutcome, result: AbResult) -> int:
         return EXIT_REGRESSION
     if outcome.exit_status:
         return outcome.exit_status
-    return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.is_told else 0
+    return EXIT_CANNOT_TELL if result.verdict == Gate.UNKNOWN or not result.has_answer else 0
 
 
 def json_schemas() -> list[JsonSchema]:

@@ -141,6 +141,6 @@ class CommandsResult:
         return gate_verdict(self.max_regression, [row.allowed for row in self.rows])
 
     @property
-    def is_told(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether any row has an interval or a verdict."""
         return any(row.change.interval is not None or row.verdict != Direction.UNKNOWN for row in self.rows)

@@ -23,7 +23,7 @@ _OF_ANY_RUN = ("effective_mhz", "status", BOOT)
 
 
 @dataclass(frozen=True)
-class Since:
+class SinceLastRun:
     """What changed, and what it rests on.
 
     ``differing``: what else differs, so that nothing was compared. ``changed``: rows that differ, the largest
@@ -35,7 +35,7 @@ class Since:
     changed: Sequence[ComparedRow] = ()
 
 
-def since(before: RunEstimates, now: RunEstimates) -> Since:
+def since(before: RunEstimates, now: RunEstimates) -> SinceLastRun:
     """Compare a run with the one before it.
 
     Where the machine, its settings or the version differ, these are named and nothing is compared. First launches
@@ -53,7 +53,7 @@ def since(before: RunEstimates, now: RunEstimates) -> Since:
         first, rest = differing[0], len(differing) - 1
         more = f" and {rest} more fact{'' if rest == 1 else 's'}" if rest else ""
         text = f"{when}, {first.key} changed from {first.base} to {first.other}{more}: not compared"
-        return Since(sentence(text), differing)
+        return SinceLastRun(sentence(text), differing)
     matches, _ = match_sides([before], [now])
     # A process has one first launch, whose level is another in each run.
     later = [match for match in matches if not match.base.is_first_launch]
@@ -61,7 +61,7 @@ def since(before: RunEstimates, now: RunEstimates) -> Since:
     listed = pending_tests(matches, UNKNOWN_VARIANCE)
     rows = adjusted(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
     differs = sorted((row for row in rows if row.turns_at is not None), key=_size, reverse=True)
-    return Since(sentence(f"{when}: {_changes(differs, n_tests(listed))}"), (), differs)
+    return SinceLastRun(sentence(f"{when}: {_changes(differs, n_tests(listed))}"), (), differs)
 
 
 def _changes(differs: Sequence[ComparedRow], tests: int) -> str:

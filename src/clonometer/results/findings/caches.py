@@ -8,7 +8,7 @@ from typing import Any
 
 from clonometer.plan.qualifiers import qualified_by
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import duration_words
 from clonometer.results.findings.finder import Finder, Findings
@@ -34,41 +34,41 @@ class _Figure:
     ns_per_page: Change[RunEstimate] | None
 
 
-def caches(comparer: Comparer) -> Findings:
+def caches(tests: PairwiseTests) -> Findings:
     """Say what each launch costs with cold caches and in a tight loop: for each page where there is memory.
 
     One finding for each condition that was measured with hot caches and with others.
     """
     asked: dict[tuple[str, tuple[tuple[str, int | str], ...]], list[Changes]] = {}
-    for row in comparer.estimates.rows:
-        changes = comparer.estimates.changes(row)
+    for row in tests.estimates.rows:
+        changes = tests.estimates.changes(row)
         if "caches" in changes and row.stage is not None:
-            base = comparer.estimates.changes(row, *_AXES)
+            base = tests.estimates.changes(row, *_AXES)
             colds_of_base = asked.setdefault((row.workload, tuple(base.items())), [])
             cold = {axis: value for axis, value in changes.items() if axis in _AXES}
             if cold not in colds_of_base:
                 colds_of_base.append(cold)
-    return (_finding(comparer, workload, dict(base), colds) for (workload, base), colds in asked.items())
+    return (_finding(tests, workload, dict(base), colds) for (workload, base), colds in asked.items())
 
 
-def _finding(comparer: Comparer, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:
+def _finding(tests: PairwiseTests, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:
     for stage in _STAGES:
         for temperature in TEMPERATURES[::-1]:
-            hot = _figure(comparer, workload, base, {}, (temperature, stage))
+            hot = _figure(tests, workload, base, {}, (temperature, stage))
             if hot is None or not hot.row.rankable:
                 continue
-            sides = [(cold, _figure(comparer, workload, base, cold, (temperature, stage))) for cold in colds]
+            sides = [(cold, _figure(tests, workload, base, cold, (temperature, stage))) for cold in colds]
             measured = [(cold, side) for cold, side in sides if side is not None]
-            ratios = comparer.compare_all((side.row, hot.row) for _, side in measured)
+            ratios = tests.compare_all((side.row, hot.row) for _, side in measured)
             if measured and len(ratios) == len(measured):
                 # What a page costs is told as well.
-                comparer.claim((side.row for _, side in measured), *_AXES, "parent_bytes")
-                return _cold_finding(comparer, base, hot, measured, ratios)
+                tests.mark_reported((side.row for _, side in measured), *_AXES, "parent_bytes")
+                return _cold_finding(tests, base, hot, measured, ratios)
     return None
 
 
 def _cold_finding(
-    comparer: Comparer,
+    tests: PairwiseTests,
     base: Changes,
     hot: _Figure,
     colds: Sequence[tuple[Changes, _Figure]],
@@ -81,13 +81,13 @@ def _cold_finding(
     a_page = " a page" if by_page else ""
     head = ", ".join(filter(None, [f"{name} {until(first.stage)}", words]))
     tight = "in a tight loop"
-    costs = [f"{_cost(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
+    costs = [f"{_cost(side, by_page=by_page)}{a_page} {_why(tests, cold)}" for cold, side in colds]
     whole = [
-        verdict(f"a launch {_why(comparer, cold)}", "in a tight loop", ratio)
+        verdict(f"a launch {_why(tests, cold)}", "in a tight loop", ratio)
         for (cold, _), ratio in zip(colds, ratios, strict=True)
     ]
     text = headed(head, [f"{listed(costs)}, {_cost(hot, by_page=by_page)}{a_page} {tight}", *whole])
-    short = [f"{_short(side, by_page=by_page)}{a_page} {_why(comparer, cold)}" for cold, side in colds]
+    short = [f"{_short(side, by_page=by_page)}{a_page} {_why(tests, cold)}" for cold, side in colds]
     headline = headed(head, [f"{', '.join(short)}, {_short(hot, by_page=by_page)}{a_page} {tight}"])
     if all(ratio.direction == Direction.UNKNOWN for ratio in ratios):
         headline = headed(head, whole)
@@ -102,16 +102,16 @@ def _cold_finding(
     return Finding(".".join(["caches", *parts]), text, numbers, headline)
 
 
-def _why(comparer: Comparer, cold: Changes) -> str:
+def _why(tests: PairwiseTests, cold: Changes) -> str:
     """What was done to the caches, with the amounts."""
     if cold["caches"] == "idle":
-        return f"after {format_duration(float(_amount(comparer, cold, 'idle_ns')))} idle"
+        return f"after {format_duration(float(_amount(tests, cold, 'idle_ns')))} idle"
     where = "another CPU" if cold.get("thrash_cpu") == "other" else "its CPU"
-    return f"after another task walked {approximate_bytes(_amount(comparer, cold, 'thrash_bytes'))} on {where}"
+    return f"after another task walked {approximate_bytes(_amount(tests, cold, 'thrash_bytes'))} on {where}"
 
 
-def _amount(comparer: Comparer, cold: Changes, axis: str) -> int:
-    return int(cold.get(axis, comparer.estimates.default(axis) or 0))
+def _amount(tests: PairwiseTests, cold: Changes, axis: str) -> int:
+    return int(cold.get(axis, tests.estimates.default(axis) or 0))
 
 
 def _cost(side: _Figure, *, by_page: bool) -> str:
@@ -131,18 +131,18 @@ def _short(side: _Figure, *, by_page: bool) -> str:
     return short_median(side.row)
 
 
-def _figure(comparer: Comparer, workload: str, base: Changes, cold: Changes, at: tuple[str, str]) -> _Figure | None:
+def _figure(tests: PairwiseTests, workload: str, base: Changes, cold: Changes, at: tuple[str, str]) -> _Figure | None:
     """One side at a temperature and a stage; None where it was not measured."""
-    row = comparer.estimates.main(workload, {**base, **cold}, *at)
+    row = tests.estimates.main(workload, {**base, **cold}, *at)
     if row is None:
         return None
     size = base.get("parent_bytes")
     bare = {axis: value for axis, value in base.items() if axis not in _OF_MEMORY}
-    without = comparer.estimates.main(workload, {**bare, **cold}, *at)
+    without = tests.estimates.main(workload, {**bare, **cold}, *at)
     # Of huge pages the number of 4 KiB ones says nothing.
     if not isinstance(size, int) or without is None or "page_kind" in base:
         return _Figure(row, None)
-    difference = comparer.difference(row, without, "caches", row.cell, row.stage)
+    difference = tests.difference(row, without, "caches", row.cell, row.stage)
     each = difference.over(size / PAGE_BYTES)
     return _Figure(row, each if difference.direction == Direction.MORE else None)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clonometer.families import is_beside
 from clonometer.plan.cell import AxisValue
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
 from clonometer.results.rows.run_estimates import Changes, RunEstimate, RunEstimates, cached_per_run
@@ -42,31 +42,31 @@ class Choice:
         """The sizes and counts among the others."""
         return tuple(value for _, value in self.others if isinstance(value, int))
 
-    def kin(self) -> Choice:
+    def related_choice(self) -> Choice:
         """The same choice at any size and count."""
         kept = tuple((name, 0 if isinstance(value, int) else value) for name, value in self.others)
         return Choice(self.workload, self.axis, self.value, self.base, kept)
 
 
-def choices(comparer: Comparer) -> Findings:
+def choices(tests: PairwiseTests) -> Findings:
     """Say of each value of a choice how many times as long it takes as the default one, all else being equal.
 
     Where the choice was measured at several sizes or counts of something else, it is told at the largest: in between,
     scans have their own findings. Of two rungs of an ablation nothing is said: that tells them together, by the gap
     between its sides.
     """
-    estimates = comparer.estimates
+    estimates = tests.estimates
     axes = dict.fromkeys(axis for row in estimates.rows for axis in row.condition if estimates.kind(axis) in _KINDS)
     rungs = rung_cells(estimates)
     largest_of: dict[Choice, Choice] = {}
     for axis in axes:
         for choice in scanned(estimates, axis, rungs) if axis != _NOT_AVERAGED else ():
-            largest = largest_of.setdefault(choice.kin(), choice)
+            largest = largest_of.setdefault(choice.related_choice(), choice)
             if choice.numbers() > largest.numbers():
-                largest_of[choice.kin()] = choice
+                largest_of[choice.related_choice()] = choice
     for choice in largest_of.values():
-        if not comparer.is_claimed(choice.workload, choice.axis, dict(choice.others)):
-            yield _finding(comparer, choice)
+        if not tests.is_reported(choice.workload, choice.axis, dict(choice.others)):
+            yield _finding(tests, choice)
 
 
 @cached_per_run
@@ -93,9 +93,9 @@ def scanned(estimates: RunEstimates, axis: str, rungs: frozenset[str] = frozense
     return scanned
 
 
-def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
+def _finding(tests: PairwiseTests, choice: Choice) -> Finding | None:
     for temperature in _TEMPERATURES:
-        made = _comparisons(comparer, choice, temperature)
+        made = _comparisons(tests, choice, temperature)
         if not made:
             continue
         name = mechanism_name(choice.workload)
@@ -115,19 +115,19 @@ def _finding(comparer: Comparer, choice: Choice) -> Finding | None:
     return None
 
 
-def _comparisons(comparer: Comparer, choice: Choice, temperature: str | None) -> list[Change[RunEstimate]]:
+def _comparisons(tests: PairwiseTests, choice: Choice, temperature: str | None) -> list[Change[RunEstimate]]:
     """One for each quantity that both have, stages in order of time."""
     pairs = []
-    for stage, quantity in _quantities(comparer.estimates, choice.workload):
+    for stage, quantity in _quantities(tests.estimates, choice.workload):
         sides = []
         for value in (choice.value, choice.base):
-            changes = choice.changes(comparer.estimates, value)
-            rows = comparer.estimates.select(choice.workload, changes, temperature, stage, quantity)
+            changes = choice.changes(tests.estimates, value)
+            rows = tests.estimates.select(choice.workload, changes, temperature, stage, quantity)
             # What may be below zero has no ratio.
             sides.append([row for row in rows if row.rankable and not row.signed])
         pair = _where_most_ran(*sides, free=dict(choice.others).get("placement") == "free")
         pairs += [pair] if pair is not None else []
-    return comparer.compare_all(pairs)
+    return tests.compare_all(pairs)
 
 
 def _where_most_ran(

@@ -43,7 +43,7 @@ def numbers_of(change: Change[RunEstimate]) -> dict[str, Any]:
     return change.numbers | {"stage": about.stage, "temperature": about.temperature, "cells": cells_of([change])}
 
 
-def doubt(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str:
+def caveat(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str:
     """Say why a difference does not count though its interval looks like one; empty where nothing is to be said."""
     if processes < FEWEST_PROCESSES or (uncertain and too_few):
         return f", from only {processes} {'process' if processes == 1 else 'processes'}"
@@ -76,7 +76,7 @@ class _Test:
         return max(self.p_value, student_p(score, int(min(max(freedom, 1), 1000))))
 
 
-class Comparer:
+class PairwiseTests:
     """Makes the comparisons of a run's findings.
 
     The processes of a cell share what its layout does, and what its level wanders by during the run: neither shrinks
@@ -89,15 +89,15 @@ class Comparer:
     def __init__(self, estimates: RunEstimates, seed: int) -> None:
         self.estimates = estimates
         self.seed = seed
-        self._kept: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
         self._p_values: dict[Hashable, float] = {}
         self._tests: dict[Hashable, _Test] = {}
         self._compared: dict[int, RunEstimate] = {}
         self._wandering, self._known = 0.0, 1
         self._limit = ERROR_RATE
-        self._claims: set[tuple[object, ...]] = set()
+        self._reported: set[tuple[object, ...]] = set()
 
-    def corrected(self, make: Callable[[], _Value]) -> _Value:
+    def with_correction(self, make: Callable[[], _Value]) -> _Value:
         """Make something that rests on comparisons, twice, and give what it is the second time.
 
         What is said of any comparison depends on how many the report makes: the first time shows that. All comparisons
@@ -119,17 +119,17 @@ class Comparer:
         self._p_values |= {key: test.corrected(self._wandering, self._known) for key, test in self._tests.items()}
         family = max(len(self._p_values), 1)
         self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
-        self._claims.clear()
+        self._reported.clear()
 
-    def claim(self, rows: Iterable[RunEstimate], *axes: str) -> None:
-        """Say that a finding has told what axes do to rows: what is said of any axis is then left out for them."""
+    def mark_reported(self, rows: Iterable[RunEstimate], *axes: str) -> None:
+        """Say that a finding says what axes do to rows: what is said of any axis is then left out for them."""
         for row in rows:
             for axis in axes:
-                self._claims.add(_question(row.workload, axis, self.estimates.changes(row)))
+                self._reported.add(_question(row.workload, axis, self.estimates.changes(row)))
 
-    def is_claimed(self, workload: str, axis: str, others: Mapping[str, int | str]) -> bool:
-        """Whether a finding has told (`claim`) what an axis does to a workload, ``others`` being off their default."""
-        return _question(workload, axis, others) in self._claims
+    def is_reported(self, workload: str, axis: str, others: Mapping[str, int | str]) -> bool:
+        """Whether a finding says (`mark_reported`) what an axis does to a workload, with ``others`` off default."""
+        return _question(workload, axis, others) in self._reported
 
     def compare(self, other: RunEstimate, base: RunEstimate) -> Change[RunEstimate] | None:
         """How many times as much one row takes as another; None where a median is zero: nothing is a multiple of that.
@@ -153,7 +153,7 @@ class Comparer:
     def difference(self, other: RunEstimate, base: RunEstimate, *names: str | None) -> Change[RunEstimate]:
         """How much longer one row takes than another, in ns; ``names`` derive its seed. All else as in `compare`."""
         seed = self.seed_for(*names)
-        interval = self.keep(
+        interval = self.cached(
             ("difference", id(other), id(base)),
             lambda: difference_of_medians(other.processes, base.processes, seed=seed),
         )
@@ -173,7 +173,7 @@ class Comparer:
             direction=Direction.of(interval.value - scale.unchanged) if is_sure else Direction.UNKNOWN,
             p=p,
             correction=f"false discovery rate of {family} comparisons",
-            doubt=doubt(
+            caveat=caveat(
                 interval.n, uncertain=is_seen and not is_sure, too_few=self._are_too_few(other, base), family=family
             ),
         )
@@ -200,11 +200,11 @@ class Comparer:
         self._p_values[("interval", *key)] = math.erfc(score / math.sqrt(2)) if certain else 1.0
         return self._p_values[("interval", *key)] <= self._limit
 
-    def keep(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
+    def cached(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Make a value once: findings are made twice."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return cast(_Value, self._kept[key])
+        if key not in self._cache:
+            self._cache[key] = make()
+        return cast(_Value, self._cache[key])
 
     def seed_for(self, *names: str | None) -> int:
         """Derive a seed of its own for each thing that is resampled."""
@@ -214,7 +214,7 @@ class Comparer:
         return 2 * least_p(a.processes.values.size, b.processes.values.size) > self._limit
 
     def _ratio(self, a: RunEstimate, b: RunEstimate) -> Interval:
-        return self.keep(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
+        return self.cached(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
 
     def _p_value(self, a: RunEstimate, b: RunEstimate) -> float:
         key = ("ratio", frozenset((id(a), id(b))))

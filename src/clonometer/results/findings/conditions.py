@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.change import Change
 from clonometer.results.findings.choices import Choice, scanned
-from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, several_ratios
@@ -24,22 +24,20 @@ _PAGES = {
 }
 
 
-def pages(comparer: Comparer) -> list[Finding]:
+def pages(tests: PairwiseTests) -> list[Finding]:
     """What the state of the parent's pages does, against the default: rewritten before each launch."""
-    return _variant_findings(comparer, "pages", lambda value: f"pages {_PAGES.get(value, value)}", plural=True)
+    return _variant_findings(tests, "pages", lambda value: f"pages {_PAGES.get(value, value)}", plural=True)
 
 
-def linkages(comparer: Comparer) -> list[Finding]:
+def linkages(tests: PairwiseTests) -> list[Finding]:
     """What the parent's linkage does to a launch, against the default linkage."""
-    return _variant_findings(
-        comparer, "linkage", lambda value: f"a {axis_words('linkage', value)} parent", plural=False
-    )
+    return _variant_findings(tests, "linkage", lambda value: f"a {axis_words('linkage', value)} parent", plural=False)
 
 
-def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
+def _variant_findings(tests: PairwiseTests, axis: str, words: Callable[[str], str], *, plural: bool) -> list[Finding]:
     findings: dict[str, Finding] = {}
-    for base, value, comparisons in _variants(comparer, axis):
-        others = comparer.estimates.changes(base, axis)
+    for base, value, comparisons in _variants(tests, axis):
+        others = tests.estimates.changes(base, axis)
         numbers = numbers_of(comparisons[0]) | {
             axis: value,
             "ratios": [numbers_of(comparison) for comparison in comparisons],
@@ -64,19 +62,19 @@ def _variant_findings(comparer: Comparer, axis: str, words: Callable[[str], str]
     return list(findings.values())
 
 
-def _variants(comparer: Comparer, axis: str) -> list[tuple[RunEstimate, int | str, list[Change[RunEstimate]]]]:
+def _variants(tests: PairwiseTests, axis: str) -> list[tuple[RunEstimate, int | str, list[Change[RunEstimate]]]]:
     """Conditions that were measured with the default of ``axis`` and with another value.
 
     Gives the base's row, the other value, and the comparisons of other over base: last stage first, warm before
     cold.
     """
-    estimates = comparer.estimates
+    estimates = tests.estimates
     variants = []
     for choice in scanned(estimates, axis):
         if choice.base == estimates.default(axis):
-            comparisons = comparer.compare_all(_pairs(estimates, choice))
+            comparisons = tests.compare_all(_pairs(estimates, choice))
             if comparisons:
-                comparer.claim((row for comparison in comparisons for row in comparison.sides), axis)
+                tests.mark_reported((row for comparison in comparisons for row in comparison.sides), axis)
                 variants.append((comparisons[0].base, choice.value, comparisons))
     return variants
 
@@ -94,16 +92,16 @@ def _pairs(estimates: RunEstimates, choice: Choice) -> list[tuple[RunEstimate, R
     return pairs
 
 
-def placements(comparer: Comparer) -> Findings:
+def placements(tests: PairwiseTests) -> Findings:
     """Where tasks ran when they were free to, and what that did to when they ran."""
     for workload in (FORK, PTHREAD):
         placed: list[str] = []
         entries: list[dict[str, Any]] = []
         for temperature in TEMPERATURES:
-            rows = comparer.estimates.select(workload, {"placement": "free"}, temperature, "task_runs")
+            rows = tests.estimates.select(workload, {"placement": "free"}, temperature, "task_runs")
             by_placement = {row.placement: row for row in rows if row.placement}
             if by_placement:
-                texts, entry = _placed(comparer, by_placement, temperature)
+                texts, entry = _placed(tests, by_placement, temperature)
                 placed += texts
                 entries.append(entry)
         if entries:
@@ -114,7 +112,9 @@ def placements(comparer: Comparer) -> Findings:
             yield Finding(f"placement.{name}", text, numbers)
 
 
-def _placed(comparer: Comparer, rows: Mapping[str, RunEstimate], temperature: str) -> tuple[list[str], dict[str, Any]]:
+def _placed(
+    tests: PairwiseTests, rows: Mapping[str, RunEstimate], temperature: str
+) -> tuple[list[str], dict[str, Any]]:
     other, same = rows.get("other_cpu"), rows.get("same_cpu")
     total = sum(row.n_samples for row in rows.values())
     share = other.n_samples / total if other is not None else 0.0
@@ -124,7 +124,7 @@ def _placed(comparer: Comparer, rows: Mapping[str, RunEstimate], temperature: st
         "cells": [row.cell for row in rows.values()],
     }
     text = f"{temperature}, {share:.0%} of launches started the task on another CPU"
-    comparison = comparer.compare(other, same) if other is not None and same is not None else None
+    comparison = tests.compare(other, same) if other is not None and same is not None else None
     # One or two processes are an accident of scheduling, not a comparison.
     if comparison is None or comparison.n < RARE_PROCESSES:
         return [text], numbers

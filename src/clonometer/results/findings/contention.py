@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.families import workload_words
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import headed, listed, sentence, sentences, several_ratios, verdict
 from clonometer.results.rows.run_estimates import RunEstimate
@@ -26,26 +26,26 @@ _Operation = tuple[str, tuple[tuple[str, int | str], ...]]
 _ByWorkers = Mapping[int, Change[RunEstimate]]
 
 
-def contention(comparer: Comparer) -> Findings:
+def contention(tests: PairwiseTests) -> Findings:
     """Say of each operation how much longer it takes threads than processes, for each number of workers.
 
     The first finding sums up: what sharing costs, with the most workers that a run has both of.
     """
-    operations, cpu = (_operations(comparer, quantity) for quantity in (QUANTITY, CPU_QUANTITY))
+    operations, cpu = (_operations(tests, quantity) for quantity in (QUANTITY, CPU_QUANTITY))
     if len(operations) > 1:
         yield _summary(operations)
     for (workload, changes), by_workers in operations.items():
         made = by_workers.values()
-        comparer.claim((row for comparison in made for row in comparison.sides), "workers", TASK_KIND)
+        tests.mark_reported((row for comparison in made for row in comparison.sides), "workers", TASK_KIND)
         yield _finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {}))
 
 
-def false_sharing(comparer: Comparer) -> Findings:
+def false_sharing(tests: PairwiseTests) -> Findings:
     """Say what it costs that the workers' counters lie side by side, or are one."""
-    estimates = comparer.estimates
+    estimates = tests.estimates
     counters = estimates.rows_of(COUNTER)
     # One worker shares its counter with nobody, so that there is nothing to tell of it.
-    comparer.claim(counters, LAYOUT)
+    tests.mark_reported(counters, LAYOUT)
     for layout in ("packed", "one"):
         pairs = []
         for kind in SIDES:
@@ -56,7 +56,7 @@ def false_sharing(comparer: Comparer) -> Findings:
                 padded = estimates.main(COUNTER, changes, None, None, QUANTITY)
                 near = estimates.main(COUNTER, {**changes, LAYOUT: layout}, None, None, QUANTITY)
                 pairs += [(near, padded)] if near and padded else []
-        comparisons = comparer.compare_all(pairs)
+        comparisons = tests.compare_all(pairs)
         if comparisons:
             yield _sharing_finding(layout, comparisons)
 
@@ -74,13 +74,13 @@ def operation(workload: str, changes: Mapping[str, int | str]) -> str:
     return f"{name} ({', '.join(words)})" if words else name
 
 
-def _operations(comparer: Comparer, quantity: str) -> dict[_Operation, _ByWorkers]:
+def _operations(tests: PairwiseTests, quantity: str) -> dict[_Operation, _ByWorkers]:
     """Threads against processes at each operation of a run, those without a ratio left out."""
-    rows = [row for row in comparer.estimates.rows if (row.family, row.quantity) == (FAMILY, quantity)]
+    rows = [row for row in tests.estimates.rows if (row.family, row.quantity) == (FAMILY, quantity)]
     operations: dict[_Operation, dict[int, Change[RunEstimate]]] = {}
-    for comparison in comparer.compare_all(pairs_of_kinds(rows)):
+    for comparison in tests.compare_all(pairs_of_kinds(rows)):
         estimate = comparison.other
-        key = estimate.workload, tuple(comparer.estimates.changes(estimate, TASK_KIND, "workers").items())
+        key = estimate.workload, tuple(tests.estimates.changes(estimate, TASK_KIND, "workers").items())
         operations.setdefault(key, {})[_workers(comparison)] = comparison
     return {operation: dict(sorted(by_workers.items())) for operation, by_workers in operations.items()}
 

@@ -8,7 +8,7 @@ from clonometer.families import families
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.families.types import LAUNCH, Family
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, sentences, several_ratios
 from clonometer.results.rows.run_estimates import STAGES, RunEstimate
@@ -19,14 +19,14 @@ from clonometer.words import mechanism_name, until
 TEMPERATURES = ("warm", "cold")
 
 
-def process_against_thread(comparer: Comparer) -> list[Finding]:
+def process_against_thread(tests: PairwiseTests) -> list[Finding]:
     """Fork against pthread at every stage, warm and cold: what the published studies disagree about."""
-    changes = _shared_condition(comparer)
+    changes = _shared_condition(tests)
     if changes is None:
         return []
     findings = []
     for temperature in (*TEMPERATURES, None):
-        comparisons = _by_stage(comparer, changes, temperature)
+        comparisons = _by_stage(tests, changes, temperature)
         if not comparisons:
             continue
         # The last stage contains the others.
@@ -44,23 +44,23 @@ def process_against_thread(comparer: Comparer) -> list[Finding]:
     return findings
 
 
-def first_contest(comparer: Comparer) -> list[Finding]:
+def first_contest(tests: PairwiseTests) -> list[Finding]:
     """The first of `process_against_thread`: what a reader wants first."""
-    return process_against_thread(comparer)[:1]
+    return process_against_thread(tests)[:1]
 
 
-def other_contests(comparer: Comparer) -> list[Finding]:
+def other_contests(tests: PairwiseTests) -> list[Finding]:
     """The rest of `process_against_thread`."""
-    return process_against_thread(comparer)[1:]
+    return process_against_thread(tests)[1:]
 
 
-def cold_and_warm(comparer: Comparer) -> list[Finding]:
+def cold_and_warm(tests: PairwiseTests) -> list[Finding]:
     """Whether cold and warm launches agree which of fork and pthread is faster, stage by stage."""
-    changes = _shared_condition(comparer)
+    changes = _shared_condition(tests)
     if changes is None:
         return []
-    cold = {comparison.other.stage: comparison for comparison in _by_stage(comparer, changes, "cold")}
-    warm = {comparison.other.stage: comparison for comparison in _by_stage(comparer, changes, "warm")}
+    cold = {comparison.other.stage: comparison for comparison in _by_stage(tests, changes, "cold")}
+    warm = {comparison.other.stage: comparison for comparison in _by_stage(tests, changes, "warm")}
     stages = [stage for stage in STAGES if stage in cold and stage in warm]
     if not stages:
         return []
@@ -95,18 +95,18 @@ def cold_and_warm(comparer: Comparer) -> list[Finding]:
     return [Finding("cold_and_warm", text, numbers)]
 
 
-def fastest(comparer: Comparer) -> Findings:
+def fastest(tests: PairwiseTests) -> Findings:
     """In each family and at each temperature the fastest mechanism to each stage, with its runner-up."""
     launches = [family for family in families() if family.shape == LAUNCH]
-    return (_fastest_of(comparer, family, temperature) for family in launches for temperature in TEMPERATURES)
+    return (_fastest_of(tests, family, temperature) for family in launches for temperature in TEMPERATURES)
 
 
-def _fastest_of(comparer: Comparer, family: Family, temperature: str) -> Finding | None:
+def _fastest_of(tests: PairwiseTests, family: Family, temperature: str) -> Finding | None:
     clauses, entries = [], []
     placements: set[object] = set()
     for stage in STAGES:
-        ranked = _contestants(comparer, family.name, temperature, stage)
-        comparisons = comparer.best(ranked)
+        ranked = _contestants(tests, family.name, temperature, stage)
+        comparisons = tests.best(ranked)
         if not comparisons:
             continue
         clauses.append(_ranking(ranked[0], comparisons))
@@ -146,12 +146,12 @@ def _ranking(best: RunEstimate, comparisons: Sequence[Change[RunEstimate]]) -> s
     return f"{unknown}; {following} as {name}" if following else unknown
 
 
-def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) -> list[RunEstimate]:
+def _contestants(tests: PairwiseTests, family: str, temperature: str, stage: str) -> list[RunEstimate]:
     """Rows of a family under the default condition, fastest first, those that cannot be ranked left out.
 
     Rungs of a ladder do not compete: nobody launches tasks by them.
     """
-    estimates = comparer.estimates
+    estimates = tests.estimates
     everyone = dict.fromkeys(row.workload for row in estimates.rows if row.family == family)
     workloads = [workload for workload in everyone if not estimates.is_rung(workload)]
     rows = [estimates.main(workload, {}, temperature, stage) for workload in workloads]
@@ -159,20 +159,22 @@ def _contestants(comparer: Comparer, family: str, temperature: str, stage: str) 
     return sorted(ranked, key=lambda row: row.median_ns or 0.0)
 
 
-def _shared_condition(comparer: Comparer) -> dict[str, int | str] | None:
+def _shared_condition(tests: PairwiseTests) -> dict[str, int | str] | None:
     """The default condition if fork and pthread were both measured in it, else the first they share."""
-    shared = comparer.estimates.conditions([FORK, PTHREAD])
+    shared = tests.estimates.conditions([FORK, PTHREAD])
     if {} in shared:
         return {}
     return shared[0] if shared else None
 
 
-def _by_stage(comparer: Comparer, changes: dict[str, int | str], temperature: str | None) -> list[Change[RunEstimate]]:
+def _by_stage(
+    tests: PairwiseTests, changes: dict[str, int | str], temperature: str | None
+) -> list[Change[RunEstimate]]:
     sides = (
-        [comparer.estimates.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)]
+        [tests.estimates.main(workload, changes, temperature, stage) for workload in (FORK, PTHREAD)]
         for stage in STAGES
     )
-    return comparer.compare_all((fork, pthread) for fork, pthread in sides if fork is not None and pthread is not None)
+    return tests.compare_all((fork, pthread) for fork, pthread in sides if fork is not None and pthread is not None)
 
 
 def _by_winner(warm: dict[str | None, Change[RunEstimate]], stages: Sequence[str]) -> list[tuple[str, str, list[str]]]:

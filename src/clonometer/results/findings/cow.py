@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
 from clonometer.results.rows.run_estimates import Changes, RunEstimate, RunEstimates
@@ -19,23 +19,23 @@ _GONE = {"other_process": "gone"}
 _WRITE, _AGAIN = "write_each_ns", "again_each_ns"
 
 
-def first_writes(comparer: Comparer) -> Findings:
+def first_writes(tests: PairwiseTests) -> Findings:
     """Say what the first write to a page after a fork costs, for parent and child, as a copy and as no copy.
 
     One finding for each condition that both sides of `PARENT` or `CHILD` were measured in.
     """
-    estimates = comparer.estimates
+    estimates = tests.estimates
     rows = [row for row in estimates.rows if row.workload in (PARENT, CHILD)]
     bases: list[Changes] = []
     for estimate in rows:
         changes = estimates.changes(estimate, "other_process")
         if changes not in bases:
             bases.append(changes)
-    return (_first_write(comparer, changes) for changes in bases)
+    return (_first_write(tests, changes) for changes in bases)
 
 
-def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
-    estimates = comparer.estimates
+def _first_write(tests: PairwiseTests, changes: Changes) -> Finding | None:
+    estimates = tests.estimates
     writes: dict[tuple[str, str], RunEstimate] = {}
     for workload in (PARENT, CHILD):
         for other, more in (("alive", {}), ("gone", _GONE)):
@@ -47,7 +47,7 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     if not writes or floor is None:
         return None
     page = _page(changes)
-    texts = [text for workload in (PARENT, CHILD) for text in _side(comparer, workload, page, writes)]
+    texts = [text for workload in (PARENT, CHILD) for text in _side(tests, workload, page, writes)]
     first = next(iter(writes.values()))
     words = condition(changes, None, first.condition.get("placement"))
     if fresh is not None:
@@ -55,13 +55,13 @@ def _first_write(comparer: Comparer, changes: Changes) -> Finding | None:
     texts.append(f"a write that needs no fault costs {median_with_ends(floor)}")
     head = f"after a fork, {words}" if words else "after a fork"
     rows = [*writes.values(), *([fresh] if fresh is not None else [])]
-    numbers = _numbers(comparer, writes) | {
+    numbers = _numbers(tests, writes) | {
         "writes": [_entry(row) for row in rows],
         "no_fault_ns": floor.median_ns,
         "cells": [row.cell for row in rows],
     }
     name = ".".join(["cow.first_write", *map(str, changes.values())])
-    return Finding(name, headed(head, texts), numbers, _headline(comparer, head, writes, page))
+    return Finding(name, headed(head, texts), numbers, _headline(tests, head, writes, page))
 
 
 def _page(changes: Changes) -> str:
@@ -71,7 +71,7 @@ def _page(changes: Changes) -> str:
     return "4 KiB of a huge page" if changes.get("write_step") == "small_page" else "a huge page"
 
 
-def _kept(estimates: RunEstimates, row: RunEstimate) -> str:
+def _reuse(estimates: RunEstimates, row: RunEstimate) -> str:
     """What becomes of pages that are no longer shared: huge ones are taken over whole, or split all the same."""
     faults, split = (estimates.find(row.cell, quantity) for quantity in ("faults", "split_pages"))
     if row.condition.get("write_step") != "small_page" or faults is None or split is None:
@@ -83,7 +83,7 @@ def _kept(estimates: RunEstimates, row: RunEstimate) -> str:
     return f"the whole huge page is reused: {taken}"
 
 
-def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, str], RunEstimate]) -> list[str]:
+def _side(tests: PairwiseTests, workload: str, page: str, writes: dict[tuple[str, str], RunEstimate]) -> list[str]:
     """What one side pays, as a copy and without one."""
     alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
     side, other = ("parent", "child") if workload == PARENT else ("child", "parent")
@@ -93,36 +93,36 @@ def _side(comparer: Comparer, workload: str, page: str, writes: dict[tuple[str, 
             f"while the {other} lives, the {side}'s first write to {page} copies it: {median_with_ends(alive)}"
         )
     if gone is not None:
-        kept = _kept(comparer.estimates, gone)
+        kept = _reuse(tests.estimates, gone)
         texts.append(f"once the {other} has exited, it costs the {side} {median_with_ends(gone)} ({kept})")
     if alive is not None and gone is not None:
-        texts += _unsure(comparer, alive, gone)
+        texts += _unsure(tests, alive, gone)
     return texts
 
 
-def _unsure(comparer: Comparer, alive: RunEstimate, gone: RunEstimate) -> list[str]:
-    compared = comparer.compare(alive, gone)
+def _unsure(tests: PairwiseTests, alive: RunEstimate, gone: RunEstimate) -> list[str]:
+    compared = tests.compare(alive, gone)
     if compared is None or compared.direction != Direction.UNKNOWN:
         return []
     return [f"cannot tell a difference between the two ({compared.aside})"]
 
 
-def _headline(comparer: Comparer, head: str, writes: dict[tuple[str, str], RunEstimate], page: str) -> str:
+def _headline(tests: PairwiseTests, head: str, writes: dict[tuple[str, str], RunEstimate], page: str) -> str:
     alive, gone = writes.get((PARENT, "alive")), writes.get((PARENT, "gone"))
     if alive is None or gone is None:
         return ""
     costs = f"the parent pays {median_with_ends(alive)} for the first write to {page}"
     return headed(
         head,
-        [f"{costs}, {median_with_ends(gone)} once the child has exited", *_unsure(comparer, alive, gone)],
+        [f"{costs}, {median_with_ends(gone)} once the child has exited", *_unsure(tests, alive, gone)],
     )
 
 
-def _numbers(comparer: Comparer, writes: dict[tuple[str, str], RunEstimate]) -> dict[str, Any]:
+def _numbers(tests: PairwiseTests, writes: dict[tuple[str, str], RunEstimate]) -> dict[str, Any]:
     """The ratio of a copy to a page that is taken over, where both were measured."""
     for workload in (PARENT, CHILD):
         alive, gone = writes.get((workload, "alive")), writes.get((workload, "gone"))
-        compared = comparer.compare(alive, gone) if alive is not None and gone is not None else None
+        compared = tests.compare(alive, gone) if alive is not None and gone is not None else None
         if compared is not None:
             return numbers_of(compared)
     return {}
@@ -137,30 +137,30 @@ def _entry(row: RunEstimate) -> dict[str, Any]:
     }
 
 
-def stalls(comparer: Comparer) -> Findings:
+def stalls(tests: PairwiseTests) -> Findings:
     """Tell a fork as one story, for the largest parent of each condition: the call, the stall, the aftermath."""
-    estimates = comparer.estimates
+    estimates = tests.estimates
     largest: dict[tuple[object, ...], Estimate] = {}
     for estimate in estimates.rows_of(STALL):
         key = tuple(estimates.changes(estimate, "parent_bytes").items())
         if key not in largest or _size(estimate) > _size(largest[key]):
             largest[key] = estimate
-    return (_story(comparer, estimate) for estimate in largest.values())
+    return (_story(tests, estimate) for estimate in largest.values())
 
 
 def _size(estimate: Estimate) -> int:
     return int(estimate.condition["parent_bytes"])
 
 
-def _story(comparer: Comparer, estimate: Estimate) -> Finding | None:
-    estimates, cell, size = comparer.estimates, estimate.cell, _size(estimate)
+def _story(tests: PairwiseTests, estimate: Estimate) -> Finding | None:
+    estimates, cell, size = tests.estimates, estimate.cell, _size(estimate)
     names = ("fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass")
     known = {name: row for name in names if (row := estimates.find(cell, f"{name}_ns")) is not None}
     if len(known) < len(names):
         return None
     # It tells what memory adds, by the largest parent: its phases are no scans of their own.
-    comparer.claim(known.values(), "parent_bytes")
-    slower = comparer.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
+    tests.mark_reported(known.values(), "parent_bytes")
+    slower = tests.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
     memory = approximate_bytes(size) if size else "little memory"
     others = estimates.changes(estimate, "parent_bytes")
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())

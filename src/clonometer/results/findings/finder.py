@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from clonometer.discovery import find_plugins
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.types import Finding
 
 #: What a finder gives, in the order in which it is read: None where there is nothing to say.
@@ -23,7 +23,7 @@ class Finder:
     A finding of a family needs no place of its own.
     """
 
-    find: Callable[[Comparer], Findings]
+    find: Callable[[PairwiseTests], Findings]
     place: int = OF_A_FAMILY
 
 
@@ -34,7 +34,7 @@ def finders() -> tuple[Finder, ...]:
     return tuple(sorted(makers, key=lambda finder: finder.place))
 
 
-def find_all(comparer: Comparer) -> tuple[Finding, ...]:
+def find_all(tests: PairwiseTests) -> tuple[Finding, ...]:
     """Compute the findings.
 
     Any subset of the default plan's cells will do, even none; the same run gives the same findings.
@@ -44,9 +44,9 @@ def find_all(comparer: Comparer) -> tuple[Finding, ...]:
     Examples
     --------
     >>> from clonometer.results.rows.run_estimates import RunEstimates
-    >>> find_all(Comparer(RunEstimates([]), seed=1))
+    >>> find_all(PairwiseTests(RunEstimates([]), seed=1))
     ()
     """
-    return comparer.corrected(
-        lambda: tuple(finding for finder in finders() for finding in finder.find(comparer) if finding is not None)
+    return tests.with_correction(
+        lambda: tuple(finding for finder in finders() for finding in finder.find(tests) if finding is not None)
     )

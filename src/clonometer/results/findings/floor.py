@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, short_median
 from clonometer.results.rows.run_estimates import RunEstimate
@@ -16,16 +16,16 @@ _FLOOR = (
 )
 
 
-def floor(comparer: Comparer) -> list[Finding]:
+def floor(tests: PairwiseTests) -> list[Finding]:
     """What measuring costs: the empty loop, the child's stamp, one clock reading."""
     costs: list[str] = []
     cells: list[str] = []
     numbers: dict[str, object] = {}
     for workload, stage, words in _FLOOR:
-        row = _floor_row(comparer, workload, stage)
+        row = _floor_row(tests, workload, stage)
         if row is None or row.median_ns is None:
             continue
-        costs.append(words.format(_cost(comparer, row)))
+        costs.append(words.format(_cost(tests, row)))
         key = workload.replace(".", "_")
         numbers |= {
             f"{key}_ns": row.median_ns,
@@ -38,17 +38,17 @@ def floor(comparer: Comparer) -> list[Finding]:
     return [Finding("floor", headed("the instrument itself", costs), numbers | {"cells": cells})]
 
 
-def _cost(comparer: Comparer, row: RunEstimate) -> str:
+def _cost(tests: PairwiseTests, row: RunEstimate) -> str:
     """What it takes, warm and cold where the two are known: they are two figures."""
     if row.temperature != "warm":
         return short_median(row)
-    cold = comparer.estimates.main(row.workload, {}, "cold", row.stage)
+    cold = tests.estimates.main(row.workload, {}, "cold", row.stage)
     return f"{short_median(row)} warm{f' and {short_median(cold)} cold' if cold is not None else ''}"
 
 
-def _floor_row(comparer: Comparer, workload: str, stage: str | None) -> RunEstimate | None:
+def _floor_row(tests: PairwiseTests, workload: str, stage: str | None) -> RunEstimate | None:
     """The default condition's row, warm where there is a temperature."""
-    rows = (comparer.estimates.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
+    rows = (tests.estimates.main(workload, {}, temperature, stage) for temperature in (None, "warm", "cold"))
     return next((row for row in rows if row is not None), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.families import workload_words
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import listed, median_with_ends, sentence, sentences
 from clonometer.results.rows.run_estimates import Changes, RunEstimate
@@ -20,30 +20,30 @@ _BY_GROUP = {"accounting": "cgroup"}
 _LEAST_SHARE = 0.8
 
 
-def footprints(comparer: Comparer) -> Findings:
+def footprints(tests: PairwiseTests) -> Findings:
     """Say what each of many idle tasks holds, and how many times that of a thread a process holds.
 
     For each workload and condition the cell with most tasks, where what the machine does besides weighs least.
     """
-    yield from _against_threads(comparer)
-    for footprint, whole in _largest(comparer):
-        yield _finding(comparer, footprint, whole)
+    yield from _against_threads(tests)
+    for footprint, whole in _largest(tests):
+        yield _finding(tests, footprint, whole)
 
 
-def _largest(comparer: Comparer) -> list[tuple[Footprint, RunEstimate]]:
+def _largest(tests: PairwiseTests) -> list[tuple[Footprint, RunEstimate]]:
     """For each workload and condition but its number of tasks, the footprint and its whole with most of them."""
     best: dict[tuple[object, ...], tuple[Footprint, RunEstimate]] = {}
-    for footprint in footprints_of(comparer.estimates):
+    for footprint in footprints_of(tests.estimates):
         whole = footprint.whole
         if whole is not None:
-            key = (whole.workload, *_others(comparer, whole).items())
+            key = (whole.workload, *_others(tests, whole).items())
             if key not in best or _tasks(whole) > _tasks(best[key][1]):
                 best[key] = (footprint, whole)
     return list(best.values())
 
 
-def _others(comparer: Comparer, row: RunEstimate) -> Changes:
-    return comparer.estimates.changes(row, "tasks")
+def _others(tests: PairwiseTests, row: RunEstimate) -> Changes:
+    return tests.estimates.changes(row, "tasks")
 
 
 def _words(changes: Changes) -> str:
@@ -55,18 +55,18 @@ def _clause(changes: Changes) -> str:
     return f"{words}," if words else ""
 
 
-def _finding(comparer: Comparer, footprint: Footprint, whole: RunEstimate) -> Finding:
-    estimates, estimate = comparer.estimates, whole
+def _finding(tests: PairwiseTests, footprint: Footprint, whole: RunEstimate) -> Finding:
+    estimates, estimate = tests.estimates, whole
     names = workload_words(estimate.workload)
     name, many = names.thing or estimate.workload, names.things or estimate.workload
     count = _tasks(whole)
-    changes = _others(comparer, whole)
+    changes = _others(tests, whole)
     shares = _shares(footprint)
     texts = [f"each of {count:,} idle {many}{_clause(changes)} takes {_size(whole)}", *shares]
     virtual, resident = (estimates.find(whole.cell, f"{kind}_each_bytes") for kind in ("virtual", "resident"))
     if virtual is not None and resident is not None:
         texts.append(f"it has {_size(virtual)} of address space, {_size(resident)} of it in memory")
-    times = {kind: _time(comparer, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
+    times = {kind: _time(tests, whole, f"{kind}_each_ns") for kind in ("create", "reap")}
     if all(times.values()):
         texts.append(f"creating it takes {times['create']}, reaping it {times['reap']}")
     numbers: dict[str, Any] = {
@@ -112,9 +112,9 @@ def _is_by_group(row: RunEstimate) -> bool:
     return row.condition.get("accounting") == "cgroup"
 
 
-def _against_threads(comparer: Comparer) -> Findings:
+def _against_threads(tests: PairwiseTests) -> Findings:
     """Compare processes with threads under the same condition, at the most tasks that both have."""
-    estimates = comparer.estimates
+    estimates = tests.estimates
     wholes = [footprint.whole for footprint in footprints_of(estimates) if footprint.whole is not None]
     processes, threads = (
         {tuple(estimates.changes(row).items()): row for row in wholes if row.workload == workload}
@@ -122,18 +122,18 @@ def _against_threads(comparer: Comparer) -> Findings:
     )
     best: dict[tuple[object, ...], tuple[RunEstimate, RunEstimate]] = {}
     for condition, process in processes.items():
-        key = tuple(_others(comparer, process).items())
+        key = tuple(_others(tests, process).items())
         if condition in threads and (key not in best or _tasks(process) > _tasks(best[key][0])):
             best[key] = (process, threads[condition])
-    by_group = [_others(comparer, process) for process, _ in best.values()]
+    by_group = [_others(tests, process) for process, _ in best.values()]
     for process, thread in best.values():
         # What a group is charged for is no guess: where both accounts are there, the machine's need not be told.
-        if {**_others(comparer, process), **_BY_GROUP} in by_group and not _is_by_group(process):
+        if {**_others(tests, process), **_BY_GROUP} in by_group and not _is_by_group(process):
             continue
-        compared = comparer.compare(process, thread)
+        compared = tests.compare(process, thread)
         if compared is None:
             continue
-        changes = _others(comparer, process)
+        changes = _others(tests, process)
         sizes = f"{_size(process)} against {_size(thread)}, {_tasks(process):,} of each{_words(changes)}"
         if compared.direction == Direction.UNKNOWN:
             text = (
@@ -156,8 +156,8 @@ def _size(row: RunEstimate) -> str:
     return "" if written is None else written.text
 
 
-def _time(comparer: Comparer, row: RunEstimate, quantity: str) -> str:
-    total = comparer.estimates.find(row.cell, quantity)
+def _time(tests: PairwiseTests, row: RunEstimate, quantity: str) -> str:
+    total = tests.estimates.find(row.cell, quantity)
     return "" if total is None else median_with_ends(total)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.ends import duration_words, interval_ends
 from clonometer.results.findings.wording import (
     listed,
@@ -107,9 +107,9 @@ class Words:
         return duration_words(line.slope.value * factor, interval_ends(line.slope, factor))
 
 
-def trend_of(comparer: Comparer, points: Sequence[RunEstimate], x: Sequence[float], *names: str | None) -> Trend:
+def trend_of(tests: PairwiseTests, points: Sequence[RunEstimate], x: Sequence[float], *names: str | None) -> Trend:
     """Fit lines through the medians of at least two points at ``x``, rising; ``names`` derive the seed."""
-    line = _line(comparer, points, x, names)
+    line = _line(tests, points, x, names)
     largest_miss = _largest_miss(line, points, x)
     held = line
     for last in range(len(points) - 1, 0, -1):
@@ -117,13 +117,13 @@ def trend_of(comparer: Comparer, points: Sequence[RunEstimate], x: Sequence[floa
             return Trend(line, largest_miss, held, last)
         if last < _LEAST_POINTS:
             break
-        held = _line(comparer, points[:last], x[:last], names)
+        held = _line(tests, points[:last], x[:last], names)
     return Trend(line, largest_miss, None, 0)
 
 
-def growth_of(comparer: Comparer, points: Sequence[RunEstimate], trend: Trend) -> Growth | None:
+def growth_of(tests: PairwiseTests, points: Sequence[RunEstimate], trend: Trend) -> Growth | None:
     """Compare each further point with the first; None where that has no ratio to them."""
-    comparisons = comparer.compare_all((point, points[0]) for point in points[1:])
+    comparisons = tests.compare_all((point, points[0]) for point in points[1:])
     return Growth(points, trend, comparisons) if len(comparisons) == len(points) - 1 else None
 
 
@@ -187,11 +187,11 @@ def _to(growth: Growth, first: Growth, words: Words) -> str:
 
 
 def _line(
-    comparer: Comparer, points: Sequence[RunEstimate], x: Sequence[float], names: Sequence[str | None]
+    tests: PairwiseTests, points: Sequence[RunEstimate], x: Sequence[float], names: Sequence[str | None]
 ) -> Polynomial:
     values = [row.processes.values for row in points]
-    return comparer.keep(
-        ("line", *map(id, points)), lambda: polynomial_through_medians(x, values, 1, seed=comparer.seed_for(*names))
+    return tests.cached(
+        ("line", *map(id, points)), lambda: polynomial_through_medians(x, values, 1, seed=tests.seed_for(*names))
     )
 
 

@@ -6,7 +6,7 @@ import signal
 from itertools import groupby
 from typing import Any
 
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import headed, listed, short_median
 from clonometer.results.rows.run_estimates import RunEstimate
@@ -18,14 +18,14 @@ _WHO = {"thread": "as a thread", "process": "as a process", "pool": "in a pool"}
 _MENDED = {**TIMES, "restored_ns": "everything is restored"}
 
 
-def isolation(comparer: Comparer) -> list[Finding]:
+def isolation(tests: PairwiseTests) -> list[Finding]:
     """Say of each fault who survives, how it is seen, and how long until it is known and mended."""
-    by_fault = groupby(incidents_of(comparer.estimates), key=lambda incident: incident.fault)
-    return [_finding(comparer, fault, list(incidents)) for fault, incidents in by_fault]
+    by_fault = groupby(incidents_of(tests.estimates), key=lambda incident: incident.fault)
+    return [_finding(tests, fault, list(incidents)) for fault, incidents in by_fault]
 
 
-def _finding(comparer: Comparer, fault: str, incidents: list[FaultOutcome]) -> Finding:
-    comparer.claim((row for incident in incidents for row in incident.times.values()), "fault", "task_kind")
+def _finding(tests: PairwiseTests, fault: str, incidents: list[FaultOutcome]) -> Finding:
+    tests.mark_reported((row for incident in incidents for row in incident.times.values()), "fault", "task_kind")
     fates = [f"{_WHO[incident.arrangement]}, {_fate(incident)}" for incident in incidents]
     times = [_times(incident.times) for incident in incidents]
     head = f"a worker that {axis_words('fault', fault)}"
@@ -35,7 +35,7 @@ def _finding(comparer: Comparer, fault: str, incidents: list[FaultOutcome]) -> F
         "setups": {incident.arrangement: _numbers(incident) for incident in incidents},
         "cells": [incident.cell for incident in incidents],
     }
-    numbers |= _ratio(comparer, incidents)
+    numbers |= _ratio(tests, incidents)
     return Finding(f"isolation.{fault}", text, numbers, headed(head, fates))
 
 
@@ -69,11 +69,11 @@ def _numbers(incident: FaultOutcome) -> dict[str, Any]:
     return {"siblings": incident.siblings, **counts, **times}
 
 
-def _ratio(comparer: Comparer, incidents: list[FaultOutcome]) -> dict[str, Any]:
+def _ratio(tests: PairwiseTests, incidents: list[FaultOutcome]) -> dict[str, Any]:
     """Compare how long threads and processes take to be as many as before."""
     rows = {incident.arrangement: incident.times.get("restored_ns") for incident in incidents}
     thread, process = rows.get("thread"), rows.get("process")
-    comparison = comparer.compare(thread, process) if thread and process else None
+    comparison = tests.compare(thread, process) if thread and process else None
     return {"restored_thread_over_process": numbers_of(comparison)} if comparison else {}
 
 

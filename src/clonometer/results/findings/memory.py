@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.plan.qualifiers import qualified_by
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder, Findings
@@ -25,36 +25,36 @@ _OF_HUGE_PAGES = ("thp", "hugetlb")
 _STAGES = ("reaped", "call_returns")
 
 
-def memory(comparer: Comparer) -> Findings:
+def memory(tests: PairwiseTests) -> Findings:
     """What memory in the parent does to launches, by kind of pages: ns per 4 KiB page, and ms per GiB.
 
     Fork and pthread under the default condition first, then whatever else was scanned.
     """
     asked: list[tuple[str, Changes]] = [(FORK, {}), (PTHREAD, {})]
-    for row in comparer.estimates.rows:
-        if row.stage is None or "parent_bytes" not in comparer.estimates.changes(row):
+    for row in tests.estimates.rows:
+        if row.stage is None or "parent_bytes" not in tests.estimates.changes(row):
             continue
-        entry = (row.workload, comparer.estimates.changes(row, "parent_bytes"))
+        entry = (row.workload, tests.estimates.changes(row, "parent_bytes"))
         if entry not in asked:
             asked.append(entry)
-    return (_memory_of(comparer, workload, changes) for workload, changes in asked)
+    return (_memory_of(tests, workload, changes) for workload, changes in asked)
 
 
-def _memory_of(comparer: Comparer, workload: str, changes: Changes) -> Finding | None:
+def _memory_of(tests: PairwiseTests, workload: str, changes: Changes) -> Finding | None:
     for temperature in TEMPERATURES:
         entries: list[dict[str, Any]] = []
         growths: list[Growth] = []
         for stage in _STAGES:
-            points = memory_points(comparer, workload, changes, temperature, stage)
+            points = memory_points(tests, workload, changes, temperature, stage)
             if len(points) < 2 or not all(point.rankable for point in points):
                 continue
             estimate = points[0]
-            trend = trend_of(comparer, points, [_pages(row) for row in points], "line", estimate.cell, estimate.stage)
-            growth = growth_of(comparer, points, trend)
+            trend = trend_of(tests, points, [_pages(row) for row in points], "line", estimate.cell, estimate.stage)
+            growth = growth_of(tests, points, trend)
             growths += [growth] if growth is not None else []
             entries.append(_numbers(trend, points, stage) | {"growth": numbers_of(growth.ends) if growth else None})
         if growths:
-            comparer.claim((growths[0].ends.other, growths[0].ends.base), "parent_bytes")
+            tests.mark_reported((growths[0].ends.other, growths[0].ends.base), "parent_bytes")
             numbers = entries[0] | numbers_of(growths[0].ends)
             numbers |= {"stages": entries, "temperature": temperature, "workload": workload}
             numbers["cells"] = entries[0]["cells"]
@@ -99,10 +99,10 @@ def _per_page(growth: Growth, changes: Changes) -> str:
 
 
 def memory_points(
-    comparer: Comparer, workload: str, changes: Changes, temperature: str | None, stage: str
+    tests: PairwiseTests, workload: str, changes: Changes, temperature: str | None, stage: str
 ) -> list[RunEstimate]:
     """Rows of one workload that differ only in ``parent_bytes``, smallest first."""
-    estimates = comparer.estimates
+    estimates = tests.estimates
     sizes = {row.condition.get("parent_bytes") for row in estimates.rows_of(workload)}
     points = []
     for size in sorted(size for size in sizes if isinstance(size, int)):

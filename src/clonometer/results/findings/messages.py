@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.switching import Where, way, where_of, where_words
 from clonometer.results.findings.wording import headed, several_ratios, verdict
@@ -22,19 +22,19 @@ _QUANTITIES = {"latency_ns": "latency", "stream_ns": "a message of a stream"}
 LinesBySize = dict[tuple[str, str], dict[int, RunEstimate]]
 
 
-def messages(comparer: Comparer) -> Findings:
+def messages(tests: PairwiseTests) -> Findings:
     """Say of every way between processes how it compares with threads in shared memory as messages grow."""
     for quantity, words in _QUANTITIES.items():
-        for where, lines in _lines(comparer, quantity).items():
-            yield _finding(comparer, quantity, words, where, lines)
+        for where, lines in _lines(tests, quantity).items():
+            yield _finding(tests, quantity, words, where, lines)
 
 
-def _lines(comparer: Comparer, quantity: str) -> dict[Where, LinesBySize]:
+def _lines(tests: PairwiseTests, quantity: str) -> dict[Where, LinesBySize]:
     places: dict[Where, LinesBySize] = {}
-    for row in comparer.estimates.rows:
+    for row in tests.estimates.rows:
         if row.family != "ipc" or row.quantity != quantity:
             continue
-        where = where_of(comparer.estimates, row, TASK_KIND, "message_bytes")
+        where = where_of(tests.estimates, row, TASK_KIND, "message_bytes")
         if where is not None:
             key = (str(row.condition[TASK_KIND]), row.workload)
             places.setdefault(where, {}).setdefault(key, {})[_size(row)] = row
@@ -45,24 +45,26 @@ def _size(row: RunEstimate) -> int:
     return int(row.condition["message_bytes"])
 
 
-def _finding(comparer: Comparer, quantity: str, what: str, where: Where, lines: LinesBySize) -> Finding | None:
+def _finding(tests: PairwiseTests, quantity: str, what: str, where: Where, lines: LinesBySize) -> Finding | None:
     threads = lines.get(("thread", THREADS), {})
     curves: dict[str, dict[int, Change[RunEstimate]]] = {}
     for (kind, workload), rows in lines.items():
         if kind != "process":
             continue
         sizes = sorted(rows.keys() & threads.keys())
-        made = comparer.compare_all((rows[size], threads[size]) for size in sizes)
+        made = tests.compare_all((rows[size], threads[size]) for size in sizes)
         curve = {_size(comparison.other): comparison for comparison in made}
         if curve:
             curves[workload] = curve
     if not curves:
         return None
-    comparer.claim((row for rows in lines.values() for row in rows.values()), "message_bytes", TASK_KIND, "partner_cpu")
+    tests.mark_reported(
+        (row for rows in lines.values() for row in rows.values()), "message_bytes", TASK_KIND, "partner_cpu"
+    )
     words = where_words(where, next(iter(threads.values())))
     head = f"{what}, {words}"
     clauses = [clause for workload, curve in curves.items() for clause in _curve_texts(workload, curve)]
-    best = _best(comparer, lines)
+    best = _best(tests, lines)
     clauses += _best_texts(best)
     entries = [
         numbers_of(comparison) | {"workload": workload, "message_bytes": size, "quantity": quantity}
@@ -111,13 +113,13 @@ def _curve_texts(workload: str, curve: dict[int, Change[RunEstimate]]) -> list[s
     return texts
 
 
-def _best(comparer: Comparer, lines: LinesBySize) -> dict[int, list[str]]:
+def _best(tests: PairwiseTests, lines: LinesBySize) -> dict[int, list[str]]:
     """The ways between processes that may be fastest at each size that at least two ways have."""
     best: dict[int, list[str]] = {}
     by_way = {workload: rows for (kind, workload), rows in lines.items() if kind == "process"}
     for size in sorted({size for rows in by_way.values() for size in rows}):
         rows = [rows[size] for rows in by_way.values() if size in rows]
-        compared = comparer.best(rows)
+        compared = tests.best(rows)
         if compared:
             tied = [comparison.other for comparison in compared if comparison.direction == Direction.UNKNOWN]
             best[size] = [row.workload for row in (compared[0].base, *tied)]

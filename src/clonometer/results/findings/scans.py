@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.families import CALL, END, is_beside
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import interval_ends, missing_ends_reason
 from clonometer.results.findings.finder import Finder, Findings
@@ -22,14 +22,14 @@ from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name,
 PAGE_BYTES = 4096
 
 
-def scans(comparer: Comparer) -> Findings:
+def scans(tests: PairwiseTests) -> Findings:
     """Say for every scanned numeric axis what one thing more adds, with its interval, as far as a line holds.
 
     One finding for each workload, axis and condition: at the last stage and when the call returns, warm where
     there are warm launches; for what is no launch, one for each quantity.
     """
     groups: dict[tuple[object, ...], list[Scan]] = {}
-    for scan in scans_of(comparer.estimates):
+    for scan in scans_of(tests.estimates):
         first = scan.points[0]
         if (
             not first.rankable
@@ -37,13 +37,13 @@ def scans(comparer: Comparer) -> Findings:
             or first.detail
             or curve_of(scan) is not None  # a curve of a known shape has a finding of its own
             or is_beside(first.family, first.quantity)
-            or comparer.is_claimed(first.workload, scan.axis, scan.condition)
+            or tests.is_reported(first.workload, scan.axis, scan.condition)
         ):
             continue
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, first.free_placement)
         groups.setdefault(key, []).append(scan)
-    return (_finding(comparer, _of_one_temperature(group)) for group in groups.values())
+    return (_finding(tests, _of_one_temperature(group)) for group in groups.values())
 
 
 def _of_one_temperature(group: list[Scan]) -> list[Scan]:
@@ -55,12 +55,10 @@ def _of_one_temperature(group: list[Scan]) -> list[Scan]:
     return sorted(of_it, key=lambda scan: stage_place(scan.points[0].stage))[::-1]
 
 
-def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
+def _finding(tests: PairwiseTests, group: list[Scan]) -> Finding | None:
     spoken = [scan for scan in group if _is_spoken(scan) or (scan is group[0] and _is_strange(scan))] or group[:1]
-    trends = [_trend(comparer, scan) for scan in group]
-    made = [
-        growth_of(comparer, scan.points, trend) for scan, trend in zip(group, trends, strict=True) if scan in spoken
-    ]
+    trends = [_trend(tests, scan) for scan in group]
+    made = [growth_of(tests, scan.points, trend) for scan, trend in zip(group, trends, strict=True) if scan in spoken]
     growths = [growth for growth in made if growth is not None]
     if not growths or made[0] is None:
         return None
@@ -75,7 +73,7 @@ def _finding(comparer: Comparer, group: list[Scan]) -> Finding | None:
         where=_where(scan),
     )
     text, headline = growth_texts(growths, words)
-    average = _average(comparer, scan)
+    average = _average(tests, scan)
     name = ".".join([scan.axis, first.workload.removeprefix("launch."), *map(str, scan.condition.values())])
     if first.stage is None:
         name += f".{first.quantity}"
@@ -111,20 +109,20 @@ def _where(scan: Scan) -> str:
     return ", ".join(filter(None, [words, f"on the {placement_name(observed)}" if observed else ""]))
 
 
-def _average(comparer: Comparer, scan: Scan) -> Interval:
+def _average(tests: PairwiseTests, scan: Scan) -> Interval:
     """The difference of the ends for each thing between them, which needs no line."""
     low, high = scan.points[0], scan.points[-1]
-    seed = comparer.seed_for("ends", scan.axis, high.cell, high.quantity)
-    whole = comparer.keep(
+    seed = tests.seed_for("ends", scan.axis, high.cell, high.quantity)
+    whole = tests.cached(
         ("ends", id(high), id(low)), lambda: difference_of_medians(high.processes, low.processes, seed=seed)
     )
     things = _x(high, scan.axis) - _x(low, scan.axis)
     return whole.over(things)
 
 
-def _trend(comparer: Comparer, scan: Scan) -> Trend:
+def _trend(tests: PairwiseTests, scan: Scan) -> Trend:
     names = ("scan", scan.axis, scan.points[-1].cell, scan.points[0].quantity)
-    return trend_of(comparer, scan.points, [_x(point, scan.axis) for point in scan.points], *names)
+    return trend_of(tests, scan.points, [_x(point, scan.axis) for point in scan.points], *names)
 
 
 def _x(point: RunEstimate, axis: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from clonometer.results.ab.judgement import judge_estimates
 from clonometer.results.ab.types import AbRow
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import sentence
 from clonometer.results.types import Finding
@@ -15,12 +15,12 @@ from clonometer.results.types import Finding
 SIDE = "side"
 
 
-def sides(comparer: Comparer) -> list[Finding]:
+def sides(tests: PairwiseTests) -> list[Finding]:
     """What B was against A, a finding for each kind of process: its last stage, cold and warm."""
-    if not comparer.estimates.is_paired:
+    if not tests.estimates.is_paired:
         return []
-    comparer.claim(comparer.estimates.all_rows, SIDE)
-    result = judge_estimates(comparer.estimates)
+    tests.mark_reported(tests.estimates.all_rows, SIDE)
+    result = judge_estimates(tests.estimates)
     findings: list[Finding] = []
     for (workload, _), rows in groupby(result.rows, key=lambda row: (row.b.workload, _kind(row))):
         members = list(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.families.other import CPUID, STEPS, traps
-from clonometer.results.findings.comparing import Comparer, doubt
+from clonometer.results.findings.comparing import PairwiseTests, caveat
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, short_median
@@ -21,9 +21,9 @@ _TEMPERATURES = ("warm", "cold")
 _NO_LIBRARY = {"program": "target_nolibc"}
 
 
-def startup(comparer: Comparer) -> list[Finding]:
+def startup(tests: PairwiseTests) -> list[Finding]:
     """Split the time of a new program with a C library at the entry of its file and at its main."""
-    estimates = comparer.estimates
+    estimates = tests.estimates
     for workload in _LAUNCHES:
         for temperature in _TEMPERATURES:
             stages = [
@@ -67,7 +67,7 @@ def _finding(estimates: RunEstimates, runs: RunEstimate, reaped: RunEstimate, st
     }
     whole = short_median(reaped)
     start_text = format_duration(start.value, low, high)
-    what = axis_words("program", program) + doubt(estimate.n_processes, uncertain=False, too_few=False, family=1)
+    what = axis_words("program", program) + caveat(estimate.n_processes, uncertain=False, too_few=False, family=1)
     texts = [f"{start_text} of a new program's {whole} ({what}) are the start of its C library"]
     brief = f"of {mechanism_name(estimate.workload)}'s {whole} ({what}), {start_text} are the C library's start"
     cpuid = _cpuid(estimates, program)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.contests import TEMPERATURES
 from clonometer.results.findings.ends import ONE_PROCESS
 from clonometer.results.findings.finder import Finder, Findings
@@ -17,12 +17,12 @@ from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name, stage_place
 
 
-def steps(comparer: Comparer) -> Findings:
+def steps(tests: PairwiseTests) -> Findings:
     """Say the difference of each rung to the one that it steps from (the catalogue's ``step_from``).
 
     Where the way of reaping differs, the ends of the two are not the same event: that stage is left out.
     """
-    estimates = comparer.estimates
+    estimates = tests.estimates
     workloads = dict.fromkeys(row.workload for row in estimates.rows)
     for workload in workloads:
         base = estimates.about(workload).step_from
@@ -30,22 +30,22 @@ def steps(comparer: Comparer) -> Findings:
             continue
         shared = estimates.conditions([workload, base])
         for changes in sorted(shared, key=len):
-            made = (_step(comparer, workload, base, changes, temperature) for temperature in (*TEMPERATURES, None))
+            made = (_step(tests, workload, base, changes, temperature) for temperature in (*TEMPERATURES, None))
             yield next((finding for finding in made if finding is not None), None)
 
 
 def _step(
-    comparer: Comparer, workload: str, base: str, changes: dict[str, int | str], temperature: str | None
+    tests: PairwiseTests, workload: str, base: str, changes: dict[str, int | str], temperature: str | None
 ) -> Finding | None:
-    estimates = comparer.estimates
+    estimates = tests.estimates
     same_end = estimates.about(workload).reaped_by == estimates.about(base).reaped_by
     made: list[Change[RunEstimate]] = []
-    for stage, quantity in _quantities(comparer, workload):
+    for stage, quantity in _quantities(tests, workload):
         a = estimates.main(workload, changes, temperature, stage, quantity)
         b = estimates.main(base, changes, temperature, stage, quantity)
         if a is None or b is None or not a.rankable or (stage == "reaped" and not same_end):
             continue
-        made.append(comparer.difference(a, b, "step", a.cell, b.cell, quantity))
+        made.append(tests.difference(a, b, "step", a.cell, b.cell, quantity))
     if not made:
         return None
     first = made[0].other
@@ -66,9 +66,9 @@ def _step(
     return Finding(f"step.{name}", headed(head, texts), numbers, headline)
 
 
-def _quantities(comparer: Comparer, workload: str) -> list[tuple[str | None, str]]:
+def _quantities(tests: PairwiseTests, workload: str) -> list[tuple[str | None, str]]:
     """What was measured of a workload: stages in order of time, then the rest."""
-    rows = [row for row in comparer.estimates.rows_of(workload) if not row.detail]
+    rows = [row for row in tests.estimates.rows_of(workload) if not row.detail]
     quantities = list(dict.fromkeys((row.stage, row.quantity) for row in rows))
     return sorted(quantities, key=lambda entry: stage_place(entry[0]))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
@@ -64,16 +64,16 @@ def _pairs(estimates: RunEstimates) -> dict[Where, list[tuple[RunEstimate, RunEs
     return pairs
 
 
-def kinds(comparer: Comparer) -> Findings:
+def kinds(tests: PairwiseTests) -> Findings:
     """Whether handing over to another process takes longer than to another thread, by each way (S17, B10)."""
-    for where, pairs in _pairs(comparer.estimates).items():
-        made = comparer.compare_all(pairs)
+    for where, pairs in _pairs(tests.estimates).items():
+        made = tests.compare_all(pairs)
         if not made:
             continue
-        comparer.claim((row for comparison in made for row in comparison.sides), TASK_KIND, "partner_cpu")
+        tests.mark_reported((row for comparison in made for row in comparison.sides), TASK_KIND, "partner_cpu")
         words = where_words(where, made[0].other)
         clauses = _clauses(made)
-        least, entries = _least(comparer, made)
+        least, entries = _least(tests, made)
         text = headed(words, [*clauses, *least])
         headline = headed(words, [*clauses[:1], *least])
         numbers = numbers_of(made[0]) | {
@@ -94,14 +94,14 @@ def _clauses(made: list[Change[RunEstimate]]) -> list[str]:
     )
 
 
-def _least(comparer: Comparer, made: list[Change[RunEstimate]]) -> tuple[list[str], list[dict[str, Any]]]:
+def _least(tests: PairwiseTests, made: list[Change[RunEstimate]]) -> tuple[list[str], list[dict[str, Any]]]:
     """Say the switch itself, without the calls, by the way that makes it cheapest; and give the numbers of all."""
     entries, spoken = [], []
     for comparison in made:
         switches = []
         entry: dict[str, Any] = numbers_of(comparison) | {"workload": comparison.other.workload}
         for side, row in (("process", comparison.other), ("thread", comparison.base)):
-            itself = comparer.estimates.placements(row.cell, _SWITCH).get(row.placement)
+            itself = tests.estimates.placements(row.cell, _SWITCH).get(row.placement)
             switches.append(itself)
             entry[f"{side}_handover_ns"] = row.median_ns
             entry[f"{side}_switch_ns"] = None if itself is None else itself.median_ns
@@ -129,19 +129,19 @@ def below(most_ns: float) -> str:
     return f"< {format_duration(most_ns)}" if most_ns > 0 else "< 1 ns"
 
 
-def indirect(comparer: Comparer) -> Findings:
+def indirect(tests: PairwiseTests) -> Findings:
     """What a switch costs more where the tasks have memory to work on: caches found cold (Li, Ding and Shen 2007)."""
-    for scan in scans_of(comparer.estimates):
+    for scan in scans_of(tests.estimates):
         first = scan.points[0]
         of_a_switch = first.quantity == _SWITCH and TASK_KIND in first.condition
         if of_a_switch and scan.axis == "working_set_bytes" and first.condition[scan.axis] == 0:
-            comparer.claim(scan.points, "working_set_bytes")
-            yield _indirect(comparer, scan)
+            tests.mark_reported(scan.points, "working_set_bytes")
+            yield _indirect(tests, scan)
 
 
-def _indirect(comparer: Comparer, scan: Scan) -> Finding:
+def _indirect(tests: PairwiseTests, scan: Scan) -> Finding:
     none, first = scan.points[0], scan.points[0]
-    entries = [_entry(comparer, point, none) for point in scan.points[1:]]
+    entries = [_entry(tests, point, none) for point in scan.points[1:]]
     seen = [entry for entry in entries if entry["verdict"] == Direction.MORE]
     # Said first, whether it is the default or not.
     kind = axis_words(TASK_KIND, first.condition[TASK_KIND])
@@ -178,8 +178,8 @@ def _indirect(comparer: Comparer, scan: Scan) -> Finding:
     return Finding(name, headed(words, texts), numbers, headline)
 
 
-def _entry(comparer: Comparer, point: RunEstimate, none: RunEstimate) -> dict[str, Any]:
-    more = comparer.difference(point, none, "indirect", point.cell, none.cell)
+def _entry(tests: PairwiseTests, point: RunEstimate, none: RunEstimate) -> dict[str, Any]:
+    more = tests.difference(point, none, "indirect", point.cell, none.cell)
     return {
         "bytes": int(point.condition["working_set_bytes"]),
         "indirect_ns": more.value,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, cells_of, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, listed, measured, sentence, sentences, verdict
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
@@ -31,42 +31,42 @@ _Contests = tuple[str, dict[str, "int | str"], list[tuple[int, Change[RunEstimat
 _NAMES = {side: axis_words(TASK_KIND, side) for side in SIDES}
 
 
-def workers(comparer: Comparer) -> list[Finding]:
+def workers(tests: PairwiseTests) -> list[Finding]:
     """Say how threads and processes at work compare: at the ends of each scan, by their curves, by ablation."""
-    estimates = comparer.estimates
-    ablations = ablations_of(estimates, comparer.seed)
+    estimates = tests.estimates
+    ablations = ablations_of(estimates, tests.seed)
     # The rungs of an ablation are told together.
     rungs = rung_cells(estimates)
-    fits = fits_of(estimates, comparer.seed)
-    contests = _contests(comparer, rungs, fits)
-    comparer.claim((row for pair in _pairs(estimates) for row in pair), TASK_KIND)
+    fits = fits_of(estimates, tests.seed)
+    contests = _contests(tests, rungs, fits)
+    tests.mark_reported((row for pair in _pairs(estimates) for row in pair), TASK_KIND)
     return [
-        *(_ablation(comparer, evidence) for evidence in ablations),
-        *_fits(comparer, fits),
+        *(_ablation(tests, evidence) for evidence in ablations),
+        *_fits(tests, fits),
         *_variants(contests),
         *(finding for finding, _ in contests),
     ]
 
 
-def _contests(comparer: Comparer, rungs: frozenset[str], fits: Sequence[Fit]) -> list[tuple[Finding, _Contests]]:
+def _contests(tests: PairwiseTests, rungs: frozenset[str], fits: Sequence[Fit]) -> list[tuple[Finding, _Contests]]:
     """Threads against processes with as many workers as there are CPUs, and with most; else where both were.
 
     Of points on a curve only the last is told: what lies between is the curve's.
     """
     curves = {(point.cell, fit.scan.axis) for fit in fits for point in fit.scan.points}
-    pairs = [pair for pair in _pairs(comparer.estimates) if pair[0].cell not in rungs]
+    pairs = [pair for pair in _pairs(tests.estimates) if pair[0].cell not in rungs]
     groups: dict[tuple[Any, ...], list[tuple[int, RunEstimate, RunEstimate]]] = {}
     for a, b in pairs:
         if (a.cell, "numbers") in curves and not _is_last(a, fits):
             continue
-        others = comparer.estimates.changes(a, TASK_KIND, "workers")
+        others = tests.estimates.changes(a, TASK_KIND, "workers")
         count = int(a.condition.get("workers", 1))
         key = (a.workload, a.quantity, tuple(others.items()))
         groups.setdefault(key, []).append((count, a, b))
     contests = []
     for (workload, quantity, others), compared in groups.items():
-        chosen = _ends(sorted(compared, key=lambda comparison: comparison[0]), comparer.estimates.cpus or 1)
-        made = [(count, comparer.compare(a, b)) for count, a, b in chosen]
+        chosen = _ends(sorted(compared, key=lambda comparison: comparison[0]), tests.estimates.cpus or 1)
+        made = [(count, tests.compare(a, b)) for count, a, b in chosen]
         distinct = [(count, comparison) for count, comparison in made if comparison is not None]
         if distinct:
             contests.append((_contest(workload, quantity, dict(others), distinct), (workload, dict(others), distinct)))
@@ -147,7 +147,7 @@ def _verdict(comparison: Change[RunEstimate]) -> str:
     return verdict(first, second, comparison, plural=True)
 
 
-def _fits(comparer: Comparer, fits: Sequence[Fit]) -> list[Finding]:
+def _fits(tests: PairwiseTests, fits: Sequence[Fit]) -> list[Finding]:
     """One finding for each pair of curves that differ in the kind of task alone, or for one that stands alone."""
     groups: dict[tuple[Any, ...], dict[str, Fit]] = {}
     for fit in fits:
@@ -156,18 +156,18 @@ def _fits(comparer: Comparer, fits: Sequence[Fit]) -> list[Finding]:
         key = (first.workload, first.quantity, fit.scan.axis, others)
         groups.setdefault(key, {})[str(first.condition.get(TASK_KIND, ""))] = fit
     return [
-        _fit(comparer, curves, dict(others), workload=workload, quantity=quantity, axis=axis)
+        _fit(tests, curves, dict(others), workload=workload, quantity=quantity, axis=axis)
         for (workload, quantity, axis, others), curves in groups.items()
     ]
 
 
 def _fit(
-    comparer: Comparer, fits: dict[str, Fit], others: dict[str, int | str], *, workload: str, quantity: str, axis: str
+    tests: PairwiseTests, fits: dict[str, Fit], others: dict[str, int | str], *, workload: str, quantity: str, axis: str
 ) -> Finding:
     some = next(iter(fits.values()))
     shape = "line" if some.polynomial.degree == 1 else "parabola"
     where = f"from {some.x[0]:,} to {some.x[-1]:,} {axis_title(axis)}"
-    curves = [f"{_NAMES.get(kind, '')} {_curve(comparer, fit)}".strip() for kind, fit in fits.items()]
+    curves = [f"{_NAMES.get(kind, '')} {_curve(tests, fit)}".strip() for kind, fit in fits.items()]
     what = condition(others, None)
     head = f"a {shape} {where} through {workload} {measured(None, quantity)}{f', {what}' if what else ''}"
     clauses = curves
@@ -184,13 +184,13 @@ def _fit(
             for power in range(some.polynomial.degree + 1)
         ]
         numbers["coefficient_ratios"] = [None if ratio is None else list(ratio.ends) for ratio in ratios]
-        clauses = [*curves, *_compared(comparer, ratios, head)]
+        clauses = [*curves, *_compared(tests, ratios, head)]
     name = ".".join([axis, workload, *map(str, others.values())])
     brief = [f"{_NAMES.get(kind, '')} R2 {_r_squared(fit)}".strip() for kind, fit in fits.items()]
     return Finding(f"fit.{name}", headed(head, clauses), numbers, sentence(f"{head}: {', '.join(brief)}"))
 
 
-def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> list[str]:
+def _compared(tests: PairwiseTests, ratios: list[Interval | None], head: str) -> list[str]:
     """Say which terms of the two sides differ, by how much, and of which that could not be told."""
     first, second = (_NAMES[side] for side in SIDES)
     known = [(power, ratio) for power, ratio in reversed(list(enumerate(ratios))) if ratio is not None]
@@ -198,7 +198,7 @@ def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> l
     for power, ratio in known:
         words = format_ratio(*ratio.ends)
         more = replace(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
-        if comparer.is_sure(more, head, power):
+        if tests.is_sure(more, head, power):
             texts.append(f"the {_POWERS[power]} of {first} is {words} times that of {second}")
         else:
             unsure.append(f"the {_POWERS[power]} ({words.replace(' (', ', ').removesuffix(')')})")
@@ -206,7 +206,7 @@ def _compared(comparer: Comparer, ratios: list[Interval | None], head: str) -> l
     return [*texts, *([unknown] if unknown else [])]
 
 
-def _curve(comparer: Comparer, fit: Fit) -> str:
+def _curve(tests: PairwiseTests, fit: Fit) -> str:
     """Say the terms from the highest power down; one that is not surely other than 0 may be nothing."""
     last = fit.scan.points[-1]
     terms, unsure = [], []
@@ -214,7 +214,7 @@ def _curve(comparer: Comparer, fit: Fit) -> str:
         unit = {0: "", 1: f" for each {axis_thing(fit.scan.axis)}"}.get(
             power, f" for each {axis_thing(fit.scan.axis)} squared"
         )
-        sure = comparer.is_sure(coefficient, last.cell, last.quantity, fit.scan.axis, power) if power else True
+        sure = tests.is_sure(coefficient, last.cell, last.quantity, fit.scan.axis, power) if power else True
         if not sure:
             unsure.append(_POWERS[power])
         else:
@@ -247,14 +247,14 @@ def _numbers(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
+def _ablation(tests: PairwiseTests, evidence: AblationEvidence) -> Finding:
     ladder, rungs = evidence.ladder, evidence.rungs
     first, second = (_NAMES[side] for side in SIDES)
     gap, rest = ladder.gaps[0], ladder.gaps[-1]
     what = f"{evidence.workload} {measured(None, evidence.quantity)}"
     share = ladder.remainder_share
     both = f"{first} and {second}"
-    if share is None or comparer.difference(*rungs[0].sides, "gap").direction == Direction.UNKNOWN:
+    if share is None or tests.difference(*rungs[0].sides, "gap").direction == Direction.UNKNOWN:
         text = f"{what}: cannot tell a difference between {both} with everything shared ({_signed(gap)})"
         left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:
@@ -264,7 +264,7 @@ def _ablation(comparer: Comparer, evidence: AblationEvidence) -> Finding:
     seen = [
         f"{axis_words(*rung.taken)} {_signed(step)}"
         for rung, step in steps
-        if rung.taken and comparer.is_sure(step, evidence.workload, evidence.quantity, rung.taken)
+        if rung.taken and tests.is_sure(step, evidence.workload, evidence.quantity, rung.taken)
     ]
     taken = f"steps that change the gap: {', '.join(seen)}" if seen else "no single step certainly changes the gap"
     numbers = {

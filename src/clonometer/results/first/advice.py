@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clonometer.families import axis as axis_of
 from clonometer.families import family, workload_words
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.wording import sentence, short_median
 from clonometer.results.first.effects import AxisEffect, alternatives, plain_rows, stated_effects
 from clonometer.results.first.words import condition_words, is_launch_row, short_of_end
@@ -36,16 +36,16 @@ class _Choice:
     compared: Change[RunEstimate]
 
 
-def advice(comparer: Comparer) -> list[Finding]:
+def advice(tests: PairwiseTests) -> list[Finding]:
     """Give at most three pieces of advice, what saves most first.
 
     Each rests on a difference that is sure, and whose interval leaves a tenth at least to save: another mechanism under
     the same condition, another value of one axis, workers that are woken instead of launched, or a program that
     launches again.
     """
-    choices = sorted([*_mechanisms(comparer), *_conditions(comparer)], key=lambda choice: -choice.compared.size)
+    choices = sorted([*_mechanisms(tests), *_conditions(tests)], key=lambda choice: -choice.compared.size)
     kept: dict[str, _Choice] = {}
-    for choice in [*_workers(comparer), *choices, *_later_launches(comparer)]:
+    for choice in [*_workers(tests), *choices, *_later_launches(tests)]:
         if (choice.compared.upward.low or 0.0) >= 1 + _LEAST_GAIN:
             kept.setdefault(choice.id, choice)
     return [_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
@@ -64,29 +64,29 @@ def _finding(choice: _Choice) -> Finding:
     return Finding(f"do.{choice.id}", sentence(texts[0]), numbers, sentence(texts[1]))
 
 
-def _mechanisms(comparer: Comparer) -> Iterator[_Choice]:
+def _mechanisms(tests: PairwiseTests) -> Iterator[_Choice]:
     """The cheapest mechanism against the dearest, under each condition; the condition that is worst counts."""
-    for rows in alternatives(comparer.estimates):
+    for rows in alternatives(tests.estimates):
         ranked = sorted(rows, key=lambda row: row.median_ns or 0.0)
         best = next((row for row in ranked if not workload_words(row.workload).raw), ranked[-1])
-        compared = comparer.compare(ranked[-1], best) if best is not ranked[-1] else None
+        compared = tests.compare(ranked[-1], best) if best is not ranked[-1] else None
         if compared is not None and compared.direction != Direction.UNKNOWN:
             cheap, dear = (row.workload for row in (best, ranked[-1]))
             advised = workload_words(cheap).substitute or mechanism_name(cheap)
-            where = condition_words(comparer.estimates.changes(rows[0]))
+            where = condition_words(tests.estimates.changes(rows[0]))
             text = f"{where + ', ' if where else ''}{advised} is {{times}} times cheaper than {mechanism_name(dear)}"
             until = short_of_end(best)
             full = f"{text}{until} ({{cheap}}, not {{dear}})"
             yield _Choice(f"mechanism.{best.family}", full, text + until, compared)
 
 
-def _conditions(comparer: Comparer) -> Iterator[_Choice]:
-    for effect in stated_effects(comparer):
+def _conditions(tests: PairwiseTests) -> Iterator[_Choice]:
+    for effect in stated_effects(tests):
         text = _change(effect)
         if text:
             name = mechanism_name(effect.comparison.other.workload)
             dear = effect.value if effect.cheaper == effect.base else effect.base
-            others = comparer.estimates.changes(effect.comparison.other, effect.axis)
+            others = tests.estimates.changes(effect.comparison.other, effect.axis)
             where = condition_words({effect.axis: dear, **others})
             until = short_of_end(effect.comparison.other)
             full = f"{text}: {where}, {name} takes {{dear}}{until}, {{times}} times as much"
@@ -102,27 +102,27 @@ def _change(effect: AxisEffect) -> str:
     return axis.advice.get(effect.cheaper, "")
 
 
-def _workers(comparer: Comparer) -> Iterator[_Choice]:
+def _workers(tests: PairwiseTests) -> Iterator[_Choice]:
     """The cheapest way to wake a worker that exists against the cheapest launch."""
-    plain = plain_rows(comparer.estimates)
+    plain = plain_rows(tests.estimates)
     launches = [row for row in plain if is_launch_row(row)]
     waking = [row for row in plain if family(row.family).advice]
     if launches and waking:
         launch, wake = (min(rows, key=lambda row: row.median_ns or 0.0) for rows in (launches, waking))
-        compared = comparer.compare(launch, wake)
+        compared = tests.compare(launch, wake)
         if compared is not None and compared.direction == Direction.MORE:
             name = mechanism_name(launch.workload)
             text = f"{family(wake.family).advice}: {{cheap}}, {{times}} times cheaper than {name}"
             yield _Choice("workers", text, text, compared)
 
 
-def _later_launches(comparer: Comparer) -> Iterator[_Choice]:
+def _later_launches(tests: PairwiseTests) -> Iterator[_Choice]:
     """The first launch of a program against later ones."""
-    for row in plain_rows(comparer.estimates):
+    for row in plain_rows(tests.estimates):
         if not is_launch_row(row) or row.temperature != "warm":
             continue
-        first = comparer.estimates.main(row.workload, comparer.estimates.changes(row), "cold", row.stage)
-        compared = None if first is None else comparer.compare(first, row)
+        first = tests.estimates.main(row.workload, tests.estimates.changes(row), "cold", row.stage)
+        compared = None if first is None else tests.compare(first, row)
         if compared is not None and compared.direction == Direction.MORE:
             name = mechanism_name(row.workload)
             text = f"launch from a long-running process: {name} takes {{cheap}} instead of {{dear}}"

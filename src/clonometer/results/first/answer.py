@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence, short_median
 from clonometer.results.first.effects import AxisEffect, alternatives, plain_rows, stated_effects
 from clonometer.results.first.words import (
@@ -29,46 +29,46 @@ MOST_SENTENCES = 2
 _NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
 
 
-def answer(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
+def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     """Answer in at most two sentences.
 
     Launches are told from call to end: the first mechanism beside its rival, then the largest effect of what was
     varied, or a new program. What launches nothing is told by the first findings that state a difference.
     """
-    launches = [row for row in plain_rows(comparer.estimates) if is_launch_row(row)]
-    listed = _of_launches(comparer, launches) if launches else []
+    launches = [row for row in plain_rows(tests.estimates) if is_launch_row(row)]
+    listed = _of_launches(tests, launches) if launches else []
     if len(listed) < MOST_SENTENCES:
-        listed += _steps(findings) if launches else _of_others(comparer, findings)
+        listed += _steps(findings) if launches else _of_others(tests, findings)
     return listed[:MOST_SENTENCES]
 
 
-def contest(comparer: Comparer) -> Change[RunEstimate] | None:
+def contest(tests: PairwiseTests) -> Change[RunEstimate] | None:
     """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
-    for rows in alternatives(comparer.estimates):
+    for rows in alternatives(tests.estimates):
         subject, *others = sorted(rows, key=lambda row: row.workload != FORK)
         wanted = PTHREAD if subject.workload == FORK else None
         rival = min(others, key=lambda row: (row.workload != wanted, row.median_ns or 0.0))
-        comparison = comparer.compare(subject, rival)
+        comparison = tests.compare(subject, rival)
         if comparison is not None:
             return comparison
     return None
 
 
-def _of_launches(comparer: Comparer, launches: Sequence[RunEstimate]) -> list[Finding]:
-    compared = contest(comparer)
-    first = _alone(comparer, launches[0]) if compared is None else _contest(comparer, compared)
+def _of_launches(tests: PairwiseTests, launches: Sequence[RunEstimate]) -> list[Finding]:
+    compared = contest(tests)
+    first = _alone(tests, launches[0]) if compared is None else _contest(tests, compared)
     subject = launches[0] if compared is None else compared.other
     listed = [first]
-    listed += [_effect(comparer, largest) for largest in stated_effects(comparer)[:1]]
-    others = [row for row in plain_rows(comparer.estimates) if row.family != subject.family]
+    listed += [_effect(tests, largest) for largest in stated_effects(tests)[:1]]
+    others = [row for row in plain_rows(tests.estimates) if row.family != subject.family]
     alike = [row for row in others if row.family == others[0].family]
     cheapest = sorted(alike, key=lambda row: row.median_ns or 0.0)
-    return [*listed, *(_alone(comparer, row) for row in cheapest[:1])]
+    return [*listed, *(_alone(tests, row) for row in cheapest[:1])]
 
 
-def _contest(comparer: Comparer, compared: Change[RunEstimate]) -> Finding:
+def _contest(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding:
     a, b = compared.other, compared.base
-    where = condition_words(comparer.estimates.changes(a))
+    where = condition_words(tests.estimates.changes(a))
     head = f"{where}, " if where else ""
     text = f"{head}{named(a)} takes {short_median(a)} {how_long(a)}, {named(b)} {short_median(b)}: {_judged(compared)}"
     return Finding("answer.contest", sentence(text), numbers_of(compared))
@@ -81,10 +81,10 @@ def _judged(compared: Change[RunEstimate]) -> str:
     return f"{mechanism_name(longer.workload)} takes {compared.upward.text} times as long"
 
 
-def _alone(comparer: Comparer, row: RunEstimate) -> Finding:
+def _alone(tests: PairwiseTests, row: RunEstimate) -> Finding:
     """Say what a mechanism takes, and its first launch where later ones were measured as well."""
     text = f"{named(row)} {verb(row)} {short_median(row)} {how_long(row)}"
-    where = condition_words(comparer.estimates.changes(row))
+    where = condition_words(tests.estimates.changes(row))
     numbers: dict[str, object] = {
         "median_ns": row.median_ns,
         "value": row.value,
@@ -92,7 +92,7 @@ def _alone(comparer: Comparer, row: RunEstimate) -> Finding:
         "cells": [row.cell],
     }
     text = f"{where}, {text}" if where else text
-    first = comparer.estimates.main(row.workload, comparer.estimates.changes(row), "cold", row.stage)
+    first = tests.estimates.main(row.workload, tests.estimates.changes(row), "cold", row.stage)
     if row.temperature == "warm" and first is not None and is_launch_row(row):
         text += f"; the first launch in a fresh process takes {short_median(first)}"
         numbers |= {"first_ns": first.median_ns, "cells": [row.cell, first.cell]}
@@ -101,11 +101,11 @@ def _alone(comparer: Comparer, row: RunEstimate) -> Finding:
     return Finding(f"answer.{row.workload}", sentence(text), numbers)
 
 
-def _effect(comparer: Comparer, effect: AxisEffect) -> Finding:
+def _effect(tests: PairwiseTests, effect: AxisEffect) -> Finding:
     compared = effect.comparison
     row, _ = compared.upward.sides
     value, other = (effect.value, effect.base) if row is compared.other else (effect.base, effect.value)
-    others = comparer.estimates.changes(row, effect.axis)
+    others = tests.estimates.changes(row, effect.axis)
     name = mechanism_name(row.workload)
     where = condition_words({effect.axis: value, **others})
     against = f"with {with_value(effect.axis, other)}" if other else "without"
@@ -122,7 +122,7 @@ def _steps(findings: Sequence[Finding]) -> list[Finding]:
     return [Finding(f"answer.{each.id}", each.headline or each.sentence, each.numbers) for each in steps]
 
 
-def _of_others(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]:
+def _of_others(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     """What was found of anything else, by first sentences; then choices; then the first figures.
 
     What could not be told comes after what could, and only where it is short enough to be read.
@@ -130,11 +130,11 @@ def _of_others(comparer: Comparer, findings: Sequence[Finding]) -> list[Finding]
     candidates = [finding for finding in findings if not finding.id.startswith(_NOT_AN_ANSWER)]
     stating = [_first_sentence(finding) for finding in candidates if finding.states_difference]
     unsure = [_first_sentence(finding) for finding in candidates if not finding.states_difference]
-    sure = [_effect(comparer, effect) for effect in stated_effects(comparer)]
+    sure = [_effect(tests, effect) for effect in stated_effects(tests)]
     # Of what one axis does to a workload a sentence is enough, whatever else was varied.
     chosen = list({finding.id: finding for finding in reversed(sure)}.values())[::-1]
     short = [finding for finding in [*stating, *chosen, *unsure] if n_words(finding.sentence) <= MOST_WORDS]
-    return [*short, *(_alone(comparer, row) for row in plain_rows(comparer.estimates))]
+    return [*short, *(_alone(tests, row) for row in plain_rows(tests.estimates))]
 
 
 def _first_sentence(finding: Finding) -> Finding:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clonometer.families import family, is_beside, is_launch
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
 from clonometer.verdicts import Direction
 from clonometer.words import is_detail, stage_place
@@ -103,23 +103,23 @@ def alternatives(estimates: RunEstimates) -> tuple[Sequence[RunEstimate], ...]:
     return tuple(sorted(several, key=lambda rows: len(estimates.changes(rows[0]))))
 
 
-def effects(comparer: Comparer) -> list[AxisEffect]:
+def effects(tests: PairwiseTests) -> list[AxisEffect]:
     """Every axis that was varied, one at a time, the largest effect first: of numbers the largest alone.
 
     The base is the axis's default; where that was not measured, the least number or the value that comes first.
     """
-    made = [effect for group in _scans(comparer.estimates) for effect in _of_scan(comparer, *group)]
+    made = [effect for group in _scans(tests.estimates) for effect in _of_scan(tests, *group)]
     return sorted(made, key=lambda effect: -effect.comparison.size)
 
 
-def stated_effects(comparer: Comparer) -> list[AxisEffect]:
+def stated_effects(tests: PairwiseTests) -> list[AxisEffect]:
     """Those that are sure and worth a sentence: of any choice, but of numbers only of what a parent has as it launches.
 
     That more work takes longer is no news.
     """
     return [
         effect
-        for effect in effects(comparer)
+        for effect in effects(tests)
         if effect.comparison.direction != Direction.UNKNOWN
         and (isinstance(effect.value, str) or is_launch(effect.comparison.other.family))
     ]
@@ -136,16 +136,16 @@ def _scans(estimates: RunEstimates) -> tuple[tuple[str, Mapping[int | str, RunEs
     return tuple(scan for scan in scans.values() if len(scan[1]) > 1)
 
 
-def _of_scan(comparer: Comparer, axis: str, rows: Mapping[int | str, RunEstimate]) -> Iterator[AxisEffect]:
+def _of_scan(tests: PairwiseTests, axis: str, rows: Mapping[int | str, RunEstimate]) -> Iterator[AxisEffect]:
     numbers = [value for value in rows if isinstance(value, int)]
-    usual = comparer.estimates.default(axis)
+    usual = tests.estimates.default(axis)
     base = usual if usual in rows else min(numbers) if numbers else next(iter(rows))
     if base is None:
         return
     values = [max(numbers)] if numbers else list(rows)
     for value in values:
-        pair = _at_one_stage(comparer.estimates, (rows[value], rows[base])) if value != base else []
-        comparison = comparer.compare(*pair) if pair else None
+        pair = _at_one_stage(tests.estimates, (rows[value], rows[base])) if value != base else []
+        comparison = tests.compare(*pair) if pair else None
         if comparison is not None:
             yield AxisEffect(axis, value, base, comparison)
 

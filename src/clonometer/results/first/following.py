@@ -6,7 +6,7 @@ import math
 
 from clonometer.families import family
 from clonometer.families.types import CROWD
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import main_rows, plain_rows
 from clonometer.results.first.words import is_launch_row
@@ -19,20 +19,20 @@ from clonometer.words import mechanism_name
 AS_PAGE = NextCommand(("report", RUN_FILE, "--out", "report.html"), "all of it as a page with charts")
 
 
-def next_command(comparer: Comparer) -> NextCommand:
+def next_command(tests: PairwiseTests) -> NextCommand:
     """Choose what to try next; where every figure rests on few processes, the same for longer."""
-    longer = _longer(comparer.estimates)
+    longer = _longer(tests.estimates)
     if longer is not None:
         return longer
-    compared = contest(comparer)
+    compared = contest(tests)
     if compared is not None:
         names = [_typed(row) for row in compared.sides]
-        words = ("explain", names[0], "--vs", names[1], *_settings(comparer, compared.other))
+        words = ("explain", names[0], "--vs", names[1], *_settings(tests, compared.other))
         return NextCommand(words, "where the time of a launch goes")
-    plain = plain_rows(comparer.estimates)
+    plain = plain_rows(tests.estimates)
     launch = next((row for row in plain if is_launch_row(row)), None)
     if launch is not None:
-        words = ("explain", _typed(launch), *_settings(comparer, launch))
+        words = ("explain", _typed(launch), *_settings(tests, launch))
         return NextCommand(words, "where the time of a launch goes")
     workers = next((row for row in plain if family(row.family).shape == CROWD), None)
     if workers is not None and workers.condition.get("numbers") is not None:
@@ -62,6 +62,6 @@ def _typed(row: RunEstimate) -> str:
     return name if name.replace("_", "").isalnum() else row.workload
 
 
-def _settings(comparer: Comparer, row: RunEstimate) -> list[str]:
-    changes = comparer.estimates.changes(row)
+def _settings(tests: PairwiseTests, row: RunEstimate) -> list[str]:
+    changes = tests.estimates.changes(row)
     return [word for axis, value in changes.items() for word in ("--set", f"{axis}={value}")]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence, short_median
 from clonometer.results.first.answer import contest
 from clonometer.results.first.effects import effects, plain_rows
@@ -28,14 +28,14 @@ _LEAST_SHARE = 0.05
 _MOST_APART = 0.1
 
 
-def reasons(comparer: Comparer, findings: Sequence[Finding], answered: Sequence[Finding]) -> list[Finding]:
+def reasons(tests: PairwiseTests, findings: Sequence[Finding], answered: Sequence[Finding]) -> list[Finding]:
     """Say why in at most three sentences.
 
     First where the time of the first launch goes, or by which parts it takes longer than its rival; then findings that
     name a cause, those of cells that the answer speaks of first. What the answer has said already is left out.
     """
-    split = _split(comparer)
-    varied = [effect.comparison.other.cell for effect in effects(comparer)]
+    split = _split(tests)
+    varied = [effect.comparison.other.cell for effect in effects(tests)]
     spoken = {cell for finding in answered for cell in finding.numbers["cells"]} | set(varied)
     answers = {finding.sentence for finding in answered}
     causes = [finding for finding in findings if finding.id.startswith(_EXPLAIN) and finding.states_difference]
@@ -61,30 +61,26 @@ def _brief(finding: Finding) -> str:
     return sentence(f"of {mechanism_name(numbers['workload'])}'s {whole}, {start} are the C library's start{cpuid}")
 
 
-def _split(comparer: Comparer) -> list[Finding]:
-    compared = contest(comparer)
+def _split(tests: PairwiseTests) -> list[Finding]:
+    compared = contest(tests)
     if compared is not None and compared.direction != Direction.UNKNOWN:
-        made = _difference(comparer, compared)
+        made = _difference(tests, compared)
         if made is not None:
             return [made]
     subject = (
-        compared.other
-        if compared
-        else next((row for row in plain_rows(comparer.estimates) if is_launch_row(row)), None)
+        compared.other if compared else next((row for row in plain_rows(tests.estimates) if is_launch_row(row)), None)
     )
-    made = None if subject is None else _whole(comparer, subject)
+    made = None if subject is None else _whole(tests, subject)
     return [] if made is None else [made]
 
 
-def _difference(comparer: Comparer, compared: Change[RunEstimate]) -> Finding | None:
+def _difference(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding | None:
     """By which parts of a launch the longer side takes longer."""
     longer, shorter = compared.upward.sides
-    sides = [_parts(comparer.estimates, row) for row in (longer, shorter)]
+    sides = [_parts(tests.estimates, row) for row in (longer, shorter)]
     if not sides[0] or list(sides[0]) != list(sides[1]):
         return None
-    gaps = {
-        name: _longer(comparer, sides[0][name], sides[1][name], longer.cell, shorter.cell, name) for name in sides[0]
-    }
+    gaps = {name: _longer(tests, sides[0][name], sides[1][name], longer.cell, shorter.cell, name) for name in sides[0]}
     names = [mechanism_name(row.workload) for row in (longer, shorter)]
     # That of the medians that the reader sees: medians of parts do not add up to it.
     whole_ns = (longer.median_ns or 0.0) - (shorter.median_ns or 0.0)
@@ -95,11 +91,11 @@ def _difference(comparer: Comparer, compared: Change[RunEstimate]) -> Finding | 
     return _finding("why.difference", heads, whole_ns, gaps, [longer.cell, shorter.cell])
 
 
-def _whole(comparer: Comparer, row: RunEstimate) -> Finding | None:
+def _whole(tests: PairwiseTests, row: RunEstimate) -> Finding | None:
     """Which parts a launch is made of."""
-    parts = _parts(comparer.estimates, row)
+    parts = _parts(tests.estimates, row)
     nothing = Processes.of([0.0] * row.processes.values.size)
-    times = {name: _longer(comparer, part, nothing, row.cell, name) for name, part in parts.items()}
+    times = {name: _longer(tests, part, nothing, row.cell, name) for name, part in parts.items()}
     if len(times) < 2:
         return None
     whole_ns = row.median_ns or 0.0
@@ -108,9 +104,9 @@ def _whole(comparer: Comparer, row: RunEstimate) -> Finding | None:
     return _finding("why.parts", heads, whole_ns, times, [row.cell])
 
 
-def _longer(comparer: Comparer, a: Processes, b: Processes, *names: str) -> Interval:
-    seed = comparer.seed_for("part", *names)
-    return comparer.keep(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
+def _longer(tests: PairwiseTests, a: Processes, b: Processes, *names: str) -> Interval:
+    seed = tests.seed_for("part", *names)
+    return tests.cached(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
 
 
 def _finding(

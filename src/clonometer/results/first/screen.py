@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clonometer.results.findings.comparing import Comparer
+from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.first.advice import advice
 from clonometer.results.first.answer import answer
 from clonometer.results.first.following import AS_PAGE, next_command
@@ -12,18 +12,18 @@ from clonometer.results.first.reasons import reasons
 from clonometer.results.types import Finding, FirstScreen
 
 
-def first_screen(comparer: Comparer, findings: Sequence[Finding]) -> FirstScreen:
+def first_screen(tests: PairwiseTests, findings: Sequence[Finding]) -> FirstScreen:
     """Say what a run is about; what disturbs it is added later, when its warnings are known.
 
     What it compares counts among the comparisons of the run's findings.
     """
-    if comparer.estimates.is_paired:
+    if tests.estimates.is_paired:
         # Two sides that were started in turn: their verdicts are the answer, and nothing else is said of them.
         return FirstScreen(answer=tuple(findings[:2]), next=AS_PAGE)
-    answered = answer(comparer, findings)
+    answered = answer(tests, findings)
     return FirstScreen(
         answer=tuple(answered),
-        reasons=tuple(reasons(comparer, findings, answered)),
-        advice=tuple(advice(comparer)),
-        next=next_command(comparer),
+        reasons=tuple(reasons(tests, findings, answered)),
+        advice=tuple(advice(tests)),
+        next=next_command(tests),
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clonometer.units import Figures, figures, format_duration
-from clonometer.views.cautions import for_all
 from clonometer.views.exports.entries import figures as measured_figures
 from clonometer.views.exports.entries import figures_unit, measured
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import DRIFTS, INTERVAL_HEADING, MISSING, Column, Table
+from clonometer.views.warning_groups import for_all
 
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:

@@ -10,7 +10,6 @@ from typing import Any
 from clonometer.families import family as family_of
 from clonometer.results.types import RUN_FILE, Estimate, Finding, Results
 from clonometer.units import format_duration
-from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import answer_table, is_pinned
 from clonometer.views.figures import figures
 from clonometer.views.labels import cpu_name, family_name, placement_name
@@ -32,6 +31,7 @@ from clonometer.views.rows import (
 )
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
+from clonometer.views.warning_groups import warning_groups
 from clonometer.words import cell_parts, mechanism_name, stage_name
 
 #: Beyond this the page would grow past 2 MB; the rest is in the run file.
@@ -98,7 +98,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "cell_table": _cell_table(results.cells[:MOST_CELL_ROWS]),
         "cell_rows_left_out": max(len(results.cells) - MOST_CELL_ROWS, 0),
         "filters": _filters(results),
-        "warnings": cautions(results),
+        "warnings": warning_groups(results),
         "failures": [(reason, [status.cell for status in cells]) for reason, cells in failures(results)],
         "facts": _facts(results),
         "measured": _measured(results),

@@ -6,13 +6,13 @@ import shlex
 
 from clonometer.families import family as family_of
 from clonometer.results.types import Results
-from clonometer.views.cautions import cautions
 from clonometer.views.estimate_tables import wide_table
 from clonometer.views.figures import figures
 from clonometer.views.rows import explained_stages, families, make_rows, what_ended
 from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
 from clonometer.views.terminal.table import draw_whole
 from clonometer.views.terminal.text import OF_THIS_RUN, clean, painted, rendered, wrap, wrap_each
+from clonometer.views.warning_groups import warning_groups
 
 WARNING_EXAMPLES = 3
 
@@ -31,15 +31,15 @@ def render_answer(results: Results, *, width: int, colour: bool, wide: bool = Fa
 def _warning_lines(results: Results, width: int) -> list[str]:
     """Each kind of warning once: how often, the first few, and what to do about it."""
     lines: list[str] = []
-    for caution in cautions(results):
-        shown = caution.sentences[:WARNING_EXAMPLES]
-        rest = len(caution.sentences) - len(shown)
-        first = f"warning: {shown[0]}" if rest == 0 else f"{len(caution.sentences)} warnings: {shown[0]}"
+    for group in warning_groups(results):
+        shown = group.sentences[:WARNING_EXAMPLES]
+        rest = len(group.sentences) - len(shown)
+        first = f"warning: {shown[0]}" if rest == 0 else f"{len(group.sentences)} warnings: {shown[0]}"
         lines += wrap(first, width, bullet="! ")
         lines += wrap_each(shown[1:], width, bullet="  ")
         if rest:
             lines += wrap(f"and {rest} more, all in show --json", width, bullet="  ")
-        lines += wrap(f"Next: {caution.next_step}", width, bullet="  ")
+        lines += wrap(f"Next: {group.next_step}", width, bullet="  ")
     return lines
 
 

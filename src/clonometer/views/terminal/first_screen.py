@@ -10,13 +10,13 @@ from itertools import zip_longest
 from clonometer.families import axis, is_launch
 from clonometer.results.first.doubts import LOAD
 from clonometer.results.types import RUN_FILE, Finding, Results
-from clonometer.views.cautions import cautions
 from clonometer.views.figures import figures
 from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
 from clonometer.views.labels import shown_axes
 from clonometer.views.rows import EstimateRow, failures, host_phrases, make_rows
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, painted, wrap
+from clonometer.views.warning_groups import warning_groups
 from clonometer.words import counted
 
 #: The columns for which ``lines`` is meant: what is narrower takes more lines.
@@ -197,7 +197,7 @@ def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]
     if following is not None:
         words = [results.run_name if word == RUN_FILE else word for word in following.words]
         lines += _command(words, following.about, width)
-    warnings = len(cautions(results))
+    warnings = len(warning_groups(results))
     counts = ((hidden, "row"), (findings, "finding"), (warnings, "warning"))
     more = [counted(count, kind) for count, kind in counts if count]
     if more:

@@ -23,7 +23,7 @@ def for_all(sentence: str, alike: int) -> str:
     return f"{sentence} (and {alike} more like it)" if alike else sentence
 
 
-def cautions(results: Results) -> list[WarningGroup]:
+def warning_groups(results: Results) -> list[WarningGroup]:
     """Gather the warnings of a run and of its rows by kind, most sentences first."""
     of_rows = [(warning, cell.cell) for cell in results.cells for warning in cell.warnings]
     said_of_rows = {(warning.id, warning.sentence) for warning, _ in of_rows}
@@ -37,4 +37,4 @@ def cautions(results: Results) -> list[WarningGroup]:
         sentences, touched = kinds.setdefault((warning.id, warning.next_step), ({}, {}))
         sentences[warning.sentence] = touched[cell] = None
     gathered = [WarningGroup(*kind, tuple(sentences), tuple(touched)) for kind, (sentences, touched) in kinds.items()]
-    return sorted(gathered, key=lambda caution: -len(caution.sentences))
+    return sorted(gathered, key=lambda group: -len(group.sentences))

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from clonometer.results.types import RunWarning
-from clonometer.views.cautions import cautions
 from clonometer.views.terminal import render_answer
+from clonometer.views.warning_groups import warning_groups
 
 
 def results_with(results, rows: int, run_says: str, alike: int = 0):
@@ -16,7 +16,7 @@ def results_with(results, rows: int, run_says: str, alike: int = 0):
 
 
 def test_a_kind_is_one_entry_with_every_sentence_once(results):
-    (only,) = cautions(results_with(results, 5, "the run itself"))
+    (only,) = warning_groups(results_with(results, 5, "the run itself"))
     assert only.sentences[0] == "the run itself"
     assert len(only.sentences) == 6
     assert list(only.cells) == list(dict.fromkeys(cell.cell for cell in results.cells[:5]))
@@ -24,12 +24,12 @@ def test_a_kind_is_one_entry_with_every_sentence_once(results):
 
 def test_a_run_that_repeats_its_first_row_adds_nothing(results):
     first = f"{results.cells[0].cell} 0: wide"
-    (only,) = cautions(results_with(results, 5, first, alike=4))
+    (only,) = warning_groups(results_with(results, 5, first, alike=4))
     assert len(only.sentences) == 5
 
 
 def test_a_run_that_stands_for_rows_nobody_shows_says_how_many(results):
-    (only,) = cautions(results_with(results, 0, "one row: wide", alike=4))
+    (only,) = warning_groups(results_with(results, 0, "one row: wide", alike=4))
     assert only.sentences == ("one row: wide (and 4 more like it)",)
 
 
