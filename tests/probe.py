@@ -57,21 +57,25 @@ def ask(
     linkage: str | None = "static",
     clock: Sequence[str] | None = None,
     program: Path | None = None,
+    command: Sequence[str] | None = None,
     before: Callable[[], None] | None = None,
     inherit: Sequence[int] = (),
 ) -> Answer:
-    """Start the probe with these words, and with these descriptors beside its own; wait for its whole answer."""
+    """Start the probe, or another driver by its command, with these words; wait for its whole answer.
+
+    It gets these descriptors beside its own.
+    """
     reading, writing = os.pipe()
-    command = [
-        str(program or executable(linkage or "static")),
+    started = [
+        *(command or [str(program or executable(linkage or "static"))]),
         "--fd",
         str(writing),
-        *([] if linkage is None else [f"linkage={linkage}"]),
+        *([] if linkage is None or command is not None else [f"linkage={linkage}"]),
         *words,
         *(clock_words() if clock is None else clock),
     ]
     with subprocess.Popen(
-        command,
+        started,
         pass_fds=[writing, *inherit],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

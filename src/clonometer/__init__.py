@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.app.folder import load_folder
     from clonometer.app.history import history
+    from clonometer.app.languages import build_language_drivers, language_drivers
     from clonometer.app.loaded import LoadedRun, load
     from clonometer.app.noise import noise
     from clonometer.app.paths import check_paths, paths
@@ -47,6 +48,7 @@ __all__ = [
     "Machines",
     "__version__",
     "ab",
+    "build_language_drivers",
     "calibrate",
     "census",
     "check",
@@ -57,6 +59,7 @@ __all__ = [
     "doctor",
     "explain",
     "history",
+    "language_drivers",
     "load",
     "load_folder",
     "noise",
@@ -85,6 +88,8 @@ _LIVES_IN = {
     "doctor": "clonometer.app.doctor",
     "explain": "clonometer.app.explain",
     "history": "clonometer.app.history",
+    "build_language_drivers": "clonometer.app.languages",
+    "language_drivers": "clonometer.app.languages",
     "load": "clonometer.app.loaded",
     "load_folder": "clonometer.app.folder",
     "noise": "clonometer.app.noise",

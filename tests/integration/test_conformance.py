@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,16 @@ from tests.probe import present
 from clonometer.answers import Block
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.runner.drivers import Driver, find_drivers
+from clonometer.runner.languages.building import usable_drivers
+from clonometer.runner.languages.toolchains import find_languages, find_toolchains
+from clonometer.runner.languages.types import Language
 
 pytestmark = pytest.mark.real
 
-FOUND = find_drivers()
+LANGUAGES = find_languages()
+# Built once, and kept in the user's cache folder as for any run. Of two versions of a language one is enough.
+OF_LANGUAGES, LACKING = usable_drivers(LANGUAGES, print)
+FOUND = find_drivers(further=[each for each in OF_LANGUAGES if each.name in {known.name for known in LANGUAGES}])
 # The other linkages of the probe are the same program.
 DRIVERS = list({driver.family: driver for driver in reversed(FOUND.usable)}.values())
 SPIN_NS = 300_000
@@ -36,7 +41,13 @@ NOT_OF_ALL = {"split_pages"}
 
 
 def ask(driver: Driver, *words: str) -> probe.Answer:
-    return probe.ask(*words, program=Path(driver.argv[0]), linkage=None)
+    return probe.ask(*words, command=driver.argv, clock=clock_of(driver))
+
+
+def clock_of(driver: Driver) -> tuple[str, ...]:
+    """The words for the clock that a run gives it."""
+    words = probe.clock_words()
+    return words if driver.reads(words[0].partition("=")[2]) else ("clock=monotonic",)
 
 
 def entries(driver: Driver) -> list[Mapping[str, Any]]:
@@ -77,6 +88,15 @@ def least(driver: Driver, quantity: str) -> float:
 
 def test_no_driver_that_was_built_is_left_out() -> None:
     assert FOUND.broken == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_every_language_that_is_here_has_its_driver(language: Language) -> None:
+    lacking = [lack["reason"] for lack in LACKING if lack["what"] == language.name]
+    if lacking and not find_toolchains(language):
+        pytest.skip(lacking[0])
+    assert lacking == []
+    assert language.name in {driver.name for driver in FOUND.usable}
 
 
 def test_all_drivers_together_are_one_catalogue() -> None:
@@ -140,13 +160,12 @@ def check_block(driver: Driver, entry: Mapping[str, Any], block: Block) -> None:
 @pytest.mark.parametrize("driver", DRIVERS, ids=each)
 @pytest.mark.parametrize("clock", ["clock=monotonic", "given"])
 def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -> None:
-    words = probe.clock_words() if clock == "given" else (clock,)
+    words = clock_of(driver) if clock == "given" else (clock,)
     answer = probe.ask(
         f"workload={entries(driver)[0]['id']}",
         "samples=200",
         "blocks=1",
-        program=Path(driver.argv[0]),
-        linkage=None,
+        command=driver.argv,
         clock=words,
     )
     (block,) = answer.blocks
@@ -175,7 +194,7 @@ def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -
 )
 def test_what_is_not_known_fails_and_is_named(driver: Driver, words: list[str], complaint: str) -> None:
     first = entries(driver)[0]["id"]
-    answer = probe.ask(*(word.format(id=first) for word in words), program=Path(driver.argv[0]), linkage=None, clock=())
+    answer = probe.ask(*(word.format(id=first) for word in words), command=driver.argv, clock=())
     assert (answer.done.status, answer.exit_status, answer.blocks) == ("failed", 1, [])
     assert complaint in answer.done.reason
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from clonometer.errors import PlanError
@@ -86,6 +88,15 @@ def test_an_unknown_workload_names_the_nearest(catalogue):
     assert error.message == "here: unknown workload 'launch.fokr'; did you mean 'launch.fork'?"
     assert "launch.pthread" in (error.hint or "")
     assert "launch.p*z" in refused([entry(["launch.p*z"])], catalogue).message
+
+
+def test_workloads_of_a_driver_that_is_missing_may_be_meant_by_globs_alone(catalogue):
+    lacking = replace(catalogue, lacks=({"what": "go", "reason": "Go is not here: golang-go has it"},))
+    both = [entry(["launch.fork", "*.command"]), entry(["go.*", "*.thread"], {"message_bytes": [1]})]
+    assert [target.workload for target in expand(both, lacking)] == ["launch.fork"]
+    assert "Go is not here: golang-go has it" in refused([entry(["go.command"])], lacking).message
+    assert "unknown workload" in refused([entry(["launch.p*z"])], lacking).message
+    assert "unknown workload" in refused([entry(["*.command"])], catalogue).message
 
 
 def test_a_condition_named_twice_is_one_target(catalogue):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,33 @@ def test_a_driver_of_another_language_joins_the_catalogue_and_does_its_own_work(
     assert drivers.choose("launch.fork", {"placement": "free"}).name == "probe-dynamic_now"
     # The order of names alone would ask the driver that has no clock.
     assert drivers.calibrate()["clock"] == "monotonic"
+
+
+def describing(folder: Path, about: dict[str, object]) -> Driver:
+    """A driver that says this of itself."""
+    description = {"driver": {"name": "other", **about}, "axes": {}, "quantities": {}, "workloads": [], "lacks": []}
+    script = folder / "driver-other"
+    script.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(description)}\nEND\n")
+    script.chmod(0o755)
+    return Driver("other", (str(script),), {})
+
+
+@pytest.mark.parametrize("away_s", [-3600, 3600])
+def test_a_driver_whose_clock_is_not_ours_is_not_used(tmp_path: Path, away_s: int) -> None:
+    with pytest.raises(DriverError, match="away from CLOCK_MONOTONIC"):
+        describing(tmp_path, {"clock_now_ns": time.monotonic_ns() + away_s * 10**9}).described()
+
+
+def test_a_driver_gets_a_clock_that_it_reads(tmp_path: Path) -> None:
+    tsc = {"clock": "tsc", "clock_hz": 2_000_000_000}
+    cell = make_cell("launch.fork", {}, "warm", {})
+    target = Target("launch.fork", {}, (cell,), Limits())
+    anything = describing(tmp_path, {}).described()
+    assert {"clock=tsc", "clock_hz=2000000000"} <= {*anything.request(target, tsc)}
+    few = describing(tmp_path, {"clocks": ["monotonic"]}).described()
+    words = few.request(target, tsc)
+    assert "clock=monotonic" in words
+    assert not any(word.startswith("clock_hz") for word in words)
 
 
 @pytest.mark.parametrize(

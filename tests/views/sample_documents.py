@@ -30,6 +30,7 @@ from clonometer.dataset.history import find_history
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
 from clonometer.families import known_delays
+from clonometer.launch_paths.drivers import FAILED, MISSING, READY, LanguageDriver, LanguageDrivers
 from clonometer.launch_paths.reading import load_book
 from clonometer.model.features import Features
 from clonometer.model.types import UNSCALED, CostRange
@@ -67,6 +68,7 @@ from clonometer.views.documents.doctor import doctor_document
 from clonometer.views.documents.explain import explain_document
 from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.documents.history import history_document
+from clonometer.views.documents.languages import languages_document
 from clonometer.views.documents.noise import noise_document
 from clonometer.views.documents.paths import checked_document, paths_document, whole_document
 from clonometer.views.documents.peers import peers_document
@@ -184,6 +186,20 @@ def many() -> Document:
         return fleet_document(show_fleet(fleet, "class", with_hosts=True), wide=True)
 
 
+def languages() -> LanguageDrivers:
+    """A language that is ready, one whose toolchain failed, and one that is not here."""
+    message = "main.go:1:2: error: expected 'package'\nexit status 1"
+    return LanguageDrivers(
+        (
+            LanguageDriver("python", "CPython", READY, "3.11.7", "/usr/bin/python3"),
+            LanguageDriver("go", "Go", FAILED, "1.19", "/usr/bin/go", message),
+            LanguageDriver(
+                "java", "OpenJDK", MISSING, reason="OpenJDK is not here: Debian's default-jdk-headless has it"
+            ),
+        )
+    )
+
+
 #: Makes the document of each answer.
 DOCUMENTS: dict[str, Callable[[], Document]] = {
     "strange": strange,
@@ -196,6 +212,7 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "validation": validated,
     "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
     "paths": lambda: paths_document(load_book().only(["php"])),
+    "drivers": lambda: languages_document(languages()),
     "whole book of paths": lambda: whole_document(load_book().only(["php", "qt6"])),
     "paths --check": lambda: checked_document(checked_book()),
     "peers": lambda: peers_document(rows(), [program.install for program in PROGRAMS], wide=True),

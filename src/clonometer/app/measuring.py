@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
 
 
-def find_catalogue(progress: Progress = SILENT) -> tuple[Drivers, Catalogue]:
+def find_catalogue(progress: Progress = SILENT, names: Sequence[str] = ()) -> tuple[Drivers, Catalogue]:
     """Find the drivers and what they can measure; ``progress`` says which are left out, and why.
+
+    ``names`` are ids of workloads or globs of them. Drivers of languages are looked for, and built, only where one of
+    them may mean their workloads.
 
     Raises
     ------
@@ -27,11 +30,19 @@ def find_catalogue(progress: Progress = SILENT) -> tuple[Drivers, Catalogue]:
     """
     from clonometer.plan.catalogue import read_catalogue
     from clonometer.runner.drivers import find_drivers
+    from clonometer.runner.languages.building import usable_drivers
+    from clonometer.runner.languages.toolchains import find_languages, wanted_languages
 
-    drivers = find_drivers()
+    # Most commands ask for none.
+    languages = wanted_languages(names, find_languages()) if any("." in name for name in names) else ()
+    further, lacks = usable_drivers(languages, progress.say)
+    drivers = find_drivers(further=further)
     for name, reason in drivers.broken.items():
         progress.say(f"clonometer: driver {name} is left out: {reason}")
-    return drivers, read_catalogue(drivers.descriptions)
+    lacks += [
+        {"what": each.name, "reason": drivers.broken[each.name]} for each in further if each.name in drivers.broken
+    ]
+    return drivers, read_catalogue(drivers.descriptions, lacks)
 
 
 def say_lacking(plan: Plan, settings: Iterable[str], progress: Progress) -> None:

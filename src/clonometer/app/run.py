@@ -148,7 +148,10 @@ def prepare(request: RunRequest, progress: Progress = SILENT) -> Prepared:
     DriverError
         If no driver can be used.
     """
-    drivers, catalogue = find_catalogue(progress)
+    from clonometer.plan.planfile import plan_workloads
+
+    names = request.workloads or plan_workloads(request.plan or DEFAULT_PLAN)
+    drivers, catalogue = find_catalogue(progress, names)
     plan = _make_plan(request, catalogue)
     if request.workloads:
         say_lacking(plan, request.settings, progress)

@@ -56,8 +56,10 @@ class _Reader(Fields):
 _HINT = "docs/protocol.md says what a description must have"
 
 
-def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
+def read_catalogue(described: Sequence[Mapping[str, object]], lacks: Sequence[Mapping[str, str]] = ()) -> Catalogue:
     """Merge the ``--describe`` objects of drivers into the catalogue; reading its ``raw`` again gives an equal one.
+
+    ``lacks`` are drivers that are missing here: ``what`` is the first word of their workloads, and ``reason`` says why.
 
     Raises
     ------
@@ -74,6 +76,7 @@ def read_catalogue(described: Sequence[Mapping[str, object]]) -> Catalogue:
     merged = _Merged()
     for description in described:
         merged.add(description)
+    merged.lacks += map(dict, lacks)
     return Catalogue(merged.axes, merged.workloads, merged.quantities, tuple(merged.lacks), merged.raw())
 
 

@@ -91,18 +91,32 @@ def expand(
 def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
     """Workloads by id, by the last word of one (`clonometer.plan.names.full_name`) or by glob, in their order.
 
+    A glob that a driver might answer which is missing here (`Catalogue.lacks`) may name none.
+
     Raises
     ------
     UsageError
-        If there is none, with the nearest match, or several bear a name.
+        If there is none, with the nearest match or what is missing, or several bear a name.
     """
+    missing = _missing(name, catalogue)
     if not is_glob(name):
+        if missing is not None and name not in catalogue.workloads:
+            raise UsageError(f"{name} cannot be measured here: {missing}", "clonometer drivers shows all")
         return [catalogue.workloads[full_name(name, catalogue.workloads)]]
     pattern = glob_pattern(name)
     workloads = [workload for workload in catalogue.workloads.values() if pattern.fullmatch(workload.id)]
-    if not workloads:
+    if not workloads and missing is None:
         raise unknown("workload", name, catalogue.workloads)
     return workloads
+
+
+def _missing(name: str, catalogue: Catalogue) -> str | None:
+    """Why a driver is missing whose workloads a name may mean; None where there is no such driver."""
+    first, dot, _ = name.partition(".")
+    pattern = glob_pattern(first)
+    # Of other things that are lacking the id of a workload or another word of several parts is said.
+    drivers = [lack for lack in catalogue.lacks if "." not in lack["what"]]
+    return next((lack["reason"] for lack in drivers if dot and pattern.fullmatch(lack["what"])), None)
 
 
 def axes_of(workload: Workload, catalogue: Catalogue) -> dict[str, CatalogueAxis]:
@@ -170,6 +184,8 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
                     draft = _Draft(workload.id, condition, {temperature}, dict(entry.limits), entry.place)
                     _merge(drafts, make_cell(workload.id, condition, None, axes).text, draft)
                     left += 1
+    if not left and all(_missing(name, catalogue) for name in entry.workloads):
+        return
     _refuse_unused(entry, used, catalogue)
     if not left:
         raise PlanError(f"there is nothing left to measure: {reason or 'no such temperature'}")

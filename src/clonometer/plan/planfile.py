@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from clonometer.errors import PlanError, UsageError, unknown
@@ -56,14 +57,46 @@ def load_plan(name_or_path: str | Path, catalogue: Catalogue) -> Plan:
     Traceback (most recent call last):
     clonometer.errors.UsageError: unknown plan 'defualt'; did you mean 'default'?
     """
+    path, source, default_name, quick = _file_of(name_or_path)
+    return parse_plan(file_text(path), source, catalogue, default_name=default_name, quick=quick)
+
+
+def plan_workloads(name_or_path: str | Path) -> tuple[str, ...]:
+    """Ids and globs of workloads that a plan names, before any catalogue is known; parameter as of `load_plan`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such plan or file.
+    PlanError
+        If the file is no TOML, or an entry names no workloads.
+
+    Examples
+    --------
+    >>> plan_workloads("quick")[:2]
+    ('launch.fork', 'launch.pthread')
+    """
+    path, source, _, quick = _file_of(name_or_path)
+    document: Mapping[str, object] = _parse(file_text(path), source)
+    if quick:
+        document = _quick_form(document, source)
+    names: list[str] = []
+    for index, content in enumerate(_tables(document, source), start=1):
+        place = f"{source}: cells {index}"
+        names += _texts(_table(content, place).get("workloads"), f"{place}: workloads")
+    return tuple(names)
+
+
+def _file_of(name_or_path: str | Path) -> tuple[Traversable, str, str, bool]:
+    """The file of a plan, what messages call it, its name where it gives none, and whether its quick form is meant."""
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
         path, whole = Path(text), Path(text.replace(f"{QUICK}.toml", ".toml"))
         quick = whole.is_file() and not path.exists()
         path = whole if quick else path
-        return parse_plan(file_text(path), path.name, catalogue, default_name=path.stem, quick=quick)
+        return path, path.name, path.stem, quick
     shipped, quick = shipped_path(text)
-    return parse_plan(file_text(shipped), f"plan {text}", catalogue, default_name=text, quick=quick)
+    return shipped, f"plan {text}", text, quick
 
 
 def parse_plan(

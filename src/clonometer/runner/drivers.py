@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -24,6 +25,8 @@ GUARDIAN = "clonometer-guardian"
 LINKAGE = "linkage"
 #: The axis that names a folder in which the driver makes one.
 OUTPUT_FOLDER = "output_folder"
+#: The clock that every driver reads, and every machine has.
+MONOTONIC = "monotonic"
 _PROBE = "probe-"
 _PREFIXES = (_PROBE, "driver-")
 #: Begin the names of all that measuring needs: drivers, and the programs that those start.
@@ -64,6 +67,12 @@ class Driver:
             isinstance(entry, dict) and entry.get("id") == workload for entry in entries
         )
 
+    def reads(self, clock: str) -> bool:
+        """Whether it can take timestamps with a clock: any, unless it names those that it reads."""
+        about = self.description.get("driver")
+        clocks = about.get("clocks") if isinstance(about, dict) else None
+        return clock in clocks if isinstance(clocks, list) else True
+
     def calibrate(self) -> dict[str, Any]:
         """Let it calibrate the clock (docs/protocol.md).
 
@@ -93,9 +102,9 @@ class Driver:
             "blocks": limits.blocks,
             "warmup": limits.warmup,
             "block_limit_ns": limits.block_limit_ns,
-            "clock": clock["clock"],
+            "clock": clock["clock"] if self.reads(clock["clock"]) else MONOTONIC,
         }
-        if clock["clock"] == "tsc":
+        if keys["clock"] == "tsc":
             keys["clock_hz"] = clock["clock_hz"]
         keys |= target.options
         return self.command("--fd", ANSWER_FD, *(f"{key}={value}" for key, value in keys.items()))
@@ -129,9 +138,16 @@ class Driver:
         Raises
         ------
         DriverError
-            If it gives no answer, or one that is no JSON object.
+            If it gives no answer, one that is no JSON object, or its clock is not CLOCK_MONOTONIC as read here.
         """
-        return replace(self, description=self._answer("--describe"))
+        before = time.monotonic_ns()
+        described = replace(self, description=self._answer("--describe"))
+        about = described.description.get("driver")
+        reading = about.get("clock_now_ns") if isinstance(about, dict) else None
+        if isinstance(reading, int) and not before <= reading <= time.monotonic_ns():
+            away = (reading - before) / 1e9
+            raise DriverError(f"{self.name}: its clock is {away:+.3f} s away from CLOCK_MONOTONIC: {reading} ns")
+        return described
 
 
 @dataclass(frozen=True)
@@ -197,10 +213,11 @@ class Drivers:
         return self.usable[0].calibrate()
 
 
-def find_drivers(commands: Sequence[Sequence[str]] | None = None) -> Drivers:
+def find_drivers(commands: Sequence[Sequence[str]] | None = None, further: Sequence[Driver] = ()) -> Drivers:
     """Find the drivers and let each describe itself.
 
-    ``commands`` start drivers, each a list of words, instead of a search (`bin_folder`).
+    ``commands`` start drivers, each a list of words, instead of a search (`bin_folder`). ``further`` are drivers that
+    are elsewhere.
 
     Raises
     ------
@@ -210,7 +227,7 @@ def find_drivers(commands: Sequence[Sequence[str]] | None = None) -> Drivers:
     folder = bin_folder()
     if commands is None:
         commands = [[str(path)] for path in executables(folder, _PREFIXES)]
-    return describe_drivers([Driver(Path(argv[-1]).name, tuple(argv), {}) for argv in commands], folder)
+    return describe_drivers([*(Driver(Path(argv[-1]).name, tuple(argv), {}) for argv in commands), *further], folder)
 
 
 def describe_drivers(candidates: Sequence[Driver], folder: Path | None) -> Drivers:

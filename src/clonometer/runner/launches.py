@@ -58,7 +58,7 @@ def locate(runtime: RuntimeBook, program: str | None = None) -> list[Located]:
 
 def _identified(runtime: RuntimeBook, program: str) -> Located | None:
     try:
-        done = _finished(_filled(runtime.identify, {"program": program}), _IDENTIFY_S)
+        done = _finished(filled(runtime.identify, {"program": program}), _IDENTIFY_S)
     except (OSError, subprocess.TimeoutExpired):
         return None
     match = re.search(runtime.version_pattern, done.stdout + done.stderr, re.MULTILINE)
@@ -114,11 +114,11 @@ def run_snippet(
         file.write_text(runtime.program_text(path), encoding="utf-8")
         values = {"program": located.program, "snippet": str(file), "out": str(folder / "out")}
         if runtime.build:
-            failure = _build(_filled(runtime.build, values), folder)
+            failure = _build(filled(runtime.build, values), folder)
             if failure is not None:
                 return Ran(failure=failure)
         run = [word for each in runtime.run for word in (path.options if each == "{options}" else [each])]
-        words = _filled(run, values)
+        words = filled(run, values)
         command = _prefix(path, environment or {}) + words
         ran = _watched(command, folder)
         # Beside much else events may have no room, once.
@@ -195,10 +195,11 @@ def _finished(words: Sequence[str], timeout_s: float, folder: Path | None = None
     )
 
 
-def _filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
-    filled = []
+def filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """Words of a command with values in their places: ``{program}``."""
+    whole = []
     for word in words:
         for name, value in values.items():
             word = word.replace(f"{{{name}}}", value)  # noqa: PLW2901 (one place after the other)
-        filled.append(word)
-    return filled
+        whole.append(word)
+    return whole

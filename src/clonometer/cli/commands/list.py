@@ -46,7 +46,7 @@ def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
     from clonometer.errors import UsageError
     from clonometer.views.terminal.listing import render_about, render_all, render_screen
 
-    drivers, catalogue = find_catalogue()
+    drivers, catalogue = find_catalogue(names=names)
     if names:
         from clonometer.plan.about import Names
 

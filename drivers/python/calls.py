@@ -1,0 +1,129 @@
+"""A function that is run elsewhere: in a pool of threads or processes, in a new process, or in a fork.
+
+Timed: from before the call until it has returned, until the function's first line elsewhere, until its result is here
+and, where a process was made for it, has been waited for. Outside: storing the sample. A cold launch contains making
+the pool, or starting the fork server. Bias: the first line's time is the function's result, so that it travels back as
+results do.
+"""
+
+import ctypes
+import mmap
+import multiprocessing
+import os
+import signal
+import struct
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import forkserver
+
+from measure import now
+
+_STAGES = ("call_returns_ns", "task_runs_ns", "result_ns")
+_PR_SET_PDEATHSIG = 1
+
+
+def workloads(workload):
+    offered = {
+        "thread_pool": workload(
+            "runtime_call",
+            "ThreadPoolExecutor.submit of a function that returns at once, result()",
+            _STAGES,
+            lambda _: _pool(ThreadPoolExecutor(1)),
+            contains="answer",
+            api="ThreadPoolExecutor.submit",
+        ),
+        "fork": workload(
+            "runtime_call",
+            "os.fork, the child ends by os._exit, os.waitpid",
+            _STAGES,
+            _fork,
+            api="os.fork",
+            launch_path="os.fork",
+        ),
+    }
+    for method in multiprocessing.get_all_start_methods():
+        line = "multiprocessing-" + method
+        offered["process_" + method] = workload(
+            "runtime_call",
+            "multiprocessing.Process by %s: a function sends its answer, join()" % method,
+            _STAGES,
+            lambda _, method=method: _process(method),
+            api="multiprocessing.Process, start method " + method,
+            launch_path=line,
+        )
+    offered["process_pool"] = workload(
+        "runtime_call",
+        "ProcessPoolExecutor.submit of a function that returns at once, result()",
+        _STAGES,
+        lambda _: _pool(ProcessPoolExecutor(1, initializer=end_with_parent, mp_context=_context("fork"))),
+        contains="answer",
+        api="ProcessPoolExecutor.submit",
+    )
+    return offered
+
+
+def end_with_parent():
+    """In a process that lives longer than a launch: die with the driver, however that ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
+def _context(method):
+    return multiprocessing.get_context(method)
+
+
+def _pool(pool):
+    def launch():
+        before = now()
+        future = pool.submit(now)
+        returned = now()
+        ran = future.result()
+        return before, returned, ran, now()
+
+    return launch, pool.shutdown
+
+
+def answer(sending):
+    """What a new process runs."""
+    ran = now()
+    sending.send(ran)
+
+
+def _process(method):
+    context = _context(method)
+
+    def launch():
+        receiving, sending = context.Pipe(duplex=False)
+        process = context.Process(target=answer, args=(sending,))
+        before = now()
+        process.start()
+        returned = now()
+        sending.close()
+        ran = receiving.recv()
+        process.join()
+        ended = now()
+        receiving.close()
+        process.close()
+        return before, returned, ran, ended
+
+    # The server ends when its last client does, which is at the driver's end; and so does the tracker.
+    return launch, forkserver._forkserver._stop if method == "forkserver" else _nothing
+
+
+def _fork(_):
+    page = mmap.mmap(-1, mmap.PAGESIZE)
+
+    def launch():
+        before = now()
+        pid = os.fork()
+        if pid == 0:
+            struct.pack_into("q", page, 0, now())
+            os._exit(0)
+        returned = now()
+        os.waitpid(pid, 0)
+        ended = now()
+        return before, returned, struct.unpack_from("q", page)[0], ended
+
+    return launch, page.close
+
+
+def _nothing():
+    pass

@@ -1,0 +1,25 @@
+"""Functions that languages run elsewhere: in a pool, in a new process, in a worker."""
+
+from clonometer.families.types import Family, Stage
+
+FAMILY = Family(
+    "runtime_call",
+    title="Functions run elsewhere",
+    plain_title="A function run elsewhere",
+    explanation="A language runs a function in a pool, a new process or a worker, and waits for its result.",
+    order=210,
+    task="runs a function for a language's runtime",
+    not_ranked="may include the function's whole run",
+    stages=(
+        Stage(
+            "result",
+            "result",
+            "until the result is here",
+            "until the caller has the function's result, and a process made for it has been waited for.",
+            after="task_runs",
+            part="until the result",
+            stamp="the result is here",
+            reading="the caller's own clock reading",
+        ),
+    ),
+)

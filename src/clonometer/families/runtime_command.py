@@ -1,0 +1,13 @@
+"""Commands as languages start them, by each API and by options that change how the kernel is asked."""
+
+from clonometer.families.types import LAUNCH, Family
+
+FAMILY = Family(
+    "runtime_command",
+    title="Commands of languages",
+    plain_title="A command in each language",
+    explanation="A language's own API starts another program and waits for its end.",
+    order=220,
+    shape=LAUNCH,
+    task="starts a new program from a language's runtime",
+)

@@ -1,0 +1,13 @@
+"""Data that languages hand over to another thread or process, and get back."""
+
+from clonometer.families.types import Family
+
+FAMILY = Family(
+    "runtime_data",
+    title="Data handed over and back",
+    plain_title="Data handed over and back",
+    explanation="A language hands data to another thread or process, which sends it back; by reference or as a copy.",
+    order=230,
+    task="sends data back to a language's runtime",
+    not_ranked="may include the whole answer",
+)

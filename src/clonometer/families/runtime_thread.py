@@ -1,0 +1,13 @@
+"""Threads of control as languages start them: their own APIs for OS threads, and their lighter tasks."""
+
+from clonometer.families.types import LAUNCH, Family
+
+FAMILY = Family(
+    "runtime_thread",
+    title="Threads of languages",
+    plain_title="A thread in each language",
+    explanation="A language's own API starts an OS thread, or a task of its scheduler, which ends at once.",
+    order=200,
+    shape=LAUNCH,
+    task="is started by a language's runtime",
+)
