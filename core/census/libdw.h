@@ -16,6 +16,8 @@ struct libdw_module;  /* Dwfl_Module */
 struct libdw_thread;  /* Dwfl_Thread */
 struct libdw_frame;   /* Dwfl_Frame */
 struct libdw_line;    /* Dwfl_Line */
+struct libdw_unit;    /* Dwarf_Die of a compilation unit */
+struct libdw_place;   /* Dwarf_Line */
 struct libdw_elf;     /* Elf */
 
 struct libdw_files {
@@ -66,6 +68,11 @@ struct libdw {
     struct libdw_line *(*module_getsrc)(struct libdw_module *module, uint64_t address);
     const char *(*lineinfo)(struct libdw_line *line, uint64_t *address, int *number, int *column,
                             uint64_t *changed, uint64_t *length);
+    struct libdw_unit *(*module_nextcu)(struct libdw_module *module, struct libdw_unit *last, uint64_t *bias);
+    int (*haspc)(struct libdw_unit *unit, uint64_t address);
+    struct libdw_place *(*getsrc_die)(struct libdw_unit *unit, uint64_t address);
+    const char *(*linesrc)(struct libdw_place *place, uint64_t *changed, uint64_t *length);
+    int (*lineno)(struct libdw_place *place, int *number);
     int (*standard_find_debuginfo)(struct libdw_module *module, void **user, const char *name, uint64_t base,
                                    const char *path, const char *link, uint32_t checksum, char **path_of_it);
     int (*error)(void);

@@ -13,7 +13,9 @@ enum {
     ALIGNMENT_BITS = 0x3f /* to 64 bytes at most, as the widest vectors want */,
     THREAD = 1,
 #if defined(__x86_64__)
-    LEAF_BYTES = 8 /* that a call has put on the stack */
+    LEAF_BYTES = 8, /* that a call has put on the stack */
+    REGISTER_9 = 9,
+    REGISTER_12 = 12
 #else
     LEAF_BYTES = 0,
     REGISTER_LINK = 30
@@ -117,7 +119,7 @@ static bool set_initial_registers(struct libdw_thread *thread, void *thread_argu
     registers[REGISTER_STACK] = stack_place(unwinder->stack);
     if (unwinder->from_caller != 0) {
         registers[REGISTER_PC] = unwinder->from_caller - 1;
-        registers[REGISTER_STACK] += LEAF_BYTES;
+        registers[REGISTER_STACK] += unwinder->leaf_bytes;
     }
 #if defined(__x86_64__)
     return unwinder->libdw.thread_state_registers(thread, 0, REGISTERS, registers);
@@ -257,16 +259,51 @@ static int meet_frame(struct libdw_frame *frame, void *argument) {
     return LIBDW_GO_ON;
 }
 
+#if defined(__x86_64__)
+/* Go's system call for vfork takes its return address off the stack, where the child would overwrite it, and
+ * keeps it in R12, before 1.18 in R9 (syscall/asm_linux_amd64.s). 0: it is another function. */
+static uint64_t caller_of_go(struct unwinder *unwinder, uint64_t pc) {
+    static const int KEPT_IN[] = {REGISTER_12, REGISTER_9};
+    const struct module *module = modules_at(&unwinder->spaces->modules, pc);
+    Elf64_Sym entry;
+    uint64_t offset = 0;
+    if (module == NULL || module->reported == NULL) {
+        return 0;
+    }
+    const char *name =
+        unwinder->libdw.module_addrinfo(module->reported, pc, &offset, &entry, NULL, NULL, NULL);
+    if (name == NULL || strncmp(name, "syscall.rawVforkSyscall", strlen("syscall.rawVforkSyscall")) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof KEPT_IN / sizeof KEPT_IN[0]; i++) {
+        uint64_t caller = 0;
+        if (unwind_translate(unwinder, unwinder->stack, unwinder->space,
+                             unwinder->stack->registers[KEPT_IN[i]], &caller) &&
+            modules_at(&unwinder->spaces->modules, caller) != NULL) {
+            return caller;
+        }
+    }
+    return 0;
+}
+#endif
+
 /* C libraries end the unwind tables before the system call of clone and clone3, of which the child would
  * unwind by them as well. Neither has a frame there: its return address is the first word of the stack, or in
  * the link register. 0: that is no code. */
-static uint64_t caller_of_leaf(struct unwinder *unwinder) {
+static uint64_t caller_of_leaf(struct unwinder *unwinder, uint64_t pc) {
     uint64_t caller = 0;
+    unwinder->leaf_bytes = LEAF_BYTES;
 #if defined(__x86_64__)
+    caller = caller_of_go(unwinder, pc);
+    if (caller != 0) {
+        unwinder->leaf_bytes = 0;
+        return caller;
+    }
     if (!note_word(unwinder, stack_place(unwinder->stack), &caller)) {
         return 0;
     }
 #else
+    (void)pc;
     (void)unwind_translate(unwinder, unwinder->stack, unwinder->space,
                            unwinder->stack->registers[REGISTER_LINK], &caller);
 #endif
@@ -311,7 +348,7 @@ static void unwind_by_tables(struct unwinder *unwinder) {
     bool in_code = unwind_translate(unwinder, unwinder->stack, unwinder->space,
                                     unwinder->stack->registers[REGISTER_PC], &pc);
     unwinder->from_caller =
-        in_code && !unreadable(unwinder, pc) && !has_table(unwinder, pc) ? caller_of_leaf(unwinder) : 0;
+        in_code && !unreadable(unwinder, pc) && !has_table(unwinder, pc) ? caller_of_leaf(unwinder, pc) : 0;
     if (unwinder->from_caller != 0) {
         unwinder->out->frames[unwinder->out->count++] = pc;
     }

@@ -52,6 +52,7 @@ struct unwinder {
     struct libdw_session *session; /* NULL: there is no libdw */
     struct spaces *spaces;
     size_t reported; /* modules that libdw knows */
+    size_t units;    /* compilation units that were looked at for lines */
     bool attached;
     /* While it works: */
     const struct user_stack *stack;
@@ -60,6 +61,7 @@ struct unwinder {
     struct unwound *out;
     bool beyond;
     uint64_t from_caller; /* where it begins, if not in the innermost call; else 0 */
+    uint64_t leaf_bytes;  /* what the innermost call has on the stack then */
 };
 
 /* `reason` says why there is no libdw; then frame pointers serve. 0, or -ENOMEM. */

@@ -293,3 +293,36 @@ def test_in_another_root_files_are_those_of_the_process(tmp_path: Path) -> None:
     for site in taken("chroot", str(tmp_path), "/quick")["sites"]:
         named = site["where"] is not None and site["where"]["function"] in FUNCTIONS
         assert named or "in another root" in (site["frames_end"] or ""), site
+
+
+GO = """package main
+
+import "os/exec"
+
+func launch() {
+	if err := exec.Command("/bin/true").Run(); err != nil {
+		panic(err)
+	}
+}
+
+func main() {
+	launch()
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no Go is installed")
+def test_the_line_of_a_go_program_is_named(tmp_path: Path) -> None:
+    """Go keeps the return address of its vfork in a register, and has no table of its compilation units."""
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    (tmp_path / "launches.go").write_text(GO)
+    words = ["go", "build", "-o", "launches", "launches.go"]
+    environment = os.environ | {"GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"}
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=300, env=environment)
+    answer = taken(str(tmp_path / "launches"))
+    needs_libdw(answer)
+    execed = [site for site in answer["sites"] if site["execed"]]
+    assert [site["api"] for site in execed] == ["os/exec.(*Cmd).Run"]
+    where = execed[0]["where"]
+    assert (where["function"], Path(where["file"]).name, where["line"]) == ("main.launch", "launches.go", 6)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clonometer.launch_paths.explaining import PathFit, explain, seen_task
+from clonometer.launch_paths.explaining import NO_SOURCE, PathFit, SourceText, explain, option_calls, seen_task
 from clonometer.launch_paths.reading import load_book
+from clonometer.launch_paths.source_text import source_text
 from clonometer.launch_paths.types import PROGRAM, SeenTask
 
 BOOK = load_book()
@@ -86,8 +87,8 @@ def test_lines_of_all_versions_fit_where_the_version_is_not_known() -> None:
 
 
 def test_who_is_root_decides_between_lines() -> None:
-    assert "system-root" in names(fits("ruby", "3.1.2", "fork > git", "rt_sigaction", is_root=True))
-    assert "system-root" not in names(fits("ruby", "3.1.2", "fork > git", "rt_sigaction", is_root=False))
+    assert "system-root" in names(fits("ruby", "3.1.2", "fork > git", "reset_signals", is_root=True))
+    assert "system-root" not in names(fits("ruby", "3.1.2", "fork > git", "reset_signals", is_root=False))
     assert names(fits("ruby", "3.1.2", "vfork > git", "umask", is_root=True)) == []
 
 
@@ -101,6 +102,105 @@ def test_the_stack_of_the_creator_names_the_api() -> None:
     assert with_stack("glibc", "2.36", "posix_spawn > sh", "__clone3", "popen@@GLIBC_2.2.5", "main") == ["popen"]
     spawned = "_ZN4node17SyncProcessRunner5SpawnERKN2v820FunctionCallbackInfoE"
     assert with_stack("node", "20.20.2", "fork > git", "uv_spawn", spawned) == ["spawnSync"]
+
+
+def test_the_outer_of_two_functions_of_the_book_is_what_was_called() -> None:
+    inner = ["_Fork", "__fork", None, "g_spawn_sync"]
+    assert "command_line_sync" not in with_stack("glib", "2.74", "fork > git", *inner, "main")
+    assert with_stack("glib", "2.74", "fork > git", *inner, "g_spawn_command_line_sync", "main") == [
+        "command_line_sync"
+    ]
+    assert with_stack("glibc", "2.36", "fork", "_Fork", "__fork", "main") == ["fork"]
+    assert with_stack("glibc", "2.36", "fork", "_Fork", "main") == ["_Fork"]
+    assert with_stack("glibc", "2.36", "fork", "_Fork", "__fork", "daemon", "main") == ["daemon"]
+
+
+def test_a_function_further_out_than_the_shell_s_own_fork_is_no_substitution() -> None:
+    """In the child of a substitution the stack of its parent is still below."""
+    outer = with_stack("bash", "5.2.15", "fork > git", "_Fork", "make_child", "command_substitute", None)
+    inner = with_stack("bash", "5.2.15", "fork > git", "_Fork", "make_child", None, "command_substitute", None)
+    assert outer == ["substitution-program"]
+    assert "command" in inner
+
+
+def test_a_stack_that_is_not_whole_rules_nothing_out() -> None:
+    musl = BOOK.runtime("musl")
+    task = SeenTask.read("fork > git")
+    calls = ["setsid", "dup2"]
+    assert names(explain(musl, "1.2.3", task, calls, functions=["_Fork", None])) == ["forkpty"]
+    assert names(explain(musl, "1.2.3", task, calls, functions=["_Fork", "main"])) == ["fork-exec"]
+
+
+def called(runtime: str, version: str, task: str, *functions: str) -> list[str]:
+    return names(explain(BOOK.runtime(runtime), version, SeenTask.read(task), (), called=functions))
+
+
+def test_what_a_hook_said_was_called_decides() -> None:
+    start = ["os.fork", "multiprocessing.popen_fork.Popen._launch", "multiprocessing.process.BaseProcess.start"]
+    assert called("python", "3.11.7", "fork", "os.fork") == ["os.fork"]
+    assert called("python", "3.11.7", "fork", *start) == ["multiprocessing-fork"]
+    assert called("python", "3.11.7", "fork > git", "os.fork", "os._spawnvef", "os.spawnlp") == ["os.spawn"]
+    assert called("python", "3.11.7", "fork > git", "os.fork") == ["os.fork-exec"]
+    node = ("node", "20.20.2", "fork > node")
+    assert "cluster" not in called(*node, "child_process.fork")
+    assert "fork" not in called(*node, "primary.cluster.fork")
+
+
+def with_source(runtime: str, version: str, task: str, source: SourceText, *calls: str) -> PathFit | None:
+    fitting = explain(BOOK.runtime(runtime), version, SeenTask.read(task), calls, source=source)
+    return fitting[0] if len(fitting) == 1 else None
+
+
+@pytest.mark.parametrize(
+    ("runtime", "version", "task", "text", "name"),
+    [
+        ("bash", "5.2.15", "fork > git", "git log", "command"),
+        ("bash", "5.2.15", "fork > git", "git log >/dev/null 2>&1 || exit", "command"),
+        ("bash", "5.2.15", "fork > git", "git log | head", "pipeline"),
+        ("bash", "5.2.15", "fork > git", "git log &", "background"),
+        ("bash", "5.2.15", "fork > git", "diff <(git log) a", "process-substitution"),
+        ("bash", "5.2.15", "fork > git", "coproc git log", "coproc"),
+        ("bash", "5.2.15", "fork", "text=$(echo a)", "substitution"),
+        ("bash", "5.2.15", "fork", "(cd /; pwd)", "subshell"),
+        ("bash", "5.2.15", "fork > git", "text=$(git log | head)", None),
+        ("dash", "0.5.12", "fork > git", "git log &", "background"),
+        ("dash", "0.5.12", "fork > git", "text=`git log`", "substitution-program"),
+        ("rust", "1.95.0", "fork > git", "let mut c = new(); unsafe { c.pre_exec(|| Ok(())) };", "pre_exec"),
+    ],
+)
+def test_the_text_of_the_call_names_what_the_kernel_cannot_see(
+    runtime: str, version: str, task: str, text: str, name: str | None
+) -> None:
+    fit = with_source(runtime, version, task, SourceText(text, text))
+    assert (None if fit is None else fit.path.name) == name
+    assert fit is None or any(" in the call" in each or " in its file" in each for each in fit.evidence)
+
+
+def test_what_is_not_in_the_text_rules_nothing_out() -> None:
+    spread = source_text("import subprocess\nsubprocess.run(words, **options)\n", 2)
+    assert with_source("python", "3.11.7", "fork > git", spread, "close_range") is None
+    named = source_text("run(\n    words,\n    preexec_fn=limits,\n)\n", 1)
+    fit = with_source("python", "3.11.7", "fork > git", named, "close_range")
+    assert fit is not None
+    assert fit.path.name == "preexec_fn"
+    assert "'preexec_fn=' in the call" in fit.evidence
+    assert with_source("bash", "5.2.15", "fork > git", NO_SOURCE) is None
+
+
+def test_the_text_of_a_call_is_all_its_lines_and_no_others() -> None:
+    text = "first()\nrun(\n    words,  # preexec_fn=\n    cwd='/',\n)\nlast()\n"
+    assert source_text(text, 2).call == "run(\n    words,\n    cwd='/',\n)"
+    chain = "Command::new(a)\n    .env(b)\n    .status();\nnext();\n"
+    assert source_text(chain, 3).call == "Command::new(a)\n    .env(b)\n    .status();"
+    assert source_text("git log |\n  head\nls\n", 2).call == "git log |\n  head"
+    assert source_text("git log\nls\n", 2).call == "ls"
+    assert source_text("a\n", 7) == NO_SOURCE
+    assert len(source_text("(" * 500 + "\n(" * 500, 3).call.splitlines()) <= 42
+
+
+def test_many_signals_that_get_their_default_action_are_a_sign() -> None:
+    assert option_calls({"rt_sigaction": 62}) == {"sigaction", "reset_signals"}
+    assert option_calls({"rt_sigaction": 5}) == {"sigaction"}
 
 
 def test_a_stack_without_names_decides_nothing() -> None:

@@ -162,7 +162,7 @@ def test_a_library_in_the_stack_is_what_launches() -> None:
     glib = module(2, "/lib/libglib-2.0.so.0.7400.6")
     census = taken(*[forked(0, did)] * 8, stack, *MODULES, glib, ended(stacks=STACKS))
     (launch,) = launches(census, {"/bin/python": RuntimeVersion("glibc", "2.36")}, load_book(), COSTS)
-    assert launch.runtime == RuntimeVersion("glib", None)
+    assert launch.runtime == RuntimeVersion("glib", "2.74")
     assert "g_spawn_sync" in {fit.path.api for fit in launch.fits}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -15,10 +16,14 @@ from clonometer.app.commands import check_command, not_started
 from clonometer.app.predicting import LivePredictions
 from clonometer.errors import UsageError
 from clonometer.host.source import FactUnavailable, Source
+from clonometer.host.target.program_source import read_source
 from clonometer.host.target.runtime import read_program, read_runtime
+from clonometer.launch_paths.explaining import NO_SOURCE, SourceText
 from clonometer.launch_paths.reading import load_book
+from clonometer.launch_paths.source_text import source_text
 from clonometer.runner.census import take_census
 from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.tracing.census.call_sites import CallSite
 from clonometer.tracing.census.launches import LaunchSite, RuntimeVersion, launch_to_json, launches, worth_changing
 from clonometer.tracing.census.savings import Saving, savings
 from clonometer.tracing.census.tally import Census
@@ -114,7 +119,7 @@ def census(
     """
     words = tuple(command)
     _check(words, pid)
-    tally, foreseen, runtimes = Census(), LivePredictions(), _Runtimes()
+    tally, foreseen, runtimes, began_ns = Census(), LivePredictions(), _Runtimes(), time.time_ns()
 
     def receive(line: Mapping[str, Any]) -> None:
         tally.take(line)
@@ -144,7 +149,11 @@ def census(
     if words:
         # Of another process, what stands here under that name may be another file.
         runtimes.complete(group.creator for group in tally.groups.values())
-    listed = launches(tally, runtimes.versions, load_book(), costs_ns, is_root=is_root)
+
+    def source_of(site: CallSite) -> SourceText:
+        return _source_of(site, began_ns) if words and site.program not in runtimes.elsewhere else NO_SOURCE
+
+    listed = launches(tally, runtimes.versions, load_book(), costs_ns, is_root=is_root, source_of=source_of)
     changed = {launch.site.program for launch in worth_changing(listed)}
     worth = [saving for saving in savings(tally, costs_ns) if saving.group.creator not in changed]
     return CensusAnswer(tally, words, pid, worth, foreseen.documents(pid), listed)
@@ -155,6 +164,8 @@ class _Runtimes:
 
     def __init__(self) -> None:
         self.versions: dict[str, RuntimeVersion] = {}
+        #: Programs of which a process has another root: what is here under a name may be another file there.
+        self.elsewhere: set[str] = set()
         self._tries = Counter[str]()
 
     def glance(self, pid: int, program: str | None) -> None:
@@ -167,6 +178,8 @@ class _Runtimes:
         source = Source(Path("/"))
         with suppress(FactUnavailable):
             runtime = read_runtime(source, pid)
+            if not _has_our_root(pid):
+                self.elsewhere.add(program)
             if _still_runs(pid, program):
                 self.versions[program] = RuntimeVersion(runtime.name, runtime.version)
 
@@ -176,6 +189,30 @@ class _Runtimes:
             with suppress(FactUnavailable):
                 runtime = read_program(Source(Path("/")), program)
                 self.versions[program] = RuntimeVersion(runtime.name, runtime.version)
+
+
+def _source_of(site: CallSite, began_ns: int) -> SourceText:
+    """What the source of a command has at a call site, unless it is newer than what was built of it, or run."""
+    where = site.where
+    if where is None or where.file is None or not where.source_line:
+        return NO_SOURCE
+    not_after_ns = began_ns
+    if where.module is not None:
+        try:
+            not_after_ns = Path(where.module).stat().st_mtime_ns
+        except OSError:
+            return NO_SOURCE
+    text = read_source(where.file, not_after_ns)
+    return NO_SOURCE if text is None else source_text(text, where.source_line)
+
+
+def _has_our_root(pid: int) -> bool:
+    """Whether a process sees our files: the same root, in the same mounts."""
+    try:
+        ours, its = Path("/proc/self"), Path(f"/proc/{pid}")
+        return (its / "ns/mnt").readlink() == (ours / "ns/mnt").readlink() and (its / "root").samefile("/")
+    except OSError:
+        return False
 
 
 def _still_runs(pid: int, program: str) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from clonometer.launch_paths.types import CALLS, LaunchPath, RuntimeBook, SeenTask
 
@@ -29,10 +31,13 @@ _CALLS: Mapping[str, str] = {
 }
 #: Closing one by one: a few descriptors are closed in any launch.
 _CLOSES, _LEAST_CLOSES = "close", 20
+#: Giving all signals their default action; programs handle a few.
+_SIGACTION, _LEAST_RESETS = "rt_sigaction", 20
 #: Runtimes name their threads and children whatever they are asked for.
 _RENAMES = "prctl(PR_SET_NAME)"
+_LONGEST_QUOTE = 40
 #: What children do in many ways of launching, and names no option.
-_USUAL = frozenset({"close_fds", "dup2", "sigaction"})
+_USUAL = frozenset({"close_fds", "dup2", "reset_signals", "sigaction"})
 
 
 def option_calls(did: Mapping[str, int]) -> frozenset[str]:
@@ -45,7 +50,23 @@ def option_calls(did: Mapping[str, int]) -> frozenset[str]:
     """
     names = (name.partition("(")[0] for name in did if name != _RENAMES)
     calls = {_CALLS[name] for name in names if name in _CALLS}
-    return frozenset(calls | ({"close_fds"} if did.get(_CLOSES, 0) >= _LEAST_CLOSES else set()))
+    if did.get(_CLOSES, 0) >= _LEAST_CLOSES:
+        calls.add("close_fds")
+    if did.get(_SIGACTION, 0) >= _LEAST_RESETS:
+        calls.add("reset_signals")
+    return frozenset(calls)
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """What the source of a program has where it launches: the text of the call, and the whole file."""
+
+    call: str
+    file: str = ""
+
+
+#: Of a program whose source was not read.
+NO_SOURCE = SourceText("")
 
 
 @dataclass(frozen=True)
@@ -60,11 +81,14 @@ class PathFit:
         Whether no other fits: only then is the option known.
     unexplained
         What the child did besides, of which no line that fits knows.
+    evidence
+        What was seen that the line says, in words.
     """
 
     path: LaunchPath
     is_only: bool
     unexplained: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
 
 
 def seen_task(mechanism: str, flag_names: Collection[str], programs: Sequence[str] = ()) -> SeenTask:
@@ -86,6 +110,8 @@ def explain(
     calls: Collection[str] | None,
     *,
     functions: Sequence[str | None] = (),
+    called: Sequence[str] = (),
+    source: SourceText = NO_SOURCE,
     is_root: bool | None = None,
 ) -> tuple[PathFit, ...]:
     """Name the lines of the book that fit a task.
@@ -100,15 +126,20 @@ def explain(
         What it did before the first of them: names of `CALLS`, or of system calls. None where that was not seen: then
         options that only these tell apart all fit.
     functions
-        The functions in the native stack of the creator, None for each whose name is not known; empty: no stack was
-        seen.
+        The functions in the native stack of the creator, innermost first, None for each whose name is not known, and
+        at the end of a stack that is not whole; empty: no stack was seen.
+    called
+        The functions of the language that were called, innermost first, the last by the program itself; empty: no
+        hook said so.
+    source
+        The text at that line, as far as it could be read: what is not in it may be elsewhere, and rules nothing out.
     is_root
         Whether the creator is root; None where that is not known.
 
     Returns
     -------
     tuple
-        The lines that say most of what the child did; empty where none fits. Two of them may have been used together.
+        The lines that say most of what was seen; empty where none fits. Two of them may have been used together.
     """
     did = None if calls is None else frozenset(_CALLS[call] for call in calls if call in _CALLS)
     fitting = [
@@ -120,11 +151,62 @@ def explain(
     # Of a stack that names the functions of some lines, or all of its own, the lines are not that have others.
     if any(on_stack.values()) or (functions and None not in functions):
         fitting = [path for path in fitting if on_stack[path.name] or not path.frames]
-    claims = {path.name: _claims(path, task, did) | on_stack[path.name] for path in fitting}
+    fitting = _of_api(fitting, called)
+    claims = {
+        path.name: _claims(path, task, did)
+        | {f"{name}() in the stack" for name in on_stack[path.name]}
+        | {f"{name}() called" for name in _called(path, called)}
+        | _in_source(path, source)
+        for path in fitting
+    }
     best = [path for path in fitting if not any(claims[path.name] < other for other in claims.values())]
     known = {call for path in best for call in (*path.child, *_USUAL)}
     unexplained = tuple(sorted((did or frozenset()) - known))
-    return tuple(PathFit(path, len(best) == 1, unexplained) for path in best)
+    return tuple(PathFit(path, len(best) == 1, unexplained, tuple(sorted(claims[path.name]))) for path in best)
+
+
+def _called(path: LaunchPath, called: Sequence[str]) -> list[str]:
+    """The outermost of the functions called that a line names, if any."""
+    return [name for name in called if any(fnmatchcase(name, pattern) for pattern in path.called)][-1:]
+
+
+def _of_api(fitting: Sequence[LaunchPath], called: Sequence[str]) -> list[LaunchPath]:
+    """The lines whose API a hook said was called, where the book knows that; else all that may be."""
+    if not called:
+        return list(fitting)
+    # A hook tells every call of the runtime's library: what would have been called was not.
+    may_be = [path for path in fitting if not path.called or _called(path, called)]
+    api = called[-1]
+    by_module = [
+        path
+        for path in may_be
+        if _called(path, called) or any(api == name or api.endswith(f".{name}") for name in _functions(path.api))
+    ]
+    last = api.rpartition(".")[2]
+    return by_module or [path for path in may_be if last in map(_last, _functions(path.api))] or may_be
+
+
+def _functions(api: str) -> list[str]:
+    """The names of the functions of an API, with their modules where it has them."""
+    return api.replace(",", " ").split()
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _in_source(path: LaunchPath, source: SourceText) -> frozenset[str]:
+    """What a line has in the source, as phrases; nothing unless all that it asks for is there."""
+    claims = set()
+    for where, expressions, text in (
+        ("in the call", path.in_call, source.call),
+        ("in its file", path.in_file, source.file),
+    ):
+        matches = [match for each in expressions if text and (match := re.search(each, text, re.MULTILINE))]
+        if expressions and not matches:
+            return frozenset()
+        claims |= {f"{' '.join(match.group().split())[:_LONGEST_QUOTE]!r} {where}" for match in matches[:1]}
+    return frozenset(claims)
 
 
 def _fits(line: SeenTask, task: SeenTask) -> bool:
@@ -140,7 +222,11 @@ def _fits(line: SeenTask, task: SeenTask) -> bool:
 def _claims(path: LaunchPath, task: SeenTask, did: frozenset[str] | None) -> frozenset[str]:
     """What a line says that was seen of a task: what it did, if anybody saw that, and the helpers that it executed."""
     helpers = {program for each in path.tasks if _fits(each, task) for program in each.programs if program != _ANY}
-    return frozenset(helpers if did is None else {*helpers, *(did & {*path.child})})
+    claims = {f"{program} executed first" for program in helpers}
+    if did is not None:
+        claims |= {f"{call} by the child" for call in did & {*path.child}}
+        claims |= {f"no {call} by the child" for call in path.without}
+    return frozenset(claims)
 
 
 def _may_be(path: LaunchPath, did: frozenset[str] | None, is_root: bool | None) -> bool:

@@ -30,6 +30,7 @@ CALLS = (
     "close_fds",
     "dup2",
     "prctl",
+    "reset_signals",
     "sched_setaffinity",
     "sched_setscheduler",
     "setgid",
@@ -45,6 +46,7 @@ CALLS = (
 #: What a line may need of the machine before it can be checked.
 NEEDS = ("root", "not root", "user namespaces", "cgroup 2", "musl")
 _THEN, _MAYBE = " > ", "?"
+_CALLED_BY = " < "
 _LONGEST = 400
 _NAME = re.compile(r"[\w.+-]+\Z")
 #: In place of the name of the runtime's own program.
@@ -52,6 +54,17 @@ PROGRAM = "{program}"
 
 _Text = Annotated[str, Check(lambda text: bool(text.strip()), "is empty")]
 _Name = Annotated[str, Pattern(r"^[\w.+-]+$"), Check(lambda text: bool(_NAME.match(text)), "is no name")]
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
+
+
+_Expression = Annotated[str, Check(_is_expression, "is no regular expression")]
 
 
 @dataclass(frozen=True)
@@ -115,7 +128,23 @@ class LaunchPath:
     frames: Annotated[
         tuple[str, ...],
         Mark.OPTIONAL,
-        "Functions of which one is in the native stack of the creator, unless symbols are missing; * is any text.",
+        "Functions of which one is in the native stack of the creator, unless symbols are missing; * is any text, and "
+        "a < b is a called by b.",
+    ] = ()
+    called: Annotated[
+        tuple[str, ...],
+        Mark.OPTIONAL,
+        "Functions of the language, with their modules, of which one was called, if a hook tells that; * is any text.",
+    ] = ()
+    in_call: Annotated[
+        tuple[_Expression, ...],
+        Mark.OPTIONAL,
+        "Regular expressions, of which one finds the option in the source text of the call.",
+    ] = ()
+    in_file: Annotated[
+        tuple[_Expression, ...],
+        Mark.OPTIONAL,
+        "The same for the whole file of the call, where the option need not be in the call itself.",
     ] = ()
     threads: Annotated[Count, Mark.OPTIONAL, "Threads that it makes beside."] = 0
     instead: Annotated[str, Mark.OPTIONAL, "What to write instead; empty: nothing better is known."] = ""
@@ -147,10 +176,24 @@ class LaunchPath:
             return self.since if self.since == self.until else f"{self.since} to {self.until}"
         return f"from {self.since}" if self.since is not None else f"to {self.until}" if self.until is not None else ""
 
-    def frames_in(self, functions: Iterable[str | None]) -> frozenset[str]:
-        """Those of its frames that are among functions, whose names may end in @ and a version of their symbol."""
-        names = [name.partition("@")[0] for name in functions if name is not None]
-        return frozenset(frame for frame in self.frames if any(fnmatchcase(name, frame) for name in names))
+    def frames_in(self, functions: Sequence[str | None]) -> frozenset[str]:
+        """The functions of a stack, innermost first, that its frames name; their names may end in @ and a version.
+
+        Examples
+        --------
+        >>> path = LaunchPath("a", "a", (), "a: a", "a", frames=("*_spawn < run",))
+        >>> sorted(path.frames_in(["os_spawn@1", "run", "main"])), path.frames_in(["run", "os_spawn"])
+        (['os_spawn', 'run'], frozenset())
+        """
+        names = [None if name is None else name.partition("@")[0] for name in functions]
+        named: set[str] = set()
+        for frame in self.frames:
+            patterns = frame.split(_CALLED_BY)
+            for start in range(len(names) - len(patterns) + 1):
+                part = [name for name in names[start : start + len(patterns)] if name is not None]
+                if len(part) == len(patterns) and all(map(fnmatchcase, part, patterns)):
+                    named.update(part)
+        return frozenset(named)
 
     def is_of(self, version: str) -> bool:
         """Whether a version of the runtime has it."""

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from clonometer.launch_paths.explaining import option_calls
+from clonometer.tracing.census.demangling import demangle
 from clonometer.tracing.census.language import LanguageCall
 
 #: Why a task has no call site, by the name under which `census` counts it.
@@ -35,8 +36,13 @@ _MOST_SITES = 10_000
 _MOST_HELPERS = 100
 #: What C libraries and runtimes do in children whatever they are asked for.
 _USUAL = frozenset(("rt_sigaction", "close", "dup", "dup2", "dup3", "close_range", "getdents64", "prctl(PR_SET_NAME)"))
-#: The C libraries, and their functions where a program contains them: who calls these is the site.
-_LIBRARY = re.compile(r"^(?:libc|libpthread|ld-linux[^/]*|ld-musl[^/]*|ld)[.-][^/]*$")
+#: Libraries that launch for a program, and functions of those that it contains: who calls these is the site.
+_LIBRARY = re.compile(
+    r"^(?:(?:libc|libpthread|libstdc\+\+|ld-linux[^/]*|ld-musl[^/]*|ld)[.-][^/]*"
+    r"|lib(?:glib|gio)-2\.0\.so[^/]*|libQt[56]Core\.so[^/]*)$"
+)
+#: By the demangled name: those of Rust and C++, and the packages of Go that launch.
+_STANDARD = re.compile(r"<?(?:std|core|alloc)::|(?:syscall|os|os/exec|runtime|sync|internal/[\w/]+)\.")
 _MAKERS = frozenset(
     (
         *("fork", "vfork", "clone", "clone3", "clone_internal", "libc_fork", "libc_vfork"),
@@ -74,14 +80,22 @@ class StackFrame:
 
     @property
     def name(self) -> str:
-        """The function's name, without the version of its symbol."""
+        """The function's name as its compiler made it, without the version of its symbol."""
         return (self.function or "").partition("@")[0]
 
     @property
+    def written_name(self) -> str:
+        """The function's name as its programmer wrote it."""
+        return demangle(self.name)
+
+    @property
     def is_maker(self) -> bool:
-        """Whether it is of the C library, or one of its functions that make tasks."""
+        """Whether it is of a library that launches for programs, or one of its functions that make tasks."""
         library = self.module is not None and _LIBRARY.match(self.module.rpartition("/")[2])
-        return bool(library) or self.name.lower().lstrip("_").removeprefix("gi_").lstrip("_") in _MAKERS
+        return (
+            bool(library or _STANDARD.match(self.written_name))
+            or self.name.lower().lstrip("_").removeprefix("gi_").lstrip("_") in _MAKERS
+        )
 
     @property
     def place(self) -> str:
@@ -166,7 +180,7 @@ class CallSite:
 
     @property
     def where(self) -> StackFrame | None:
-        """The innermost call that is not in a library of the language, or the C library; None where none is known."""
+        """The innermost call that is not in a library that launches for programs; None where none is known."""
         spoken = self.language.where if self.language is not None else None
         if spoken is not None:
             return StackFrame(None, None, 0, spoken.function, None, spoken.file, spoken.line)
@@ -181,7 +195,7 @@ class CallSite:
         for frame in self.frames:
             if not frame.is_maker:
                 break
-            names.append(frame.name)
+            names.append(frame.written_name)
         name = names[-1].lstrip("_") if names else ""
         return _PUBLIC.get(name, name) or None
 
@@ -318,6 +332,7 @@ def frame_to_json(frame: StackFrame) -> dict[str, Any]:
     """Turn a call of a stack into plain JSON values."""
     return {
         "function": frame.function,
+        "written_name": frame.written_name or None,
         "plus": frame.plus,
         "file": frame.file,
         "line": frame.source_line,

@@ -47,14 +47,19 @@ class LanguageCall:
         return next((frame for frame in self.frames if not frame.library), None)
 
     @property
-    def api(self) -> str:
-        """The function of the standard library that was called there; the event where there is none."""
-        inner = None
+    def called(self) -> tuple[str, ...]:
+        """The event, and the functions of the standard library that were called to it, innermost first."""
+        names = [self.event]
         for frame in self.frames:
             if not frame.library:
                 break
-            inner = frame
-        return self.event if inner is None else f"{inner.module}.{inner.function}".lstrip(".")
+            names.append(f"{frame.module}.{frame.function}".lstrip("."))
+        return tuple(names)
+
+    @property
+    def api(self) -> str:
+        """The function of the standard library that was called there; the event where there is none."""
+        return self.called[-1]
 
 
 @dataclass

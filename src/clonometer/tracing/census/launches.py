@@ -8,13 +8,14 @@ small program on this machine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from statistics import median
 from typing import Any
 
-from clonometer.launch_paths.explaining import PathFit, explain, seen_task
+from clonometer.launch_paths.explaining import NO_SOURCE, PathFit, SourceText, explain, seen_task
 from clonometer.launch_paths.judging import UNSEEN, named
 from clonometer.launch_paths.types import LaunchPath, PathBook
 from clonometer.tracing.census.call_sites import CallSite, StackFrame, frame_to_json, one_place
@@ -24,8 +25,12 @@ from clonometer.tracing.census.tally import Census
 #: What a launch costs that shares the memory until its exec, where the program has none of its own to compare with.
 _SHARING = "posix_spawn"
 _MOST_ADVICE = 5
-#: Libraries that launch for a program: the beginning of the name of a file of code -> its name in the book.
-_LIBRARIES = {"libglib-2.0.": "glib", "libgio-2.0.": "glib", "libQt5Core.": "qt5", "libQt6Core.": "qt6"}
+#: Libraries that launch for a program: the name of their file of code, in which GLib writes 2.74.6 as 0.7400.6.
+_LIBRARIES = {
+    "glib": re.compile(r"lib(?:glib|gio)-2\.0\.so(?:\.0\.(?P<minor>\d+)\d\d\.\d+)?"),
+    "qt5": re.compile(r"libQt5Core\.so(?:\.(?P<version>5\.\d+\.\d+))?"),
+    "qt6": re.compile(r"libQt6Core\.so(?:\.(?P<version>6\.\d+\.\d+))?"),
+}
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ def launches(
     costs_ns: Mapping[str, IntervalEnds],
     *,
     is_root: bool | None = None,
+    source_of: Callable[[CallSite], SourceText] = lambda _: NO_SOURCE,
 ) -> list[LaunchSite]:
     """Name the option and price of each call site, the most expensive first.
 
@@ -90,13 +96,22 @@ def launches(
         What a launch of a small program costs on this machine, by mechanism: ends of the median's 95% interval, ns.
     is_root
         Whether the programs run as root; None where that is not known.
+    source_of
+        Reads the source of a program at a call site.
     """
-    sites = one_place(census.sites.by_cost())
+    sites = census.sites.by_cost()
     sharing = _sharing_costs(sites)
-    listed = []
+    # Places are added up last: stacks of one place may show different options.
+    explained: dict[tuple[str, ...], tuple[RuntimeVersion | None, tuple[PathFit, ...], list[CallSite]]] = {}
     for site in sites:
         runtime = _library(site) or runtimes.get(site.program or "")
-        fits = _fits(site, runtime, book, is_root) if runtime is not None else ()
+        fits = _fits(site, runtime, book, source_of(site), is_root) if runtime is not None else ()
+        key = (str(runtime), *(fit.path.name for fit in fits))
+        explained.setdefault(key, (runtime, fits, []))[2].append(site)
+    listed = []
+    for runtime, fits, site in [
+        (runtime, fits, site) for runtime, fits, some in explained.values() for site in one_place(some)
+    ]:
         others = sharing.get(site.program or "")
         other = (others, "its own launches that share memory") if others else None
         if other is None and _SHARING in costs_ns:
@@ -104,7 +119,7 @@ def launches(
         can = fits and all(fit.path.copies and fit.path.instead for fit in fits)
         saved = _saved(site, *other) if can and other is not None else None
         listed.append(LaunchSite(site, runtime, fits, saved))
-    return listed
+    return sorted(listed, key=lambda launch: (-launch.site.cost_ns, -launch.site.created))
 
 
 def worth_changing(listed: Sequence[LaunchSite]) -> list[LaunchSite]:
@@ -121,16 +136,22 @@ def settings(listed: Sequence[LaunchSite]) -> list[str]:
 
 def _library(site: CallSite) -> RuntimeVersion | None:
     """The library whose code is in the stack: it launches, whatever else the program runs."""
-    name = next(filter(None, map(_library_of, site.frames)), None)
-    return None if name is None else RuntimeVersion(name, None)
+    return next(filter(None, map(_library_of, site.frames)), None)
 
 
-def _library_of(frame: StackFrame) -> str | None:
+def _library_of(frame: StackFrame) -> RuntimeVersion | None:
     file = PurePosixPath(frame.module or "").name
-    return next((name for start, name in _LIBRARIES.items() if file.startswith(start)), None)
+    for name, pattern in _LIBRARIES.items():
+        if match := pattern.match(file):
+            groups = match.groupdict()
+            minor = groups.get("minor")
+            return RuntimeVersion(name, f"2.{minor}" if minor else groups.get("version"))
+    return None
 
 
-def _fits(site: CallSite, runtime: RuntimeVersion, book: PathBook, is_root: bool | None) -> tuple[PathFit, ...]:
+def _fits(
+    site: CallSite, runtime: RuntimeVersion, book: PathBook, source: SourceText, is_root: bool | None
+) -> tuple[PathFit, ...]:
     lines = book.find(runtime.name)
     if lines is None:
         return ()
@@ -140,18 +161,18 @@ def _fits(site: CallSite, runtime: RuntimeVersion, book: PathBook, is_root: bool
         *([next(iter(site.programs)) if len(site.programs) == 1 else UNSEEN] * bool(site.execed)),
     ]
     task = seen_task(site.mechanism, site.flag_names, named([PurePosixPath(name).name for name in executed], program))
-    functions = [frame.name or None for frame in site.frames]
-    fits = explain(lines, runtime.version, task, site.calls, functions=functions, is_root=is_root)
-    if site.language is None:
-        return fits
-    # What a hook in the runtime said was called distinguishes APIs that look the same to the kernel.
-    called = site.language.api.rpartition(".")[2]
-    return tuple(fit for fit in fits if called in _functions(fit.path.api)) or fits
-
-
-def _functions(api: str) -> list[str]:
-    """The names of the functions of an API, without their modules."""
-    return [word.rpartition(".")[2] for word in api.replace(",", " ").split()]
+    # What lies beyond the end of a stack that is not whole has no name.
+    functions = [*(frame.name or None for frame in site.frames), *([None] * (site.ends is not None))]
+    return explain(
+        lines,
+        runtime.version,
+        task,
+        site.calls,
+        functions=functions,
+        called=() if site.language is None else site.language.called,
+        source=source,
+        is_root=is_root,
+    )
 
 
 def _sharing_costs(sites: Sequence[CallSite]) -> dict[str, IntervalEnds]:
@@ -191,6 +212,7 @@ def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
         "cost_ns": site.cost_ns if site.making_ns else None,
         "runtime": None if runtime is None else asdict(runtime),
         "candidates": [fit.path.name for fit in launch.fits],
+        "evidence": list(launch.fits[0].evidence) if path is not None else [],
         "title": launch.title,
         "option": path.option if path is not None else None,
         "why": path.why if path is not None else None,

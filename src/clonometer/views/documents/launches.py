@@ -12,6 +12,7 @@ from clonometer.views.terminal.text import clean
 
 _INDENT = 11
 _PLACE_MOST = 40
+_MOST_ALTERNATIVES = 3
 _MICROSECOND, _MILLISECOND = 1000, 1_000_000
 
 
@@ -30,8 +31,9 @@ def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
         )
         entries = [
             NamedText("  Why", clean(path.why) if path is not None else _alternatives(launch)),
-            NamedText("  Instead", "; or ".join(dict.fromkeys(fit.path.instead for fit in launch.fits))),
-            NamedText("  You lose", "; or ".join(dict.fromkeys(fit.path.lose for fit in launch.fits))),
+            *([NamedText("  Evidence", clean("; ".join(launch.fits[0].evidence)))] if path is not None else []),
+            NamedText("  Instead", _either(launch, [fit.path.instead for fit in launch.fits])),
+            NamedText("  You lose", _either(launch, [fit.path.lose for fit in launch.fits])),
             NamedText(
                 "  Saves",
                 f"{format_duration(saved.value_ns)} ({format_duration(saved.low_ns)} to "
@@ -49,8 +51,17 @@ def _called(launch: LaunchSite) -> str:
 
 def _alternatives(launch: LaunchSite) -> str:
     """Where several options take this path, and what was seen does not say which."""
-    options = [fit.path.option or "no option" for fit in launch.fits]
-    return f"one of these options, which look alike to the kernel: {'; '.join(clean(option) for option in options)}"
+    titles = [fit.path.title if launch.title is None else fit.path.option or "no option" for fit in launch.fits]
+    return f"one of these, which look alike: {_either(launch, list(map(clean, titles)))}"
+
+
+def _either(launch: LaunchSite, texts: Sequence[str]) -> str:
+    """Texts of lines that fit, each once: a few of them, and where the others are."""
+    distinct = list(dict.fromkeys(texts))
+    shown = "; or ".join(distinct[:_MOST_ALTERNATIVES])
+    rest = len(distinct) - _MOST_ALTERNATIVES
+    runtime = launch.runtime.name if launch.runtime is not None else ""
+    return shown if rest <= 0 else f"{shown}; or {rest} more (clonometer paths {runtime})"
 
 
 def sites_table(launches: Sequence[LaunchSite], *, timed: bool) -> Table:
@@ -60,7 +71,7 @@ def sites_table(launches: Sequence[LaunchSite], *, timed: bool) -> Table:
     columns = [
         Column("created by", [clean(_called(launch)) for launch in launches], least=24),
         Column("at", [clean(frame.place) for frame in frames], least=16, most=_PLACE_MOST, cut_start=True),
-        Column("in", [clean(frame.name or MISSING) for frame in frames], least=8, most=_PLACE_MOST, drop=2),
+        Column("in", [clean(frame.written_name or MISSING) for frame in frames], least=8, most=_PLACE_MOST, drop=2),
         Column("how", [site.mechanism for site in sites], drop=3),
         Column(
             "child's calls", [", ".join(site.options[:4]) for site in sites], least=10, most=30, drop=4, optional=True

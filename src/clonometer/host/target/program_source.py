@@ -1,0 +1,34 @@
+"""The source of a program that is watched, read as far as it is still what the program was made of."""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import lru_cache
+from pathlib import Path
+
+_MOST_BYTES = 1 << 20
+
+
+@lru_cache(maxsize=64)
+def read_source(file: str, not_after_ns: int) -> str | None:
+    """Read a file of source; None where it cannot be read, is no text, or has changed since a time (ns since 1970).
+
+    Lines are of no use in a file that has changed since the program was built, or begun by an interpreter.
+    """
+    if not Path(file).is_absolute():
+        return None
+    try:
+        # A fifo or a device of that name would block, or act.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError):
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES or status.st_mtime_ns > not_after_ns:
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as content:
+            data = content.read(_MOST_BYTES)
+    finally:
+        os.close(descriptor)
+    return None if b"\0" in data else data.decode("utf-8", "replace")
