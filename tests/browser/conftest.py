@@ -37,11 +37,12 @@ def browser():
 
 @pytest.fixture(scope="session")
 def report_file(tmp_path_factory):
-    from clonometer.views.html import render_report
+    from clonometer.views.documents.run import run_document
+    from clonometer.views.html.document import render_document_page
 
     sample = load("views/sample_results.py")
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render_report(sample.sample_results()), encoding="utf-8")
+    path.write_text(render_document_page(run_document(sample.sample_results())), encoding="utf-8")
     return path
 
 

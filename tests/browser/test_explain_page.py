@@ -42,11 +42,12 @@ def work_page(show):
 
 @pytest.fixture(scope="module")
 def report_page(show):
-    from clonometer.views.html import render_report
+    from clonometer.views.documents.run import run_document
+    from clonometer.views.html.document import render_document_page
 
     samples = load("views/test_explain.py")
     explanations = [samples.counted(), samples.versus(), load("tracing/test_work.py").with_ablation()]
-    return show(render_report(load("views/sample_results.py").sample_results(), explanations))
+    return show(render_document_page(run_document(load("views/sample_results.py").sample_results(), explanations)))
 
 
 def hover(page, marks, number):
@@ -110,7 +111,7 @@ def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
     assert report_page.messages == []
     assert len(report_page.asked) == 1
     page = report_page.page
-    charts = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).explained.map((c) => c.id)")
+    charts = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).charts.map((c) => c.id)")
     assert len(charts) > 8
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     for name in charts:

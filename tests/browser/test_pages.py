@@ -52,17 +52,6 @@ BROKEN = """() => [...document.querySelectorAll("h1, h2, h3, th, nav a")].filter
 }).map((heading) => heading.textContent)"""
 
 
-def report():
-    from clonometer.views.html import render_report
-
-    samples = load("views/test_explain.py")
-    explanations = [samples.counted(), samples.versus(), load("tracing/test_work.py").with_ablation()]
-    results = load("views/sample_results.py")
-    return render_report(
-        load("views/sample_tails.py").with_tails(results.with_switches(results.sample_results())), explanations
-    )
-
-
 def reproduced():
     from clonometer.studies.answer import answer
     from clonometer.views.documents.studies import studies_document
@@ -86,7 +75,7 @@ LEAVE_ONE_OF_EACH_ROW = """() => {
 #: What is inside a chart has a text beside it: its marks are many, and nobody meets them one by one.
 AXE = "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'] })"
 
-PAGES = {"report": report, "reproduce": reproduced}
+PAGES = {"reproduce": reproduced}
 PAGES |= {
     f"document-{name}": partial(lambda make: render_document_page(make()), make) for name, make in DOCUMENTS.items()
 }
@@ -117,10 +106,10 @@ def drawn_on(page):
     of = {}
     for text in re.findall(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL):
         data = json.loads(text)
-        for chart in (*data["charts"], *data["explained"]):
+        for chart in data["charts"]:
             colours_in(chart["spec"], of)
-        for series in data.get("ecdf", {}).get("series", ()):
-            of.setdefault(series["of"], set()).add(series["colour"])
+        for line in (line for figure in data["switched"] for line in figure["lines"]):
+            of.setdefault(line["of"], set()).add(line["colour"])
     for tag in re.findall(r"<path [^>]*aria-label=[^>]*>", page):
         words = re.search(r'aria-label="(?:published, )?(threads|processes): ', tag)
         drawn = re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', tag)

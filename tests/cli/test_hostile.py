@@ -22,8 +22,8 @@ from clonometer.results.workers.types import WorkersOfRun
 from clonometer.run_document import RunDocument
 from clonometer.runfile.document import parse_document
 from clonometer.tracing.from_json import read_explanation
+from clonometer.views.documents.run_explained import explained_groups
 from clonometer.views.documents.workers import workers_document
-from clonometer.views.html.explained import explained_sections
 from clonometer.views.terminal.document import render_document
 
 WORKERS = "work.factor[workers=2]"
@@ -112,7 +112,7 @@ def test_hostile_explanations(sample: int) -> None:
     taken = 0
     for number, document in enumerate(mutated(explanations()[sample], 17 + sample, COUNT // 4)):
         try:
-            explained_sections([read_explanation(json.dumps(document))], [])
+            explained_groups([read_explanation(json.dumps(document))], [])
             taken += 1
         except InputError:
             continue

@@ -12,8 +12,9 @@ import pytest
 from clonometer.records import to_json
 from clonometer.results.summary import summarize
 from clonometer.results.types import Results
+from clonometer.views.documents.run import run_document
 from clonometer.views.exports import FORMATS, encode
-from clonometer.views.html import render_report
+from clonometer.views.html.document import render_document_page
 from clonometer.views.terminal import render_answer
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
@@ -24,7 +25,7 @@ def _everywhere(results: Results) -> str:
     for name in FORMATS:
         text = "".join(encode(name, document, results.process_medians))
         assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE), name
-    page = re.sub(r"<script.*?</script>", "", render_report(results), flags=re.DOTALL)
+    page = re.sub(r"<script.*?</script>", "", render_document_page(run_document(results)), flags=re.DOTALL)
     assert not re.search(r">\s*(nan|NaN|inf|None)\b", page)
     text = "".join(render_answer(results, wide=wide) for wide in (False, True))
     assert not re.search(r"\b(nan|inf|None)\b", text)

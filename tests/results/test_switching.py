@@ -12,13 +12,15 @@ from tests.results.runs import (
     switches,
     switches_that_leave_caches_warm,
 )
+from tests.views.blocks import blocks_of
 
 from clonometer.errors import InputError
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
+from clonometer.views.document import FigureBlock
+from clonometer.views.documents.run import run_document
 from clonometer.views.figures import figures
 from clonometer.views.figures.scanned import drawn_kind
-from clonometer.views.html.figures import figure_content
 from clonometer.views.pictures import drawable_kinds, picture_spec
 
 KIB = 1 << 10
@@ -28,6 +30,16 @@ OF_NUMBERS = {"messages", *(figure.kind for figure in figures() if figure.scans)
 
 def _findings(run: Any) -> dict[str, Finding]:
     return {finding.id: finding for finding in summarize(run).findings}
+
+
+def drawn_figures(results: Any) -> dict[str, list[str]]:
+    """The figures with a section of their own in the document of a run, each with the ids of its charts."""
+    document = run_document(results)
+    return {
+        block.anchor: [panel.id for panel in block.panels]
+        for block in blocks_of(document)
+        if isinstance(block, FigureBlock)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +127,7 @@ def test_messages_that_are_no_exchange_are_drawn_as_any_scan(builder: Any, names
         builder.cell("pool.submit", dict.fromkeys(names, 1000 + size), None, message_bytes=size)
     results = summarize(builder.run)
     assert [(line.quantity, drawn_kind(line)) for line in results.scans] == [(name, "scan") for name in names]
-    kinds = {chart["kind"] for chart in figure_content(results)["charts"]}
-    assert kinds & OF_NUMBERS == set(drawable_kinds(results)) & OF_NUMBERS == {"scan"}
+    assert set(drawn_figures(results)) & OF_NUMBERS == set(drawable_kinds(results)) & OF_NUMBERS == {"scan"}
     with pytest.raises(InputError, match="message_bytes and have latency_ns, stream_ns and task_kind"):
         picture_spec(results, "messages")
 
@@ -149,10 +160,10 @@ def test_each_axis_has_its_picture_and_the_report_has_them_all(switched: Any, ex
         "shared memory, processes",
         "pipe, processes",
     }
-    ids = {chart["id"] for chart in figure_content(messages)["charts"] if chart["kind"] in OF_NUMBERS}
-    assert ids == {"messages-0-0", "messages-0-1"}
-    kinds = [chart["kind"] for chart in figure_content(switches)["charts"] if chart["kind"] in OF_NUMBERS]
-    assert sorted(kinds) == ["ring", "ring", "working_set", "working_set"]
+    drawn = drawn_figures(messages)
+    assert {kind: drawn[kind] for kind in drawn.keys() & OF_NUMBERS} == {"messages": ["messages-0-0", "messages-0-1"]}
+    drawn = drawn_figures(switches)
+    assert {kind: len(drawn[kind]) for kind in drawn.keys() & OF_NUMBERS} == {"ring": 2, "working_set": 2}
     with pytest.raises(InputError, match="no cells that differ in message_bytes and have latency_ns"):
         picture_spec(switches, "messages")
 

@@ -17,7 +17,7 @@ from tests.views.test_explain import counted, versus
 from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.tracing.from_json import read_explanation
-from clonometer.views.html.explained import explained_sections
+from clonometer.views.documents.run_explained import explained_groups
 
 
 def written(explanation: Any) -> dict[str, Any]:
@@ -133,5 +133,5 @@ def test_whatever_is_damaged_is_refused_or_can_be_shown(name: str) -> None:
             schema = SCHEMA["$defs"]["work" if "sides" in again else "launch"]
             wrong = [error.json_path for error in validator.evolve(schema=schema).iter_errors(again)]
             assert not wrong
-        explained_sections([explanation], [])
+        explained_groups([explanation], [])
     assert refused > 300

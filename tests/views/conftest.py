@@ -42,6 +42,7 @@ def everything(results):
 
 @pytest.fixture(scope="session")
 def report(results):
-    from clonometer.views.html import render_report
+    from clonometer.views.documents.run import run_document
+    from clonometer.views.html.document import render_document_page
 
-    return render_report(results)
+    return render_document_page(run_document(results))

@@ -18,6 +18,8 @@ from tests.results.ab.test_commands import starter
 from tests.results.ab.test_judgement import judged, scattered
 from tests.tracing.test_census import COSTS, ended, forked, taken
 from tests.tracing.test_work import with_ablation
+from tests.views.sample_results import sample_results, with_switches
+from tests.views.sample_tails import with_tails
 from tests.views.test_check import checked
 from tests.views.test_comparison import compared
 from tests.views.test_explain import counted as explained_with_counters
@@ -40,6 +42,7 @@ from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
+from clonometer.results.types import CellStatus, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.runner.peers import PROGRAMS
 from clonometer.tracing.census.savings import savings
@@ -49,13 +52,19 @@ from clonometer.views.document import (
     CommentedTables,
     Document,
     DocumentBlock,
+    FactGroup,
+    FactTables,
     Fold,
     Heading,
     JudgedStatement,
+    Link,
     NamedText,
     NamedTexts,
     Note,
     Paragraph,
+    Statement,
+    Statements,
+    Subheading,
     TableBlock,
 )
 from clonometer.views.documents.ab import ab_document
@@ -73,6 +82,7 @@ from clonometer.views.documents.noise import noise_document
 from clonometer.views.documents.paths import checked_document, paths_document, whole_document
 from clonometer.views.documents.peers import peers_document
 from clonometer.views.documents.predict import JsonObject, predicted_document, ranking_document
+from clonometer.views.documents.run import run_document
 from clonometer.views.documents.self_test import self_test_document
 from clonometer.views.documents.validation import validation_document
 from clonometer.views.documents.work import work_document
@@ -86,13 +96,20 @@ STRANGE = "<script>alert(1)</script> [x](javascript:alert) `a` | <img src=x oner
 
 def strange() -> Document:
     table = Table([Column("", [STRANGE], least=12), Column("<b>head</b>", [STRANGE])], STRANGE, STRANGE)
-    entries = NamedTexts([NamedText(STRANGE, STRANGE, STRANGE, STRANGE)], 20)
+    named = NamedText(STRANGE, STRANGE, STRANGE, STRANGE, further=[STRANGE], link=Link(STRANGE, STRANGE))
+    entries = NamedTexts([named], 20)
     blocks: list[DocumentBlock] = [
         Paragraph(STRANGE, "bad"),
         BulletList([STRANGE]),
         Note(STRANGE),
         Commands([STRANGE]),
         TableBlock(table),
+    ]
+    statement = Statement(STRANGE, [STRANGE], STRANGE, [STRANGE], Link(STRANGE, STRANGE))
+    blocks += [
+        Subheading(STRANGE, STRANGE),
+        Statements([statement], is_warning=True),
+        FactTables([FactGroup(title, [(STRANGE, STRANGE, STRANGE)]) for title in ("", STRANGE)]),
     ]
     blocks.append(JudgedStatement(STRANGE, STRANGE, STRANGE, "bad", *[STRANGE] * 5, [STRANGE]))
     commented = CommentedTables([table], [[[STRANGE]]], [STRANGE])
@@ -200,9 +217,33 @@ def languages() -> LanguageDrivers:
     )
 
 
+def measured() -> Document:
+    """The report of a run that says something in every part of it, with explanations."""
+    results = sample_results()
+    finding = Finding("doubt", "the machine was busy", {"cells": []})
+    command = NextCommand(("explain", "launch.fork"), "Shows where the time goes")
+    first = replace(
+        results.first,
+        answer=(Finding("answer", "A thread launches fastest here.", {"cells": []}),),
+        reasons=results.findings[:2],
+        advice=results.findings[2:3],
+        doubts=(finding,),
+        next=command,
+    )
+    results = replace(
+        with_tails(with_switches(results)),
+        first=first,
+        status="partial",
+        status_reason="the budget was used up",
+        cell_statuses=[CellStatus("launch.clone", "failed", "exit status 127")],
+    )
+    return run_document(results, [explained_with_counters(), versus(), with_ablation()])
+
+
 #: Makes the document of each answer.
 DOCUMENTS: dict[str, Callable[[], Document]] = {
     "strange": strange,
+    "run": cache(measured),
     "noise": lambda: noise_document(noise(), wide=True),
     "predict": lambda: predicted_document(predicted()),
     "ranking": ranked,

@@ -9,9 +9,10 @@ import pytest
 import vl_convert
 from tests.views.sample_kinds import ABLATION, FITS, SCANS
 
+from clonometer.views.documents.run import run_document
 from clonometer.views.fitted import ablation_panel, fitted_charts
 from clonometer.views.gaps import ablation_table, fit_tables, rung_labels
-from clonometer.views.html import render_report
+from clonometer.views.html.document import render_document_page
 from clonometer.views.pictures import picture, picture_spec
 from clonometer.views.scans import scan_panel
 from clonometer.views.specs import LIGHT, theme
@@ -91,7 +92,7 @@ def test_every_view_has_them(with_workers):
     wide = render_answer(with_workers, width=120, wide=True)
     assert "Unexplained: -1 (-2" in wide
     assert "each worker" in wide
-    page = render_report(with_workers)
+    page = render_document_page(run_document(with_workers))
     for words in ("What the gap is made of", "Workers, and curves through them", "Unexplained: -1 (-2", "fit-1"):
         assert words in page
     for kind in ("fit", "ablation"):
@@ -99,7 +100,7 @@ def test_every_view_has_them(with_workers):
 
 
 def test_runs_without_workers_have_neither(results):
-    assert "What the gap is made of" not in render_report(results)
+    assert "What the gap is made of" not in render_document_page(run_document(results))
     for kind in ("fit", "ablation"):
         with pytest.raises(Exception, match="nothing to draw"):
             picture_spec(results, kind)

@@ -11,10 +11,10 @@ import pytest
 from tests.views.sample_kinds import panels_of
 
 from clonometer.results.types import CellStatus, Finding, RunWarning
+from clonometer.views.distributions import MOST_SERIES
+from clonometer.views.documents.run import MOST_CELL_ROWS, run_document
 from clonometer.views.figures import figures
-from clonometer.views.html import render_report
-from clonometer.views.html.content import MOST_CELL_ROWS
-from clonometer.views.html.figures import MOST_SERIES
+from clonometer.views.html.document import render_document_page
 from clonometer.views.statistics import STATISTICS
 
 MEGABYTE = 1_000_000
@@ -104,7 +104,7 @@ def test_headings_are_nested_links_lead_somewhere_and_charts_have_a_text(page):
 
 
 def test_every_figure_is_drawn_once_with_its_title_its_text_and_a_link(everything):
-    page = Page(render_report(everything))
+    page = Page(render_document_page(run_document(everything)))
     drawn = panels_of(everything)
     of_choice = {figure.kind for figure in figures() if figure.stands_in == "distributions"}
     panels = [panel for kind in drawn.keys() - of_choice for panel in drawn[kind]]
@@ -129,29 +129,32 @@ def test_every_estimate_has_a_row(results, report):
     assert report.count('<tr title="') == len(results.cells)
 
 
-def test_embedded_data_is_json_and_every_distribution_is_there(results, page):
+def test_embedded_data_is_json_and_every_distribution_is_there(results, report, page):
     data = json.loads(page.data)
-    assert len(data["ecdf"]["series"]) == len(results.ecdfs)
-    assert {chart["kind"] for chart in data["charts"]} >= {"overview", "memory", "story", "footprint", "scan"}
-    assert ["all", "warm and cold"] in data["ecdf"]["choices"]["temperature"]
+    [figure] = data["switched"]
+    assert len(figure["lines"]) == len(results.ecdfs)
+    assert {chart["id"].partition("-")[0] for chart in data["charts"]} >= {"overview", "memory", "story", "footprint"}
+    assert '<option value="all" selected>warm and cold</option>' in report
 
 
 def test_texts_cannot_break_out_of_the_page(results):
     evil = "</script><script>alert(1)</script><!--\u2028&"
-    text = render_report(
-        replace(
-            results,
-            findings=(Finding("x", evil, {"cells": [evil]}),),
-            warnings=(RunWarning("w", evil, evil),),
-            host={"cpu.model": evil, "kernel.version": evil},
-            ecdfs=[replace(results.ecdfs[0], cell=evil, workload=evil)],
-            cells=[replace(results.cells[0], cell=evil, workload=evil)],
-            command=[evil],
+    text = render_document_page(
+        run_document(
+            replace(
+                results,
+                findings=(Finding("x", evil, {"cells": [evil]}),),
+                warnings=(RunWarning("w", evil, evil),),
+                host={"cpu.model": evil, "kernel.version": evil},
+                ecdfs=[replace(results.ecdfs[0], cell=evil, workload=evil)],
+                cells=[replace(results.cells[0], cell=evil, workload=evil)],
+                command=[evil],
+            )
         )
     )
     page = Page(text)
     assert "<script>alert" not in text
-    assert json.loads(page.data)["ecdf"]["series"][0]["label"] == evil
+    assert json.loads(page.data)["switched"][0]["lines"][0]["label"] == evil
     assert evil.replace("\u2028", " ") in page.text
 
 
@@ -168,9 +171,9 @@ def test_an_empty_failed_run_is_a_page_too(results):
         warnings=(),
         cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],
     )
-    text = render_report(failed)
+    text = render_document_page(run_document(failed))
     page = Page(text)
-    assert "This run failed." in page.text
+    assert "This run failed: the driver was not found." in page.text
     assert "Nothing was measured" in page.text
     assert "exit status 127" in page.text
     assert {link[1:] for link in page.links} <= set(page.ids)
@@ -181,7 +184,7 @@ def test_a_run_with_very_many_cells_stays_small(results, report):
     """What a page is more for more cells: so much a row, a figure of it and a distribution, and nothing besides."""
     cells = [replace(cell, cell=f"{cell.cell}{turn}") for turn in range(20) for cell in results.cells]
     ecdfs = [replace(ecdf, cell=f"{ecdf.cell}{turn}") for turn in range(8) for ecdf in results.ecdfs]
-    text = render_report(replace(results, cells=cells, ecdfs=ecdfs))
+    text = render_document_page(run_document(replace(results, cells=cells, ecdfs=ecdfs)))
     rows = MOST_CELL_ROWS - len(results.cells)
     lines = MOST_SERIES - len(results.ecdfs)
     growth = len(text.encode()) - len(report.encode())

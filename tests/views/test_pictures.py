@@ -11,8 +11,9 @@ from tests.views.sample_results import with_switches
 from clonometer.errors import InputError, UsageError
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
+from clonometer.views.distributions import distributions
+from clonometer.views.document import SwitchedFigure
 from clonometer.views.figures.scanned import scan_charts
-from clonometer.views.html.figures import figure_content
 from clonometer.views.labels import cpu_name
 from clonometer.views.pictures import KINDS, leading_kind, picture, picture_spec
 from clonometer.views.plots import ecdf_choice, ecdf_index, ecdf_points
@@ -57,9 +58,11 @@ def test_a_stage_that_nobody_has_heard_of_has_a_distribution_in_the_order_of_tim
     results = summarize(builder.run)
     [row] = picture_spec(results, "ecdf")["vconcat"]
     assert [panel["title"] for panel in row["concat"]] == ["until call returns", "until warmed up", "until reaped"]
-    shown = figure_content(results)["ecdf"]
-    assert [name for name, _ in shown["choices"]["stage"]] == ["call_returns", "warmed_up", "reaped"]
-    assert shown["chosen"]["stage"] == "reaped"
+    [figure] = distributions(results, "")
+    assert isinstance(figure, SwitchedFigure)
+    [stage] = [switch for switch in figure.switches if switch.name == "stage"]
+    assert [name for name, _ in stage.options] == ["call_returns", "warmed_up", "reaped"]
+    assert stage.chosen == "reaped"
 
 
 def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(results):

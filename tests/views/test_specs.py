@@ -8,13 +8,15 @@ import warnings
 import jsonschema
 import numpy as np
 import pytest
+from tests.views.blocks import blocks_of, drawn_panels
 from tests.views.sample_kinds import need_samples
 
 from clonometer.families import axis, families
 from clonometer.views.colours import HUES, PALETTE
-from clonometer.views.html.figures import figure_content
+from clonometer.views.document import SwitchedFigure
+from clonometer.views.documents.run import run_document
 from clonometer.views.pictures import KINDS, picture_spec
-from clonometer.views.specs import LIGHT, theme
+from clonometer.views.specs import LIGHT, PAGE, theme
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -73,9 +75,11 @@ def test_pictures_obey_the_schema_of_vega_lite(everything, kind):
 
 
 def test_the_reports_charts_obey_the_schema_of_vega_lite(everything):
-    content = figure_content(everything)
-    for spec in (*(chart["spec"] for chart in content["charts"]), content["ecdf"]["spec"]):
-        validate({**spec, "config": content["theme"]})
+    document = run_document(everything)
+    switched = [block.spec for block in blocks_of(document) if isinstance(block, SwitchedFigure)]
+    assert switched
+    for spec in (*(panel.draw() for panel in drawn_panels(document)), *switched):
+        validate({**spec, "config": theme(*PAGE)})
 
 
 def test_validation_refuses_what_is_no_chart():

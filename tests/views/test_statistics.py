@@ -9,8 +9,9 @@ from tools.reference import reference
 
 from clonometer.records import to_json
 from clonometer.views import statistics
+from clonometer.views.documents.run import run_document
 from clonometer.views.exports import encode
-from clonometer.views.html import render_report
+from clonometer.views.html.document import render_document_page
 from clonometer.views.statistics import STATISTICS, Statistic
 from clonometer.views.terminal import render_answer
 
@@ -22,7 +23,7 @@ def test_one_declaration_brings_a_statistic_into_every_view(results, monkeypatch
     document = to_json(results)
     for name, text in {
         "terminal": render_answer(results, wide=True, width=200),
-        "page": render_report(results),
+        "page": render_document_page(run_document(results)),
         "markdown": "".join(encode("markdown", document, [])),
     }.items():
         assert "invented mean" in text, name

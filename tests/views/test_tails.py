@@ -4,14 +4,15 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.views.blocks import drawn_panels
 from tests.views.sample_tails import LADDER_STEPS, ladder, with_tails
 from tests.views.test_pictures import words_of
 
 from clonometer.results.series_types import IsolationRow
+from clonometer.views.documents.run import run_document
 from clonometer.views.figures.gaps import ladder_charts, ladder_tables
 from clonometer.views.figures.isolation import said_fate
-from clonometer.views.html import render_report
-from clonometer.views.html.figures import figure_content
+from clonometer.views.html.document import render_document_page
 from clonometer.views.pictures import picture
 from clonometer.views.terminal import render_answer
 
@@ -54,11 +55,11 @@ def test_pictures_name_what_they_draw(tailed):
 
 
 def test_the_report_has_both(tailed):
-    text = render_report(tailed)
+    text = render_document_page(run_document(tailed))
     # A chart is drawn into the first element of its name.
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
-    assert {chart["id"] for chart in figure_content(tailed)["charts"]} <= set(ids)
+    assert {panel.id for panel in drawn_panels(run_document(tailed))} <= set(ids)
     assert "A worker fails" in text
     assert "Gaps between writes" in text or "gaps between writes" in text
     assert "p99.9" in text

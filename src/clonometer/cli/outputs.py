@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.errors import UsageError
-from clonometer.files import write_pieces
+from clonometer.files import write_pieces, write_text
 
 if TYPE_CHECKING:
     from clonometer.views.document import Document
@@ -25,25 +25,30 @@ class Pages:
 
     def check(self, *, force: bool, inputs: Iterable[Path] = ()) -> None:
         """Refuse now what could not be written later, and to replace one of ``inputs``, whatever ``force`` says."""
-        named = [path for path in (self.html, self.markdown) if path is not None]
-        if len({path.absolute() for path in named}) != len(named):
+        if len({path.absolute() for path in self.paths}) != len(self.paths):
             raise UsageError("two outputs name the same file")
-        if named:
+        if self.paths:
             from clonometer.runfile import check_output
 
-            for path in named:
+            for path in self.paths:
                 check_output(path, force, inputs)
 
-    def write(self, document: Document) -> None:
-        """Write what was asked for, and say so."""
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are asked for."""
+        return [path for path in (self.html, self.markdown) if path is not None]
+
+    def write(self, document: Document, *, say: bool = True) -> None:
+        """Write what was asked for; ``say``: and say so."""
+        write = write_and_say if say else write_text
         if self.html is not None:
             from clonometer.views.html.document import render_document_page
 
-            write_and_say(self.html, render_document_page(document))
+            write(self.html, render_document_page(document))
         if self.markdown is not None:
             from clonometer.views.markdown import render_markdown
 
-            write_and_say(self.markdown, render_markdown(document))
+            write(self.markdown, render_markdown(document))
 
     def __bool__(self) -> bool:
         return self.html is not None or self.markdown is not None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from clonometer.results.types import Estimate
 from clonometer.units import Figures
-from clonometer.views.labels import family_name
+from clonometer.views.labels import family_name, placement_name
 from clonometer.views.rows import (
     EstimateRow,
     launches_unit,
@@ -14,12 +16,16 @@ from clonometer.views.rows import (
     quantity_label,
     row_unit,
     temperatures,
+    value_unit,
 )
 from clonometer.views.statistics import statistic_columns
 from clonometer.views.table import INTERVAL_HEADING, Column, Table, label_column
+from clonometer.words import cell_parts, mechanism_name, stage_name
 
 #: Letters of a label from which on it runs down the rows that share it.
 _LONGEST_LABEL = 20
+#: The one unit of the table of all cells.
+CELL_UNIT = "µs"
 
 
 def answer_table(rows: Sequence[EstimateRow]) -> Table:
@@ -87,3 +93,46 @@ def _label_column(head: str, rows: Sequence[EstimateRow]) -> Column:
 
 def _until(row: EstimateRow) -> str:
     return quantity_label(row) if row.rankable else f"{quantity_label(row)}*"
+
+
+def cell_table(estimates: Sequence[Estimate]) -> Table:
+    """Make the table of every estimate, in one unit, so that it can be sorted."""
+    texts = [median_text(estimate, CELL_UNIT) for estimate in estimates]
+    medians = [estimate.median_ns if estimate.value is None else estimate.value for estimate in estimates]
+    columns = [
+        Column("mechanism", [mechanism_name(estimate.workload) for estimate in estimates]),
+        Column("condition", [_condition(estimate) for estimate in estimates]),
+        Column("temperature", [estimate.temperature or "" for estimate in estimates]),
+        Column("placement", [placement_name(estimate) for estimate in estimates]),
+        Column("until", [_measured_until(estimate) for estimate in estimates]),
+        Column("median", [text.value for text in texts], "right", numbers=medians),
+        Column(INTERVAL_HEADING, [text.interval for text in texts], "range"),
+        *(
+            replace(column, align="right")
+            for column in statistic_columns(
+                [vars(estimate) for estimate in estimates], lambda _, time_ns: plain_figure(time_ns, CELL_UNIT)
+            )
+        ),
+        Column("notes", [_notes(estimate) for estimate in estimates], prose=True, folded="notes"),
+    ]
+    tips = [estimate.cell for estimate in estimates]
+    return Table([column for column in columns if not column.is_empty], row_tips=tips)
+
+
+def _condition(estimate: Estimate) -> str:
+    _, parts = cell_parts(estimate.cell)
+    return ", ".join(part for part in parts if not part.startswith(("temperature=", "placement=")))
+
+
+def _notes(estimate: Estimate) -> str:
+    notes = [] if estimate.rankable else [estimate.not_rankable_reason or "not ranked"]
+    failed = [f"{name} {count}" for name, count in estimate.outcomes.items() if name != "ok" and count]
+    notes += [f"failed launches: {', '.join(failed)}"] if failed else []
+    notes += [f"clock skew in {estimate.clock_skew}"] if estimate.clock_skew else []
+    return "; ".join([*notes, *(warning.sentence for warning in estimate.warnings)])
+
+
+def _measured_until(estimate: Estimate) -> str:
+    """Name the stage or quantity; the table is in one unit, which what is no time does not have."""
+    name = stage_name(estimate.stage, estimate.quantity)
+    return name if estimate.value is None else f"{name} ({value_unit(estimate) or estimate.unit})"

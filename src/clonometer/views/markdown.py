@@ -11,12 +11,19 @@ from clonometer.views.document import (
     CommentedTables,
     Document,
     DocumentBlock,
+    FactGroup,
+    FactTables,
     Fold,
     Heading,
     JudgedStatement,
+    NamedText,
     NamedTexts,
     Note,
     Paragraph,
+    SearchableTable,
+    Statement,
+    Statements,
+    Subheading,
     TableBlock,
 )
 from clonometer.views.exports.markdown import pipe_table
@@ -29,7 +36,7 @@ _MARKUP = str.maketrans({letter: f"\\{letter}" for letter in "\\`*_[]<>#&~"})
 
 def render_markdown(document: Document) -> str:
     """Write a document as Markdown."""
-    parts = [f"# {_text(document.title)}", f"**{_text(document.lead)}**" if document.lead else ""]
+    parts = [f"# {_text(document.title)}", f"**{_text(document.opening)}**" if document.opening else ""]
     parts += [
         part for group in document.groups for block in group if not document.repeats(block) for part in _parts(block)
     ]
@@ -46,44 +53,71 @@ def _list(texts: Iterable[str]) -> str:
 
 def _parts(block: DocumentBlock) -> Iterator[str]:
     match block:
-        case Heading(text):
-            yield f"## {_text(text)}"
-        case Paragraph(text, tone):
-            yield f"**{_text(text)}**" if tone and text else _text(text)
-        case BulletList(texts):
-            yield _list(map(_text, texts))
-        case Note(text):
-            yield f"> {_text(text)}" if text else ""
-        case Commands(texts):
-            # Indented, it is code, whatever letters it has.
-            yield "\n".join(f"    {clean(text)}" for text in texts)
-        case NamedTexts(entries):
-            yield _list(
-                " ".join(
-                    filter(
-                        None,
-                        [
-                            f"**{_text(each.name.strip())}:**" if each.name.strip() else "",
-                            *map(_text, (each.text, each.effect or "", each.command or "")),
-                        ],
-                    )
-                )
-                for each in entries
-                if each.text
-            )
         case TableBlock(table):
             yield from _table(table) if table.columns else ()
         case CommentedTables():
             for table, below in zip(commented(block), block.below, strict=True):
                 yield from (*_table(table), _text(below))
+        case SearchableTable(heading, table):
+            yield from _folded(heading, _table(table))
+        case Fold(summary, blocks):
+            yield from _folded(summary, (part for inner in blocks for part in _parts(inner)))
+        case FactTables(groups):
+            yield from (part for group in groups for part in _facts(group))
         case JudgedStatement():
             yield from _judged(block)
-        case Fold(summary, blocks):
-            # Forges fold these, and leave them out of what stands in them.
-            yield f"<details><summary>{_text(summary)}</summary>"
-            for inner in blocks:
-                yield from _parts(inner)
-            yield "</details>"
+        case _:
+            yield _words(block)
+
+
+def _words(block: DocumentBlock) -> str:
+    """A block that is one paragraph or list; empty where Markdown does not have it."""
+    words = ""
+    match block:
+        case Heading(text):
+            words = f"## {_text(text)}"
+        case Subheading(text):
+            words = f"### {_text(text)}"
+        case Paragraph(text, tone):
+            words = f"**{_text(text)}**" if text and tone not in ("", "dim") else _text(text)
+        case BulletList(texts):
+            words = _list(map(_text, texts))
+        case Note(text):
+            words = f"> {_text(text)}" if text else ""
+        case Commands(texts):
+            # Indented, it is code, whatever letters it has.
+            words = "\n".join(f"    {clean(text)}" for text in texts)
+        case NamedTexts(entries):
+            words = _list(_named(each) for each in entries if each.text)
+        case Statements(entries):
+            words = "\n".join(map(_statement, entries))
+    return words
+
+
+def _named(entry: NamedText) -> str:
+    name = f"**{_text(entry.name.strip())}:**" if entry.name.strip() else ""
+    texts = (entry.text, *entry.further, entry.effect or "", entry.command or "")
+    return " ".join(filter(None, [name, *map(_text, texts)]))
+
+
+def _folded(summary: str, parts: Iterable[str]) -> Iterator[str]:
+    # Forges fold these, and leave them out of what stands in them.
+    yield f"<details><summary>{_text(summary)}</summary>"
+    yield from parts
+    yield "</details>"
+
+
+def _statement(entry: Statement) -> str:
+    next_step = f"Next step: {_text(entry.next_step)}" if entry.next_step else ""
+    cells = f"Cells: {', '.join(map(_text, entry.cells))}" if entry.cells else ""
+    lines = [f"- {_text(entry.text)}", *(f"- {_text(text)}" for text in entry.alike), next_step, cells]
+    return "\n  ".join(filter(None, lines))
+
+
+def _facts(group: FactGroup) -> Iterator[str]:
+    yield f"**{_text(group.title)}**" if group.title else ""
+    whole = [(name, f"{text} ({reason})" if reason else text) for name, text, reason in group.facts]
+    yield _list(f"{_text(name)}: {_text(text)}" for name, text in whole)
 
 
 def _judged(block: JudgedStatement) -> Iterator[str]:

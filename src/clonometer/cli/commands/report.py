@@ -1,4 +1,4 @@
-"""``clonometer report``: a run as one HTML file."""
+"""``clonometer report``: a run as one HTML file, and as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import rich_click as click
 
 from clonometer.app.results import read_results
 from clonometer.cli.options import FILE, examples, force_option, out_option, run_argument
-from clonometer.cli.outputs import with_previous_kept, write_and_say
+from clonometer.cli.outputs import Pages, with_previous_kept
 from clonometer.errors import InputError, UsageError
 from clonometer.files import cannot_read
 
@@ -27,6 +27,7 @@ _EXAMPLES = examples(
     "clonometer report clonometer-run.parquet --out clonometer-report.html",
     "clonometer explain launch.fork --vs launch.pthread --out why.json",
     "clonometer report clonometer-run.parquet --explain why.json --out clonometer-report.html",
+    "clonometer report clonometer-run.parquet --markdown issue.md",
 )
 
 
@@ -41,18 +42,20 @@ _EXAMPLES = examples(
     type=FILE,
     help="Also explain why: a file that 'clonometer explain --out' wrote; repeatable.",
 )
+@click.option("--markdown", metavar="FILE", type=FILE, help="Write Markdown; without --out no HTML file.")
 @force_option
-def command(run_file: Path, out: Path | None, explained: tuple[Path, ...], force: bool) -> None:
+def command(run_file: Path, out: Path | None, explained: tuple[Path, ...], markdown: Path | None, force: bool) -> None:
     """Write the report of a run: one HTML file that needs no network."""
-    from clonometer.runfile import check_output
-    from clonometer.views.html import render_report
+    from clonometer.views.documents.run import run_document
 
+    Pages(out, markdown).check(force=force, inputs=[run_file, *explained])
     if out is not None:
-        check_output(out, force, [run_file, *explained])
         check_is_page(out, "--out")
     explanations = [read_explanation_file(path) for path in explained]
-    page = render_report(read_results(run_file), explanations)
-    write_and_say(out or with_previous_kept(Path(f"{run_file.stem}-report.html")), page)
+    document = run_document(read_results(run_file), explanations)
+    if out is None and markdown is None:
+        out = with_previous_kept(Path(f"{run_file.stem}-report.html"))
+    Pages(out, markdown).write(document)
 
 
 def check_is_page(path: Path, option: str) -> None:

@@ -27,8 +27,9 @@ from clonometer.cli.options import (
     out_option,
     time_option,
 )
+from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, UnfinishedError, UsageError
-from clonometer.files import why_not_written, write_text
+from clonometer.files import why_not_written
 
 if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
@@ -75,14 +76,15 @@ _EXAMPLES = examples(
     help="Stop when every interval is this narrow: half its width divided by the median. Default: 2%.",
 )
 @out_option(f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.")
-@click.option("--report", metavar="FILE", type=FILE, help="Also write the HTML report.")
+@click.option("--html", "--report", "html", metavar="FILE", type=FILE, help="Also write the report as an HTML page.")
+@click.option("--markdown", metavar="FILE", type=FILE, help="Also write the report as Markdown.")
 @drawn_seed_option("Fixes the random order of measuring. Default: drawn at random, and recorded in the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option(
     "--keep-previous",
     is_flag=True,
-    help="Keep an existing FILE of --out as NAME.previous.parquet, and replace the report.",
+    help="Keep an existing FILE of --out as NAME.previous.parquet; replace reports.",
 )
 @click.option("--wide", is_flag=True, help="Show every row and column, however wide.")
 @click.option(
@@ -99,7 +101,8 @@ _EXAMPLES = examples(
 def command(
     *,
     out: Path | None,
-    report: Path | None,
+    html: Path | None,
+    markdown: Path | None,
     as_json: bool,
     force: bool,
     keep_previous: bool,
@@ -116,13 +119,14 @@ def command(
     request.check()
     # Without --out nobody has named a file that could be refused: the former one is kept.
     keep = (out is None or keep_previous) and not force
-    outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, report, force, keep, keep_previous)
+    pages = Pages(html, markdown)
+    outputs = _Outputs(Path(DEFAULT_OUT) if out is None else out, pages, force, keep, keep_previous)
     outcome = _measure(request, outputs, timeout_s)
     if outcome.path is None:
         return outcome.exit_status
     since = None if no_since else since_last_time(outcome.path)
     closing = _closing_lines(outcome, outputs, request, since)
-    _answer(outcome.path, report, as_json=as_json, wide=wide, lines=SCREEN_LINES - len(closing))
+    _answer(outcome.path, pages, as_json=as_json, wide=wide, lines=SCREEN_LINES - len(closing))
     # With --json standard output holds one JSON object and nothing else.
     for line in closing:
         click.echo(line, err=as_json)
@@ -140,15 +144,15 @@ def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) ->
             click.echo(f"  {reason}", err=True)
 
 
-def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool, lines: int) -> None:
-    """Print the answer and write the report; the run file is there, whatever becomes of them."""
+def _answer(path: Path, pages: Pages, *, as_json: bool, wide: bool, lines: int) -> None:
+    """Print the answer and write the reports; the run file is there, whatever becomes of them."""
     try:
         results = read_results(path)
         print_answer(results, as_json=as_json, wide=wide, lines=lines)
-        if report is not None:
-            from clonometer.views.html import render_report
+        if pages:
+            from clonometer.views.documents.run import run_document
 
-            write_text(report, render_report(results))
+            pages.write(run_document(results), say=False)
     except BrokenPipeError:
         # Whoever read the answer has seen enough of it.
         raise
@@ -159,26 +163,25 @@ def _answer(path: Path, report: Path | None, *, as_json: bool, wide: bool, lines
 
 @dataclass(frozen=True)
 class _Outputs:
-    """The files of a run; ``replace_report`` says that an existing report may be replaced."""
+    """The files of a run; ``replace_pages`` says that existing reports may be replaced."""
 
     out: Path
-    report: Path | None
+    pages: Pages
     force: bool
     keep: bool
-    replace_report: bool
+    replace_pages: bool
 
     def check(self) -> None:
         """Refuse now what could not be written later."""
-        from clonometer.runfile import check_output, check_run_output
+        from clonometer.cli.commands.report import check_is_page
+        from clonometer.runfile import check_run_output
 
         check_run_output(self.out, force=self.force, keep=self.keep)
-        if self.report is not None:
-            from clonometer.cli.commands.report import check_is_page
-
-            check_output(self.report, self.force or self.replace_report)
-            check_is_page(self.report, "--report")
-            if self.report.absolute() == self.out.absolute():
-                raise UsageError("--out and --report name the same file")
+        self.pages.check(force=self.force or self.replace_pages)
+        if self.pages.html is not None:
+            check_is_page(self.pages.html, "--html")
+        if self.out.absolute() in {path.absolute() for path in self.pages.paths}:
+            raise UsageError("--out and a report name the same file")
 
 
 def _measure(request: RunRequest, outputs: _Outputs, timeout_s: float | None) -> RunOutcome:
@@ -212,9 +215,10 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, 
     lines += [f"  failed: {end.cell}: {end.reason}" for end in troubled[:5]]
     if len(troubled) > 5:
         lines.append(f"  and {len(troubled) - 5} more: clonometer show {shlex.quote(str(outcome.path))} --json")
-    files = [str(outcome.path), *([str(outputs.report)] if outputs.report is not None else [])]
+    *files, last = map(str, [outcome.path, *outputs.pages.paths])
+    written = f"{', '.join(files)} and {last}" if files else last
     kept = f"; the old run is {outcome.previous}" if outcome.previous is not None else ""
-    lines += wrap(f"Wrote {' and '.join(files)}{kept}.", plain_width())
+    lines += wrap(f"Wrote {written}{kept}.", plain_width())
     if outcome.status == "partial":
         other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")
         lines.append(f"To measure all of it: {shlex.join(request.command())} --out {shlex.quote(str(other))}")

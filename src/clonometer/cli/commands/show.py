@@ -11,7 +11,7 @@ from clonometer.cli.answers import print_answer
 from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import examples, json_option, page_options, run_argument
-from clonometer.cli.outputs import Pages, write_and_say
+from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
 from clonometer.plan.names import chosen_cells
 
@@ -41,15 +41,10 @@ def command(*, run_file: Path, as_json: bool, pages: Pages, wide: bool, globs: t
         return
     results = keep_cells(read_results(run_file), globs)
     print_answer(results, as_json=as_json, wide=wide)
-    if pages.html is not None:
-        from clonometer.views.html import render_report
+    if pages:
+        from clonometer.views.documents.run import run_document
 
-        write_and_say(pages.html, render_report(results))
-    if pages.markdown is not None:
-        from clonometer.records import to_json
-        from clonometer.views.exports import encode
-
-        write_and_say(pages.markdown, "".join(encode("markdown", to_json(results), results.process_medians)))
+        pages.write(run_document(results))
 
 
 def _print_workers(path: Path, globs: tuple[str, ...], *, as_json: bool, pages: Pages) -> None:

@@ -1,4 +1,4 @@
-"""Documents as pages, and as sections of other pages."""
+"""Documents as pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from clonometer.views.document import (
+    Commands,
     CommentedTables,
     Document,
     DocumentBlock,
@@ -14,79 +15,139 @@ from clonometer.views.document import (
     Fold,
     Heading,
     Hint,
+    SearchableTable,
+    Subheading,
+    SwitchedFigure,
     TableBlock,
 )
-from clonometer.views.html.figures import chart_of
+from clonometer.views.figures.types import Panel
 from clonometer.views.html.page import render_page
 from clonometer.views.markdown import commented
-from clonometer.views.specs import PAGE, theme
+from clonometer.views.specs import DASHES, PAGE, theme
 from clonometer.views.table import Table
 from clonometer.views.types import Spec
 
 #: What a template takes: blocks, sections, charts.
 Parts = list[dict[str, Any]]
+#: The size of a chart on a page: as wide as there is room.
+_WIDE = {"width": "container"}
+_TALL = {**_WIDE, "height": 300}
 
 
 def render_document_page(document: Document) -> str:
     """Write a document as one self-contained HTML document that fetches nothing."""
-    sections, charts = document_sections(document)
+    page = _Page(document)
+    draws = bool(page.charts or page.switched)
+    drawn = {"theme": theme(*PAGE), "dashes": list(DASHES), "charts": page.charts, "switched": page.switched}
+    # What can be used at once comes before what draws.
+    scripts = [*sorted(page.scripts), *(("fit.js", "charts.js") if draws else ())]
     return render_page(
         "document.html.j2",
-        *(("fit.js", "report.js") if charts else ()),
-        data={"theme": theme(*PAGE), "charts": charts, "explained": []} if charts else None,
-        draws=bool(charts),
+        *scripts,
+        data=drawn if draws else None,
+        draws=draws,
         brand=f"Clonometer: {document.kind}",
         title=document.title,
-        lead=document.lead,
-        sections=sections,
+        about=document.about,
+        lead=document.opening,
+        sections=[section for section in page.sections if section["blocks"]],
     )
 
 
-def document_sections(document: Document, mark: str = "") -> tuple[Parts, Parts]:
-    """Gather a document's sections for the template ``blocks.html.j2``, and the charts in them.
+class _Page:
+    """A document's sections as the template ``blocks.html.j2`` takes them, and what is drawn in them."""
 
-    The ids of its elements end in ``mark``, so that a page may have several documents.
-    """
-    charts: Parts = []
-    sections: Parts = [{"heading": "", "link": "", "blocks": []}]
-    for group in document.groups:
-        for block in group:
-            if isinstance(block, Heading):
-                sections.append({"heading": block.text, "link": block.link or block.text, "blocks": []})
-            elif not document.repeats(block):
-                if isinstance(block, FigureBlock) and block.heading:
-                    sections.append({"heading": block.heading, "link": block.heading, "blocks": []})
-                sections[-1]["blocks"] += _blocks(block, mark, charts)
-    named = [{**section, "id": f"section-{number}{mark}"} for number, section in enumerate(sections)]
-    return [section for section in named if section["blocks"]], charts
+    def __init__(self, document: Document) -> None:
+        self.sections: Parts = []
+        self.charts: Parts = []
+        self.switched: Parts = []
+        self.scripts: set[str] = set()
+        #: The last heading, which names what has no title.
+        self._heading = ""
+        self._begin("", "", "")
+        for group in document.groups:
+            for block in group:
+                if isinstance(block, Heading):
+                    self._begin(block.text, block.link, block.anchor)
+                elif not document.repeats(block):
+                    self._add(block)
+
+    def _begin(self, heading: str, link: str, anchor: str) -> None:
+        name = anchor or f"section-{len(self.sections)}"
+        self.sections.append({"heading": heading, "link": link or heading, "id": name, "blocks": []})
+        self._heading = heading
+
+    def _add(self, block: DocumentBlock) -> None:
+        match block:
+            case FigureBlock(heading=heading) | SwitchedFigure(heading=heading) if heading:
+                self._begin(heading, block.link, block.anchor)
+            case SearchableTable(heading):
+                self._begin(heading, "", block.anchor)
+        self.sections[-1]["blocks"] += self._parts(block)
+
+    def _parts(self, block: DocumentBlock) -> Iterator[dict[str, Any]]:
+        """A block as the template takes it, ``is`` its name."""
+        match block:
+            case Hint():
+                return
+            case TableBlock(table):
+                yield self._table(table, "")
+            case CommentedTables():
+                for table, below in zip(commented(block), block.below, strict=True):
+                    if table.rows or below:
+                        yield self._table(table, below)
+            case SearchableTable():
+                yield self._searchable(block)
+            case FigureBlock():
+                yield from self._figures(block)
+            case SwitchedFigure():
+                about = {name: getattr(block, name) for name in ("id", "alt", "lines", "axes", "axis_by")}
+                switches = [{"name": switch.name} for switch in block.switches]
+                self.switched.append({**about, "switches": switches, "spec": {**block.spec, **_TALL}})
+                yield {"is": "switched", "figure": block}
+            case Fold(summary, blocks):
+                yield {
+                    "is": "fold",
+                    "summary": summary,
+                    "blocks": [each for block in blocks for each in self._parts(block)],
+                }
+            case _:
+                self._heading = block.text if isinstance(block, Subheading) else self._heading
+                self.scripts |= {"copy.js"} if isinstance(block, Commands) and block.copy_button else set()
+                yield {"is": type(block).__name__.lower(), **asdict(block)}
+
+    def _table(self, table: Table, below: str) -> dict[str, Any]:
+        label = table.title or self._heading or "Table"
+        return {"is": "table", "table": _headed(table), "label": label, "below": below}
+
+    def _figures(self, block: FigureBlock) -> Iterator[dict[str, Any]]:
+        drawn = [_chart(panel) for panel in block.panels]
+        if block.legend:
+            drawn = [{**chart, "spec": _without_legend(chart["spec"])} for chart in drawn]
+        self.charts += drawn
+        if drawn:
+            shown = {"intro": block.intro, "legend": block.legend, "stacked": block.stacked}
+            yield {"is": "figures", **shown, "charts": drawn}
+
+    def _searchable(self, block: SearchableTable) -> dict[str, Any]:
+        self.scripts.add("search.js")
+        columns = {column.head: column for column in block.table.columns}
+        options = [
+            (label, head, list(dict.fromkeys(filter(None, columns[head].texts))))
+            for label, head in block.filters
+            if head in columns
+        ]
+        return {
+            "is": "searchable",
+            **{name: getattr(block, name) for name in ("id", "table", "note", "example", "heading")},
+            "filters": [each for each in options if len(each[2]) > 1],
+        }
 
 
-def _blocks(block: DocumentBlock, mark: str, charts: Parts) -> Iterator[dict[str, Any]]:
-    """A block as the template takes it, ``is`` its name; its charts are added to ``charts``."""
-    match block:
-        case Hint():
-            return
-        case TableBlock(table):
-            yield {"is": "table", "table": _headed(table), "below": ""}
-        case CommentedTables():
-            for table, below in zip(commented(block), block.below, strict=True):
-                if table.rows or below:
-                    yield {"is": "table", "table": _headed(table), "below": below}
-        case FigureBlock(panels=panels) if panels:
-            drawn = [chart_of("figure", panel) for panel in panels]
-            for chart in drawn:
-                chart["id"] += mark
-                chart["spec"] = _without_legend(chart["spec"]) if block.legend else chart["spec"]
-            charts += drawn
-            yield {"is": "figures", "intro": block.intro, "legend": block.legend, "stacked": block.stacked,
-                   "charts": drawn}  # fmt: skip
-        case FigureBlock():
-            return
-        case Fold(summary, blocks):
-            inner = [each for block in blocks for each in _blocks(block, mark, charts)]
-            yield {"is": "fold", "summary": summary, "blocks": inner}
-        case _:
-            yield {"is": type(block).__name__.lower(), **asdict(block)}
+def _chart(panel: Panel) -> dict[str, Any]:
+    """A panel as a page draws it."""
+    spec = {**panel.draw(), **(_TALL if panel.tall else _WIDE)}
+    return {"id": panel.id, "title": panel.title, "alt": panel.alt, "caption": panel.caption, "spec": spec}
 
 
 def _without_legend(spec: Spec) -> Spec:

@@ -31,7 +31,7 @@ def render_page(template: str, *scripts: str, data: Any = None, draws: bool = Fa
             **values,
             style=f"{_asset('style.css')}\n{folding_style(_asset('fold.css'))}",
             script="\n".join(map(_asset, scripts)),
-            data=_embedded(data),
+            data="" if data is None else _embedded(data),
             draws=draws,
             chart_library=_chart_library() if draws and not missing else "",
             charts_missing=how_to_install() if missing else "",
@@ -51,7 +51,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=_cleaned,
     )
-    made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size, "host_line": ()}
+    made.globals |= {"page_rows": page_rows, "css_class": css_class, "table_size": table_size}
     return made
 
 

@@ -12,6 +12,7 @@ from clonometer.views.document import (
     CommentedTables,
     Document,
     DocumentBlock,
+    FactTables,
     FigureBlock,
     Fold,
     Heading,
@@ -21,6 +22,10 @@ from clonometer.views.document import (
     NamedTexts,
     Note,
     Paragraph,
+    SearchableTable,
+    Statements,
+    Subheading,
+    SwitchedFigure,
     TableBlock,
     Tone,
 )
@@ -56,8 +61,32 @@ def group_lines(blocks: Iterable[DocumentBlock], width: int, colour: bool) -> li
 def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
     lines: list[str] = []
     match block:
+        case TableBlock():
+            lines = _table(block, width, colour)
+        case CommentedTables():
+            lines = list(_commented(block, width, colour))
+        case Fold(summary, blocks):
+            lines = [*wrap(f"{summary}:", width), *group_lines(blocks, width, colour)] if block.wished else []
+        case FigureBlock() | SwitchedFigure() | SearchableTable():
+            pass
+        case Statements():
+            lines = list(_statements(block, width))
+        case FactTables():
+            lines = list(_facts(block, width))
+        case JudgedStatement():
+            lines = list(_judged(block, width, colour))
+        case _:
+            lines = _words(block, width, colour)
+    return lines
+
+
+def _words(block: DocumentBlock, width: int, colour: bool) -> list[str]:
+    lines: list[str] = []
+    match block:
         case Heading(text) | Paragraph(text):
             lines = _painted(wrap(text, width), block.tone, colour)
+        case Subheading(text):
+            lines = _painted(wrap(text, width), "bold", colour)
         case BulletList(texts):
             lines = _painted(wrap_each(texts, width, bullet="- "), block.tone, colour)
         case Note(text):
@@ -68,16 +97,6 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
             lines = [f"  $ {text}" for text in texts]
         case NamedTexts(entries, indent):
             lines = [line for entry in entries for line in _entry(entry, indent, width)]
-        case JudgedStatement():
-            lines = list(_judged(block, width, colour))
-        case TableBlock():
-            lines = _table(block, width, colour)
-        case CommentedTables():
-            lines = list(_commented(block, width, colour))
-        case Fold(summary, blocks):
-            lines = [*wrap(f"{summary}:", width), *group_lines(blocks, width, colour)] if block.wished else []
-        case FigureBlock():
-            pass
     return lines
 
 
@@ -91,7 +110,7 @@ def _table(block: TableBlock, width: int, colour: bool) -> list[str]:
 
 
 def _painted(lines: list[str], tone: Tone, colour: bool) -> list[str]:
-    return painted(lines, tone, colour) if tone else lines
+    return painted(lines, "bold" if tone == "lead" else tone, colour) if tone else lines
 
 
 def _entry(entry: NamedText, indent: int, width: int) -> Iterator[str]:
@@ -103,10 +122,26 @@ def _entry(entry: NamedText, indent: int, width: int) -> Iterator[str]:
             yield f"{blank if number else name}{first.ljust(_TEXT_WIDTH + 2)}{second}"
     else:
         yield from wrap(entry.text, width, bullet=name)
+        yield from wrap_each(entry.further, width, bullet=blank)
         yield from wrap("" if entry.is_brief else entry.effect or "", width, bullet=blank)
     if entry.command is not None:
         # Not wrapped: it is there to be copied.
         yield f"{blank}$ {entry.command}"
+
+
+def _statements(block: Statements, width: int) -> Iterator[str]:
+    for entry in block.entries:
+        yield from wrap(entry.text, width, bullet="! " if block.is_warning else "- ")
+        yield from wrap_each(entry.alike, width, bullet=_INDENT)
+        yield from wrap(f"Next: {entry.next_step}" if entry.next_step else "", width, bullet=_INDENT)
+
+
+def _facts(block: FactTables, width: int) -> Iterator[str]:
+    for group in block.groups:
+        yield from wrap(group.title, width)
+        for name, text, reason in group.facts:
+            why = f" ({reason})" if reason else ""
+            yield from wrap(f"{name}: {text}{why}", width, bullet=_INDENT if group.title else "")
 
 
 def _judged(block: JudgedStatement, width: int, colour: bool) -> Iterator[str]:
