@@ -24,6 +24,7 @@ class Planted:
     source: str
     comment: str = "# "
     status: int = 0
+    words: tuple[str, ...] = ()
 
     def expected(self) -> dict[int, str]:
         marked = (line.rpartition(f"  {self.comment}") for line in self.source.splitlines())
@@ -56,7 +57,66 @@ p $stdout.fileno, IO.sysopen('/dev/null')
 Process.wait(fork { raise 'in a child' })  # Process.fork
 system('./no/such', exception: true)  # Kernel.system
 """
-PROGRAMS = {"ruby": Planted("ruby", ".rb", RUBY, status=1)}
+PERL = """\
+use strict; use warnings; use IPC::Open3;
+sub plain {
+    system('true', 'plain');  # system
+    print $? >> 8, "\\n";
+}
+plain();
+print `echo of the shell; exit 2`;  # readpipe
+print $? >> 8, "\\n";
+my $child = fork();  # fork
+if (!$child) { warn 'in a child'; exit 4 }
+waitpid $child, 0;
+open(my $pipe, '-|', 'echo', 'piped') or die; print <$pipe>; close $pipe;  # open
+$child = open3(my $in, my $out, undef, 'cat');  # IPC::Open3::open3
+print $in "through cat\\n"; close $in; print <$out>; waitpid $child, 0;
+system { '/bin/echo' } 'echo', 'indirect';  # system
+system('./no/such'); print "$!\\n";  # system
+eval { local $SIG{ALRM} = sub { die "in time\\n" }; alarm 1; sleep 5; }; print $@;
+print scalar(grep { /hooks/ } @INC), "\\n";
+warn 'at the end';
+exit 7;
+"""
+BASH = """\
+echo "$_ $? $- $LINENO $#"
+plain() {
+  /bin/true  # fork
+  echo $(echo substituted)  # fork
+}
+plain
+ls /bin/true | wc -l  # fork
+(exit 3)  # fork
+echo $?
+/bin/true & wait  # fork
+cat <(echo substituted)  # fork
+echo "$_"
+enable | grep -c clonometer  # fork
+compgen -v | grep -vi clonometer | grep -c calls  # fork
+set -e
+./no/such  # fork
+"""
+MAKE = """\
+X := $(shell echo at the beginning)  # $(shell)
+all: first second
+\t@echo all '$(X)' '$(MAKE_RESTARTS)' '[$(MAKEFILE_LIST)]' '[$(IFS)]'; env | grep -c ^IFS || :  # recipe
+\t@$(MAKE) -s -f $(firstword $(MAKEFILE_LIST)) below  # recipe
+\t@./no/such  # recipe
+first:
+\t@echo first  # recipe
+\t@echo $(shell echo second)  # recipe
+second: ; @true  # recipe
+below: ; @echo $(MAKELEVEL) '[$(MAKEFILE_LIST)]'  # recipe
+%: ; @echo a rule for anything makes $@
+export
+"""
+PROGRAMS = {
+    "ruby": Planted("ruby", ".rb", RUBY, status=1),
+    "perl": Planted("perl", ".pl", PERL, status=7),
+    "bash": Planted("bash", ".sh", BASH, status=127),
+    "make": Planted("make", ".mk", MAKE, words=("-j2", "-f"), status=2),
+}
 
 
 def planted(name: str, tmp_path: Path) -> tuple[Planted, list[str]]:
@@ -66,7 +126,7 @@ def planted(name: str, tmp_path: Path) -> tuple[Planted, list[str]]:
         pytest.skip(f"{program.program} is not installed")
     script = tmp_path / f"planted{program.suffix}"
     script.write_text(program.source)
-    return program, [str(Path(path).resolve()), str(script)]
+    return program, [str(Path(path).resolve()), *program.words, str(script)]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -98,6 +158,24 @@ def test_without_hooks_no_line_is_named(name: str, tmp_path: Path) -> None:
     answer = json.loads(run("--no-hooks", "--json", "--", *command).stdout)
     assert answer["tasks_created"] > 0
     assert [site["language"] for site in answer["sites"] if site["language"] is not None] == []
+
+
+def test_hostile_names_are_no_frames(tmp_path: Path) -> None:
+    """A line of the file of calls that a name forges would lend its frames to a task."""
+    name = "a\tb\nbash\t1\t1\tprocess\tfork\tP\x1fmain\x1f/etc/forged\x1f7"
+    script = tmp_path / name.replace("/", "_")
+    script.write_text("/bin/true\n:\n")
+    answer = json.loads(run("--json", "--", "bash", str(script)).stdout)
+    (site,) = [site for site in answer["sites"] if site["language"] is not None]
+    assert (site["where"]["line"], len(site["language"]["frames"])) == (1, 1)
+    assert site["where"]["file"].startswith(f"{tmp_path}/a b bash 1 1 process")
+
+
+def test_a_library_that_cannot_be_read_harms_nobody(tmp_path: Path) -> None:
+    source = "echo $(echo shell)\nperl -e 'print `echo perl`'\necho 'x: ; @echo make' | make -f -\n"
+    words = ["--json", "--", "env", f"CLONOMETER_LIBRARY={tmp_path}/none", "bash", "-c", source]
+    seen = run(*words)
+    assert (seen.returncode, seen.stderr) == (0, "shell\nperl\nmake\n")
 
 
 def test_ruby_keeps_the_options_that_it_had(tmp_path: Path) -> None:

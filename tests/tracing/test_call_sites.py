@@ -150,7 +150,7 @@ def test_what_a_runtime_said_is_the_place() -> None:
     assert (known.created, unknown.created) == (1, 1)
     answer = census_to_json(spoken, ["x"], None)
     jsonschema.validate(answer, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text()))
-    assert "not known of python3: only of Python, Node.js and Ruby, where" in " ".join(
+    assert "not known of python3: only of Python, Node.js, Ruby, Perl, Bash and make, where" in " ".join(
         render_census(spoken, "x").split()
     )
 

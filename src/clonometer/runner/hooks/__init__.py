@@ -16,15 +16,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from clonometer.runner.drivers import bin_folder
+
 _FOLDER = Path(__file__).parent
 #: Where hooks write to: a program that has it is watched.
 VARIABLE = "CLONOMETER_CALLS"
 #: Every user may add to the file, whom the program may become, and nobody else may read it or list its folder.
 _FOLDER_MODE, _FILE_MODE = 0o711, 0o622
-#: Files that a runtime loads as it starts: the variable that has its options, and the option.
+#: The library that Bash, make and Perl load (core/hooks), and the variable that tells them where it is.
+_LIBRARY, _LIBRARY_VARIABLE = "clonometer-calls.so", "CLONOMETER_LIBRARY"
+_PERL, _BASH, _MAKE = (
+    _FOLDER / "perl" / "ClonometerCalls.pm",
+    _FOLDER / "bash" / "calls.sh",
+    _FOLDER / "make" / "calls.mk",
+)
+#: What runtimes load as they start: the file, the variable that has their options, and the option.
 _LOADED = (
-    ("NODE_OPTIONS", "--require=", _FOLDER / "node" / "calls.cjs"),
-    ("RUBYOPT", "-r", _FOLDER / "ruby" / "calls.rb"),
+    (_FOLDER / "node" / "calls.cjs", "NODE_OPTIONS", "--require={file}"),
+    (_FOLDER / "ruby" / "calls.rb", "RUBYOPT", "-r{file}"),
+    (_PERL, "PERL5OPT", "-I{file.parent} -M{file.stem}"),
 )
 
 
@@ -50,10 +60,16 @@ class Hooks:
             return dict(given)
         folders = [str(_FOLDER / "python"), *filter(None, [given.get("PYTHONPATH")])]
         hooked = {**given, VARIABLE: str(self._path), "PYTHONPATH": os.pathsep.join(folders)}
-        for variable, option, file in _LOADED:
+        library = bin_folder() / _LIBRARY
+        if all(path.is_file() and _is_always_readable(path) for path in (library, _BASH, _MAKE)):
+            hooked[_LIBRARY_VARIABLE] = str(library)
+            # Only one file can be named there, and the user's counts.
+            hooked.setdefault("BASH_ENV", str(_BASH))
+            hooked["MAKEFILES"] = f"{_MAKE} {given.get('MAKEFILES', '')}".strip()
+        for file, variable, option in _LOADED:
             if _is_always_readable(file):
                 # What comes last is loaded last: what the program loads itself is not disturbed.
-                hooked[variable] = f"{given.get(variable, '')} {option}{file}".strip()
+                hooked[variable] = f"{given.get(variable, '')} {option.format(file=file)}".strip()
         return hooked
 
     def read(self) -> Iterator[str]:

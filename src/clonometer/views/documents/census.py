@@ -286,8 +286,8 @@ def _stackless(census: Census) -> list[str]:
     }
     if silent:
         sentences.append(
-            f"Lines of scripts are not known of {', '.join(sorted(silent))}: only of Python, Node.js and Ruby, "
-            "where the census has started them and --no-hooks is not given."
+            f"Lines of scripts are not known of {', '.join(sorted(silent))}: only of Python, Node.js, Ruby, "
+            "Perl, Bash and make, where the census has started them and --no-hooks is not given."
         )
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
     sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
