@@ -3,7 +3,7 @@
 27 rows: 9 kinds of process, 3 stages each that rise and fall together, process medians with a scatter of 5%. Between
 runs the kinds move by 0, 1 or 2% (standard deviation), and the whole machine by nothing, or by an AR(1) of 0.9 and 8%
 from one process to the next. `compare` promises 5%, `check` 1%. Then with several runs a side, which say themselves
-what moments differ by; and how often a change of one kind is found. Then first launches (cold), which move by 20%; and
+what runs differ by; and how often a change of one kind is found. Then first launches (cold), which move by 20%; and
 how whole checks end where noise was measured. About 13 minutes; `BENCH_CHECKS=40` tries it.
 """
 
@@ -22,12 +22,12 @@ from bench.harness import Line, say
 from clonometer.results.check.check import ERROR_RATE as CHECK_RATE
 from clonometer.results.check.check import MAX_REGRESSION, check_runs
 from clonometer.results.check.types import BLIND_FACTOR
-from clonometer.results.compare.between import stored_moments
-from clonometer.results.compare.comparison import ERROR_RATE, match_sides, moments_of_sides
+from clonometer.results.compare.between import stored_variance
+from clonometer.results.compare.comparison import ERROR_RATE, match_sides, variance_of_sides
 from clonometer.results.compare.judge import POWER, PendingTest, adjusted, detectable, pending_tests
-from clonometer.results.compare.moments import FIRST_SHARE, UNKNOWN_VARIANCE, BetweenRunVariance, variance_from_share
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
+from clonometer.results.compare.variance import FIRST_SHARE, UNKNOWN_VARIANCE, BetweenRunVariance, variance_from_share
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import LEAST_EFFECT
@@ -148,14 +148,19 @@ def checked(listed: list[PendingTest]) -> list[ComparedRow]:
 
 
 def alarms(
-    checks: int, machine: Machine, *, seed: int = 1, slower: float = 0.0, moments: BetweenRunVariance = UNKNOWN_VARIANCE
+    checks: int,
+    machine: Machine,
+    *,
+    seed: int = 1,
+    slower: float = 0.0,
+    variance: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> tuple[int, int, int]:
     """In how many comparisons a row is called changed, a check alarms, and the first kind is called slower."""
     random = np.random.default_rng(seed)
     changed = alarmed = slow = 0
     for _ in range(checks):
         before, after = sides(random, machine, slower)
-        listed = pending_tests(matches(before, after), moments_of_sides(before, after, moments))
+        listed = pending_tests(matches(before, after), variance_of_sides(before, after, variance))
         rows = compared(listed)
         changed += any(row.verdict.is_change for row in rows)
         alarmed += any(row.verdict == Direction.MORE for row in checked(listed))
@@ -168,18 +173,18 @@ def alarms_beside_stored(checks: int, machine: Machine, runs: int, *, seed: int 
     random = np.random.default_rng(seed)
     changed = alarmed = 0
     for _ in range(checks):
-        moments = stored_moments([[estimates_of(one_run(random, machine)) for _ in range(runs)]])
-        assert moments is not None
-        listed = pending_tests(matches(*sides(random, machine)), moments)
+        variance = stored_variance([[estimates_of(one_run(random, machine)) for _ in range(runs)]])
+        assert variance is not None
+        listed = pending_tests(matches(*sides(random, machine)), variance)
         changed += any(row.verdict.is_change for row in compared(listed))
         alarmed += any(row.verdict == Direction.MORE for row in checked(listed))
     return changed, alarmed
 
 
 def endings(checks: int, machine: Machine, *, slower: float = 0.0, seed: int = 1) -> Counter[str]:
-    """How checks end that know what the machine's moments differ by."""
-    random, moments = np.random.default_rng(seed), variance_from_share(machine.between)
-    return Counter(check_runs(*sides(random, machine, slower), moments=moments).verdict for _ in range(checks))
+    """How checks end that know what the machine's runs differ by."""
+    random, variance = np.random.default_rng(seed), variance_from_share(machine.between)
+    return Counter(check_runs(*sides(random, machine, slower), variance=variance).verdict for _ in range(checks))
 
 
 def detectable_shares(seed: int, sizes: Sequence[int], shape: str) -> list[list[float]]:

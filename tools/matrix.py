@@ -118,7 +118,7 @@ class Dots(Progress):
 
 def judge(plan: Plan, results: Results) -> list[Verdict]:
     """Say of each target how it ended; launches that all failed are a failure, whatever the driver says."""
-    statuses = {status.cell: status for status in results.cell_statuses}
+    statuses = {status.cell: status for status in results.cell_outcomes}
     rows: dict[str, list[Estimate]] = {}
     for row in results.cells:
         rows.setdefault(row.cell, []).append(row)

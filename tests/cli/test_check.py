@@ -18,7 +18,7 @@ from clonometer.runner.drivers import find_drivers
 from clonometer.runner.run import run
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
-#: What 8 processes of a driver that scatters can tell, on a machine whose moments hardly differ.
+#: What 8 processes of a driver that scatters can tell, on a machine whose runs hardly differ.
 LENIENT = ("--noise", "0.5%", "--max-regression", "10%")
 SLOW = {"FAKE_DRIVER_CHILD_SPIN_NS": "40000"}
 

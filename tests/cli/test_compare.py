@@ -12,7 +12,7 @@ from tests.cli.conftest import make_command_line
 from tests.fakes.memory_run import write_raw, write_run
 from tests.fakes.sample_run import sample_run
 
-from clonometer.app import moments
+from clonometer.app import variance
 from clonometer.cli.ending import run_to_the_end
 
 Captured = pytest.CaptureFixture[str]
@@ -72,8 +72,8 @@ def test_two_groups_of_runs_are_parted_by_two_dashes(folder: Path, capsys: Captu
     Draft202012Validator(SCHEMA).validate(document)
     [pair] = document["comparisons"]
     assert (pair["base"], pair["other"], pair["n_base_runs"], pair["n_other_runs"]) == (f"{a}, {b}", c, 2, 1)
-    assert document["moments"] == "these runs"
-    assert all(row["between_moments"] is not None for row in pair["rows"])
+    assert document["noise_source"] == "these runs"
+    assert all(row["between_run_noise"] is not None for row in pair["rows"])
 
 
 def test_runs_beside_tell_the_noise(
@@ -88,7 +88,7 @@ def test_runs_beside_tell_the_noise(
     for words in (["compare", "0.parquet", "1.parquet"], ["check", "1.parquet", "--baseline", "0.parquet"]):
         run_to_the_end([*words, "--json"])
         document = json.loads(capsys.readouterr().out)
-        assert document["moments"] == "stored runs", document["stored"]
+        assert document["noise_source"] == "stored runs", document["stored"]
         assert sorted(document["stored"]["files"]) == ["2.parquet", "3.parquet", "4.parquet"]
         assert document["stored"]["left_out"]["not read"] == 1
         run_to_the_end(words)
@@ -97,7 +97,7 @@ def test_runs_beside_tell_the_noise(
     for words in (["0.parquet", "2.parquet", "--", "1.parquet"], ["0.parquet", "--cells", "*cold*", "*warm*"]):
         assert run_to_the_end(["compare", *words, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["stored"] is None
-    monkeypatch.setattr(moments, "_MOST_BESIDE", 2)
+    monkeypatch.setattr(variance, "_MOST_BESIDE", 2)
     assert run_to_the_end(["compare", "0.parquet", "1.parquet", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)["stored"]
     assert (stored["files"], sum(stored["left_out"].values())) == ([], 5)
@@ -118,9 +118,9 @@ def test_what_noise_has_measured_is_used(folder: Path, tmp_path: Path, capsys: C
     for source, words in (("unknown", []), ("given", ["--noise", "1%"]), ("measured", ["--noise", str(noise)])):
         assert run_to_the_end(["compare", *runs, *words, "--json"]) == 0
         document = json.loads(capsys.readouterr().out)
-        assert document["moments"] == source
+        assert document["noise_source"] == source
         rows = document["comparisons"][0]["rows"]
-        between[source] = {(row["temperature"], row["stage"]): row["between_moments"] for row in rows}
+        between[source] = {(row["temperature"], row["stage"]): row["between_run_noise"] for row in rows}
     assert set(between["unknown"].values()) == {None}
     assert {between["given"]["warm", "reaped"], between["given"]["cold", "reaped"]} == {0.01, 0.2}
     # Where the row is not in the file: the root of the mean square of those that are.

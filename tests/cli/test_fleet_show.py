@@ -29,7 +29,7 @@ def test_a_folder_is_shown_and_compared(clonometer: Any, folder: Path) -> None:
     answer = json.loads(compared.stdout)
     assert [group["name"] for group in answer["groups"]] == ["6.12.3", "6.12.4"]
     assert answer["paired"] == ["6.12.4"]
-    assert answer["compared"]["moments"] == "these hosts"
+    assert answer["compared"]["noise_source"] == "these hosts"
     words = clonometer("fleet", "compare", str(folder)).stdout
     assert "each host is compared with itself" in words
     assert "kernel: 6.12.3 → 6.12.4" in words

@@ -78,13 +78,13 @@ def test_failed_and_missing_cells_are_valid(builder: Any) -> None:
     cells.append({"cell": "x", "status": "skipped", "reason": "no memory", "stopped_by": None})
     document = _round_trip(to_json(summarize(builder.run)))
     _validate(document)
-    assert document["cell_statuses"][-1] == {
+    assert document["cell_outcomes"][-1] == {
         "cell": "x",
         "status": "skipped",
         "reason": "no memory",
         "stopped_by": None,
     }
-    assert document["cell_statuses"][0]["stopped_by"] == "budget"
+    assert document["cell_outcomes"][0]["stopped_by"] == "budget"
 
 
 def test_a_run_of_one_process_a_cell_has_no_interval_anywhere(builder: Any) -> None:

@@ -13,8 +13,8 @@ from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.results.check import check as checking
 from clonometer.results.check.types import Checked, CheckedRow
-from clonometer.results.compare.moments import GIVEN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import read_side
+from clonometer.results.compare.variance import GIVEN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
@@ -23,12 +23,12 @@ Build = Callable[..., Any]
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
-#: A machine whose moments hardly differ: what is tested here is the rule, and not what is assumed.
+#: A machine whose runs hardly differ: what is tested here is the rule, and not what is assumed.
 QUIET = BetweenRunVariance(GIVEN, 0.002, 0.05)
 
 
 def check(base: Any, run: Any, **options: Any) -> Checked:
-    return checking.check_runs(base, run, **{"moments": QUIET, **options})
+    return checking.check_runs(base, run, **{"variance": QUIET, **options})
 
 
 def again_of(checked: Checked, base: RunEstimates, again: RunEstimates) -> Checked:
@@ -70,8 +70,8 @@ def test_a_slow_down_is_confirmed_where_it_is_and_nowhere_else(make_builder: Bui
 @pytest.mark.parametrize("reaped", [1.0, 1.5])
 def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_builder: Build, reaped: float) -> None:
     sides = make(make_builder, 1), make(make_builder, 2, reaped=reaped)
-    checked = check(*sides, moments=UNKNOWN_VARIANCE)
-    assert (checked.verdict, checked.moments) == ("unknown", "unknown")
+    checked = check(*sides, variance=UNKNOWN_VARIANCE)
+    assert (checked.verdict, checked.noise_source) == ("unknown", "unknown")
     assert "was never measured" in checked.reasons[0]
     assert checked.decided_by is not None
     assert checked.decided_by.startswith("clonometer noise")
@@ -81,7 +81,7 @@ def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_buil
         assert turns is not None
         # It is one where the runs are a little more alike than that, and not where a little less.
         for factor, verdict in ((0.8, "fail"), (1.2, "unknown")):
-            assert check(*sides, moments=BetweenRunVariance(GIVEN, factor * turns, 1.0)).verdict == verdict
+            assert check(*sides, variance=BetweenRunVariance(GIVEN, factor * turns, 1.0)).verdict == verdict
     else:
         assert not checked.flagged
 

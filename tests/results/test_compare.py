@@ -14,9 +14,9 @@ from clonometer.records import to_json
 from clonometer.results.compare import comparison
 from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.differences import differences
-from clonometer.results.compare.moments import GIVEN, NO_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import read_side
 from clonometer.results.compare.types import Compared, ComparedRow, Difference, Provenance
+from clonometer.results.compare.variance import GIVEN, NO_VARIANCE, BetweenRunVariance
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import PlanTarget
 
@@ -25,12 +25,12 @@ Build = Callable[..., Any]
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
-#: A machine whose moments hardly differ: what is tested here is the rule, and not what is assumed.
+#: A machine whose runs hardly differ: what is tested here is the rule, and not what is assumed.
 QUIET = BetweenRunVariance(GIVEN, 0.001, 0.05)
 
 
 def compare_runs(sides: Any, **options: Any) -> Compared:
-    return comparison.compare_runs(sides, **{"moments": QUIET, **options})
+    return comparison.compare_runs(sides, **{"variance": QUIET, **options})
 
 
 def times(factor: float) -> dict[str, float]:
@@ -118,7 +118,7 @@ def test_few_processes_give_no_verdict(make_builder: Build, processes: int, inte
 
 def test_constant_samples_are_the_same_within_what_the_clock_can_tell(make_builder: Build) -> None:
     sides = [one_cell(make_builder, 1.0, seed, str(seed), spread=0.0) for seed in (1, 2)]
-    row = rows(compare_runs(sides, moments=NO_VARIANCE))["reaped"]
+    row = rows(compare_runs(sides, variance=NO_VARIANCE))["reaped"]
     assert (row.change.value, row.change.low, row.change.high, row.verdict, row.within) == (
         1.0,
         1.0,

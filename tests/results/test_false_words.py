@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench.simulated_alarms import Machine, alarms, alarms_beside_stored
 
-from clonometer.results.compare.moments import UNKNOWN_VARIANCE
+from clonometer.results.compare.variance import UNKNOWN_VARIANCE
 
 TIMES = 10
 
@@ -13,7 +13,7 @@ TIMES = 10
 @pytest.mark.parametrize("processes", [12, 30])
 @pytest.mark.parametrize("between", [0.0, 0.1])
 def test_nothing_is_called_changed_where_nobody_knows_how_far_runs_are_apart(processes: int, between: float) -> None:
-    assert alarms(TIMES, Machine(between, 0.0, processes), moments=UNKNOWN_VARIANCE)[:2] == (0, 0)
+    assert alarms(TIMES, Machine(between, 0.0, processes), variance=UNKNOWN_VARIANCE)[:2] == (0, 0)
 
 
 @pytest.mark.parametrize("processes", [12, 30])

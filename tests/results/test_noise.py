@@ -13,8 +13,8 @@ from scipy import stats
 from clonometer.errors import InputError
 from clonometer.records import from_json, to_json
 from clonometer.results.check.types import count_detectable
-from clonometer.results.compare.moments import MeasuredNoise, variance_from_noise
 from clonometer.results.compare.sides import read_side
+from clonometer.results.compare.variance import MeasuredNoise, variance_from_noise
 from clonometer.results.noise.noise import measure_noise, rate_interval, split_side
 from clonometer.results.rows.run_estimates import RunEstimates
 
@@ -122,7 +122,7 @@ def test_json_is_valid(make_builder: Build) -> None:
             with pytest.raises(InputError, match="does not give the noise between rounds"):
                 variance_from_noise(from_json(MeasuredNoise, document), "noise.json")
             continue
-        moments = variance_from_noise(from_json(MeasuredNoise, document), "noise.json")
+        variance = variance_from_noise(from_json(MeasuredNoise, document), "noise.json")
         for row in noise.rows:
             assert row.between is not None
-            assert moments.of(row.estimate) == max(row.between, moments.share)
+            assert variance.of(row.estimate) == max(row.between, variance.share)

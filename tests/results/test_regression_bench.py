@@ -9,8 +9,8 @@ from typing import Any
 from bench.regression import judged, whole_rows
 
 from clonometer.results.check.check import check_runs
-from clonometer.results.compare.moments import variance_from_share
 from clonometer.results.compare.sides import read_side
+from clonometer.results.compare.variance import variance_from_share
 
 TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
@@ -22,7 +22,7 @@ def test_only_what_is_detectable_of_what_was_put_in_is_judged(make_builder: Call
         builder.cell("launch.fork", {**TIMES, "reaped_ns": 90_000 + spin}, spread=0.01)
         builder.cell("launch.pthread", TIMES, spread=0.01)
         sides.append(read_side(builder.run, str(seed)))
-    checked = check_runs(*sides, moments=variance_from_share(0.002))
+    checked = check_runs(*sides, variance=variance_from_share(0.002))
     cell = "launch.fork[temperature=warm]"
     [row] = judged(checked.rows, {cell: 9_000})
     assert (row.compared.other.cell, row.compared.other.stage, row.verdict) == (cell, "reaped", "fail")

@@ -13,8 +13,8 @@ from bench.simulated_alarms import DOCUMENT, Machine, estimates_of, matches, one
 from clonometer.results.compare.between import between_runs
 from clonometer.results.compare.comparison import compare_groups
 from clonometer.results.compare.judge import joined, pending_tests
-from clonometer.results.compare.moments import OF_RUNS, STORED, UNKNOWN, variance_from_share
-from clonometer.results.compare.stored import group_of, moments_beside
+from clonometer.results.compare.stored import group_of, variance_beside
+from clonometer.results.compare.variance import OF_RUNS, STORED, UNKNOWN, variance_from_share
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
@@ -64,7 +64,7 @@ def test_three_runs_a_side_find_a_tenth_and_nothing_else() -> None:
     slower[0] = math.log(1.1)
     random = np.random.default_rng(2)
     compared = compare_groups(before, [estimates_of(one_run(random, machine) + slower) for _ in range(3)])
-    assert compared.moments == OF_RUNS
+    assert compared.noise_source == OF_RUNS
     assert {row.other.cell for row in compared.pairs[0].rows if row.verdict == "more"} == {"launch.0[warm]"}
 
 
@@ -72,9 +72,9 @@ def test_what_all_rows_changed_by_is_sure_with_several_runs_only() -> None:
     machine = Machine(0.003)
     before, after = simulated(machine, 4), simulated(machine, 4, math.log(1.1), seed=2)
     assert {row.verdict for row in compare_groups(before, after).pairs[0].rows} == {"more"}
-    two = compare_groups(before[:1], after[:1], moments=variance_from_share(0.003)).pairs[0].rows
+    two = compare_groups(before[:1], after[:1], variance=variance_from_share(0.003)).pairs[0].rows
     assert {row.verdict for row in two} == {"unknown"}
-    assert any(row.like_rest for row in two)
+    assert any(row.common_shift for row in two)
 
 
 def test_the_ratio_is_that_of_the_mean_medians() -> None:
@@ -104,12 +104,12 @@ def test_a_stored_run_counts_with_what_it_is_like() -> None:
 
 def test_three_stored_runs_tell_the_noise_and_fewer_do_not() -> None:
     runs = [hosted(run, number) for number, run in enumerate(simulated(Machine(0.02), 6))]
-    moments = moments_beside(runs[:2], [(0, run) for run in runs[2:5]], ["from another host"])
-    assert (moments.source, moments.degrees) == (STORED, 2 * 8)
-    assert moments.stored is not None
-    assert (moments.stored.files, moments.stored.boots) == (("run2", "run3", "run4"), 1)
-    assert (moments.stored.span_s, moments.stored.left_out) == (120, {"from another host": 1})
-    few = moments_beside(runs[:2], [(0, runs[2]), (0, runs[3]), (1, runs[4])], [])
+    variance = variance_beside(runs[:2], [(0, run) for run in runs[2:5]], ["from another host"])
+    assert (variance.source, variance.degrees) == (STORED, 2 * 8)
+    assert variance.stored is not None
+    assert (variance.stored.files, variance.stored.boots) == (("run2", "run3", "run4"), 1)
+    assert (variance.stored.span_s, variance.stored.left_out) == (120, {"from another host": 1})
+    few = variance_beside(runs[:2], [(0, runs[2]), (0, runs[3]), (1, runs[4])], [])
     assert few.source == UNKNOWN
     assert few.stored is not None
     assert few.stored.left_out == {"comparable, but too few": 3}
@@ -119,7 +119,7 @@ def test_runs_of_one_boot_do_not_tell_what_boots_differ_by() -> None:
     runs = [hosted(run, number) for number, run in enumerate(simulated(Machine(0.02), 5))]
     sides = [runs[0], hosted(runs[1], 1, **{"host.boot_id": "second"})]
     stored = [(0, run) for run in runs[2:]]
-    assert moments_beside(sides, stored, []).source == UNKNOWN
+    assert variance_beside(sides, stored, []).source == UNKNOWN
     stored[0] = (0, hosted(runs[2], 2, **{"host.boot_id": "third"}))
-    moments = moments_beside(sides, stored, [])
-    assert moments.source == STORED
+    variance = variance_beside(sides, stored, [])
+    assert variance.source == STORED

@@ -27,7 +27,7 @@ def test_facts_of_the_run_are_taken_over(default_run: Any) -> None:
     assert results.n_samples == sum(len(columns["process"]) for columns in default_run.data.values())
     assert results.summaries["launch.fork"] == CATALOGUE.workloads["launch.fork"].summary
     assert "wake.futex" not in results.summaries
-    assert len(results.cell_statuses) == len(default_run.data)
+    assert len(results.cell_outcomes) == len(default_run.data)
 
 
 def test_a_run_is_named_after_its_file(builder: Any) -> None:

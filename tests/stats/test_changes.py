@@ -44,7 +44,7 @@ def test_few_processes_widen_what_they_scatter_and_not_what_is_known_of_moments(
 
 
 def test_what_is_needed_is_found_as_often_as_is_said() -> None:
-    change = LogChange(0.0, 0.03, 0.03, moments=0.02)
+    change = LogChange(0.0, 0.03, 0.03, between=0.02)
     needed = change.needed(0.01, 0.95)
     values = needed + np.random.default_rng(1).normal(0, math.hypot(0.03, 0.02), 20_000)
     low = change.ends(0.01)[0]

@@ -7,7 +7,7 @@ from tests.views.sample_results import sample_results
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.cell import Cell
 from clonometer.plan.types import Limits, Plan, Target
-from clonometer.results.types import CellStatus
+from clonometer.results.types import CellOutcome
 from clonometer.runner.drivers import find_drivers
 from tools import matrix
 
@@ -29,7 +29,7 @@ def verdicts(status, reason=None, **changes):
     row = results.cells[0]
     cell = Cell(row.cell, row.workload, row.condition, row.temperature)
     plan = Plan("matrix", "", 1.0, (Target(row.workload, row.condition, (cell,), Limits()),))
-    return matrix.judge(plan, sample_results(cell_statuses=[CellStatus(row.cell, status, reason)], **changes))[0]
+    return matrix.judge(plan, sample_results(cell_outcomes=[CellOutcome(row.cell, status, reason)], **changes))[0]
 
 
 def test_each_end_has_its_word():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bench.simulated_alarms import LITTLE_SCATTER, Machine, alarms, detectable_shares, endings
 
-from clonometer.results.compare.moments import NO_VARIANCE, variance_from_share
+from clonometer.results.compare.variance import NO_VARIANCE, variance_from_share
 from clonometer.verdicts import Gate
 
 COMPARISONS = 20
@@ -33,12 +33,12 @@ def test_moments_that_differ_are_called_no_change(machine: Machine) -> None:
 
 
 def test_what_counts_no_moments_is_wrong_much_more_often() -> None:
-    changed, _, _ = alarms(COMPARISONS, Machine(between=0.02, processes=60), seed=5, moments=NO_VARIANCE)
+    changed, _, _ = alarms(COMPARISONS, Machine(between=0.02, processes=60), seed=5, variance=NO_VARIANCE)
     assert changed > COMPARISONS / 2
 
 
 def test_a_change_is_found_and_several_runs_find_less_of_it() -> None:
-    slower = alarms(20, Machine(0.01, processes=30), seed=6, slower=np.log(1.25), moments=variance_from_share(0.01))
+    slower = alarms(20, Machine(0.01, processes=30), seed=6, slower=np.log(1.25), variance=variance_from_share(0.01))
     assert slower[2] >= 19
     counts = alarms(20, Machine(0.01, processes=12, runs=5), seed=6, slower=np.log(1.1))
     assert counts[2] >= 19
@@ -66,5 +66,5 @@ def test_a_check_of_a_measured_machine_ends_with_an_answer() -> None:
 def test_first_launches_that_move_by_a_fifth_are_called_no_change() -> None:
     changed, _, _ = alarms(COMPARISONS, Machine(0.2, processes=30, temperature="cold"), seed=5)
     assert changed < MANY
-    warm, _, _ = alarms(5, Machine(0.2, processes=30), seed=5, moments=variance_from_share(0.02))
+    warm, _, _ = alarms(5, Machine(0.2, processes=30), seed=5, variance=variance_from_share(0.02))
     assert warm == 5

@@ -42,7 +42,7 @@ from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
-from clonometer.results.types import CellStatus, Finding, NextCommand
+from clonometer.results.types import CellOutcome, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.runner.peers import PROGRAMS
 from clonometer.tracing.census.savings import savings
@@ -235,7 +235,7 @@ def measured() -> Document:
         first=first,
         status="partial",
         status_reason="the budget was used up",
-        cell_statuses=[CellStatus("launch.clone", "failed", "exit status 127")],
+        cell_outcomes=[CellOutcome("launch.clone", "failed", "exit status 127")],
     )
     return run_document(results, [explained_with_counters(), versus(), with_ablation()])
 

@@ -11,7 +11,7 @@ from typing import Any
 from tests.catalogue import CATALOGUE, defaults
 
 from clonometer.results.series_types import EcdfSeries, FootprintBar, ScanSeries
-from clonometer.results.types import CellStatus, Estimate, Finding, Results, RunWarning
+from clonometer.results.types import CellOutcome, Estimate, Finding, Results, RunWarning
 from clonometer.units import format_bytes
 
 MIB = 1 << 20
@@ -367,7 +367,7 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
         "n_processes": 276,
         "n_samples": sum(row.n_samples for row in cells),
         "cells": cells,
-        "cell_statuses": [CellStatus(text, "ok", None) for text in dict.fromkeys(row.cell for row in cells)],
+        "cell_outcomes": [CellOutcome(text, "ok", None) for text in dict.fromkeys(row.cell for row in cells)],
         "findings": FINDINGS,
         "warnings": WARNINGS,
         "ecdfs": ecdfs,

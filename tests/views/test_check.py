@@ -41,7 +41,7 @@ def checked(again: bool = False, **fields: Any) -> Checked:
         max_regression=0.05,
         error_rate=0.01,
         n_tests=len(rows) - 1,
-        moments="assumed",
+        noise_source="assumed",
         rerun=again,
     )
     return replace(made, **fields)

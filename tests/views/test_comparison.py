@@ -171,19 +171,19 @@ def test_the_summary_counts_and_wide_adds_the_correction() -> None:
     assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 cannot tell.")
     assert "At most" not in text
     assert f"At most 5% of comparisons of {total - 2} rows have a false verdict" in wide_text()
-    assert "is not known: no row has a verdict" in summary(compared(moments="unknown"))
-    assert "At most" not in wide_text(moments="unknown")
+    assert "is not known: no row has a verdict" in summary(compared(noise_source="unknown"))
+    assert "At most" not in wide_text(noise_source="unknown")
     for source, words in (
         ("given", "as --noise says"),
         ("measured", "clonometer noise"),
         ("these runs", "runs of each"),
     ):
-        assert words in wide_text(moments=source)
-    assert wide_text(moments="one run").endswith(f"of {total - 2} rows have a false verdict.")
+        assert words in wide_text(noise_source=source)
+    assert wide_text(noise_source="one run").endswith(f"of {total - 2} rows have a false verdict.")
 
 
 def test_the_summary_says_at_which_noise_rows_would_have_changed() -> None:
-    made = compared(moments="unknown")
+    made = compared(noise_source="unknown")
     [pair] = made.pairs
     turning = [replace(row, turns_at=0.02 * (place + 1) if place < 3 else None) for place, row in enumerate(pair.rows)]
     text = summary(replace(made, pairs=[replace(pair, rows=turning)]))

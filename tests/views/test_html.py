@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 from tests.views.sample_kinds import panels_of
 
-from clonometer.results.types import CellStatus, Finding, RunWarning
+from clonometer.results.types import CellOutcome, Finding, RunWarning
 from clonometer.views.distributions import MOST_SERIES
 from clonometer.views.documents.run import MOST_CELL_ROWS, run_document
 from clonometer.views.figures import figures
@@ -169,7 +169,7 @@ def test_an_empty_failed_run_is_a_page_too(results):
         series={},
         findings=(),
         warnings=(),
-        cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],
+        cell_outcomes=[CellOutcome("launch.fork", "failed", "exit status 127")],
     )
     text = render_document_page(run_document(failed))
     page = Page(text)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clonometer.results.findings.wording import median_with_ends, short_median
-from clonometer.results.types import CellStatus
+from clonometer.results.types import CellOutcome
 from clonometer.views.plots import interval_text
 from clonometer.views.rows import (
     effective_frequency,
@@ -131,8 +131,8 @@ def test_a_frequency_that_moved_is_a_range(results):
 
 
 def test_troubles_join_cells_of_the_same_reason(results):
-    statuses = [CellStatus("a", "ok", None), *(CellStatus(name, "skipped", "no room") for name in "bc")]
-    reasons = failures(replace(results, cell_statuses=statuses))
+    statuses = [CellOutcome("a", "ok", None), *(CellOutcome(name, "skipped", "no room") for name in "bc")]
+    reasons = failures(replace(results, cell_outcomes=statuses))
     assert [(reason, [cell.cell for cell in cells]) for reason, cells in reasons] == [("skipped: no room", ["b", "c"])]
 
 
@@ -145,8 +145,8 @@ def test_a_cell_of_dashes_says_why(results):
         replace(row, cell="d", outcomes={"ok": 7}),
         replace(row, cell="d", outcomes={"ok": 7}, n_samples=7),
     ]
-    statuses = [CellStatus(name, "ok", None) for name in "abcde"]
-    reasons = failures(replace(results, cells=cells, cell_statuses=statuses))
+    statuses = [CellOutcome(name, "ok", None) for name in "abcde"]
+    reasons = failures(replace(results, cells=cells, cell_outcomes=statuses))
     assert [(reason, [status.cell for status in of_reason]) for reason, of_reason in reasons] == [
         ("no sample: every launch failed: 96 EAGAIN, 1 ENOMEM", ["a"]),
         ("no sample: in each, a stage came before the call or after reaping", ["b"]),
@@ -201,9 +201,9 @@ def test_quantities_have_a_unit_each_and_stages_share_one(results):
 
 
 def test_what_ended_the_cells_is_said(results):
-    statuses = [CellStatus(f"c{place}", "ok", None, "budget") for place in range(5)]
-    statuses += [CellStatus("narrow", "ok", None, "target"), CellStatus("lost", "failed", "x")]
-    text = what_ended(replace(results, cell_statuses=statuses))
+    statuses = [CellOutcome(f"c{place}", "ok", None, "budget") for place in range(5)]
+    statuses += [CellOutcome("narrow", "ok", None, "target"), CellOutcome("lost", "failed", "x")]
+    text = what_ended(replace(results, cell_outcomes=statuses))
     assert text == "Of 6 cells ended: 1 with intervals as narrow as requested (narrow); 5 when the budget was spent."
-    assert what_ended(replace(results, cell_statuses=statuses[:1])) == "Of 1 cell ended: 1 when the budget was spent."
+    assert what_ended(replace(results, cell_outcomes=statuses[:1])) == "Of 1 cell ended: 1 when the budget was spent."
     assert what_ended(results) == ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from clonometer.results.types import CellStatus, Finding, RunWarning
+from clonometer.results.types import CellOutcome, Finding, RunWarning
 from clonometer.views.terminal import render_answer
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -89,7 +89,7 @@ def test_a_failed_run_says_so_with_its_reasons(results):
         cells=[],
         findings=(),
         warnings=(),
-        cell_statuses=[CellStatus("launch.fork", "failed", "exit status 127")],
+        cell_outcomes=[CellOutcome("launch.fork", "failed", "exit status 127")],
     )
     text = render_answer(failed)
     assert "This run failed: the driver was not found" in text
@@ -105,7 +105,7 @@ def test_skipped_cells_are_told_even_beside_a_full_table(results):
         results,
         status="partial",
         status_reason="interrupted after 23 s",
-        cell_statuses=[CellStatus(name, "skipped", reason) for name in names],
+        cell_outcomes=[CellOutcome(name, "skipped", reason) for name in names],
     )
     lines = lines_of(partial)
     assert len(lines) <= 24
@@ -114,11 +114,11 @@ def test_skipped_cells_are_told_even_beside_a_full_table(results):
 
 
 def test_many_reasons_are_cut_short_and_counted(results):
-    statuses = [CellStatus(f"launch.x{place}", "failed", f"reason {place}") for place in range(9)]
-    text = render_answer(replace(results, cell_statuses=statuses))
+    statuses = [CellOutcome(f"launch.x{place}", "failed", f"reason {place}") for place in range(9)]
+    text = render_answer(replace(results, cell_outcomes=statuses))
     assert "! 9 cells without a result in total" in text
     assert len(text.splitlines()) <= 24
-    assert "reason 8" in render_answer(replace(results, cell_statuses=statuses), wide=True)
+    assert "reason 8" in render_answer(replace(results, cell_outcomes=statuses), wide=True)
 
 
 def test_text_from_elsewhere_cannot_steer_the_terminal(results):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.measuring import briefly_measured, find_catalogue
-from clonometer.app.moments import read_moments, stored_moments
 from clonometer.app.seeds import draw_seed
 from clonometer.app.sides import open_side
+from clonometer.app.variance import read_variance, stored_variance
 from clonometer.errors import unknown
 from clonometer.results.check.check import check_again, check_runs
 from clonometer.results.check.types import Checked
@@ -59,12 +59,12 @@ def check(
     KeyboardInterrupt
         The user has had enough of measuring again.
     """
-    given = read_moments(noise)
+    given = read_variance(noise)
     bases, others = ([open_side(Path(path)) for path in paths] for paths in (baselines, runs))
-    moments = given or stored_moments([bases, others])
-    checked = check_runs(bases, others, max_regression=max_regression, moments=moments)
+    variance = given or stored_variance([bases, others])
+    checked = check_runs(bases, others, max_regression=max_regression, variance=variance)
     if rerun and checked.flagged:
-        checked = check_again(checked, bases, _measure_again(checked, others[0], progress), moments)
+        checked = check_again(checked, bases, _measure_again(checked, others[0], progress), variance)
     return checked
 
 

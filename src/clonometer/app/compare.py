@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.app.defaults import LEAST_EFFECT
-from clonometer.app.moments import read_moments, stored_moments
 from clonometer.app.sides import open_side
+from clonometer.app.variance import read_variance, stored_variance
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
 from clonometer.results.compare.types import Compared
 
@@ -40,12 +40,12 @@ def compare(
     UsageError, InputError
         If ``noise`` is none of these.
     """
-    given = read_moments(noise)
+    given = read_variance(noise)
     bases, changed = ([open_side(Path(run)) for run in group] for group in (runs, others))
-    moments = given or stored_moments([bases, changed] if changed else [[run] for run in bases])
+    variance = given or stored_variance([bases, changed] if changed else [[run] for run in bases])
     if not changed:
-        return compare_runs(bases, minimum_effect=minimum_effect, moments=moments)
-    return compare_groups(bases, changed, minimum_effect=minimum_effect, moments=moments)
+        return compare_runs(bases, minimum_effect=minimum_effect, variance=variance)
+    return compare_groups(bases, changed, minimum_effect=minimum_effect, variance=variance)
 
 
 def compare_within(

@@ -40,7 +40,7 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
     """
     if not globs:
         return results
-    chosen = set(chosen_cells(globs, [status.cell for status in results.cell_statuses]))
+    chosen = set(chosen_cells(globs, [status.cell for status in results.cell_outcomes]))
     cells = {row.cell for row in results.cells} & chosen
     first = results.first
 
@@ -57,5 +57,5 @@ def keep_cells(results: Results, globs: Sequence[str]) -> Results:
             doubts=about(first.doubts),
         ),
         cells=[row for row in results.cells if row.cell in chosen],
-        cell_statuses=[status for status in results.cell_statuses if status.cell in chosen],
+        cell_outcomes=[status for status in results.cell_outcomes if status.cell in chosen],
     )

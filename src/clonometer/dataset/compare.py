@@ -13,8 +13,8 @@ from clonometer.errors import InputError, unknown
 from clonometer.results.compare.comparison import judge_pairs
 from clonometer.results.compare.differences import by_importance
 from clonometer.results.compare.judge import UnitRow, of_units, unit_drafts
-from clonometer.results.compare.moments import OF_HOSTS, BetweenRunVariance
 from clonometer.results.compare.types import BOOT, ComparedPair, Difference
+from clonometer.results.compare.variance import OF_HOSTS, BetweenRunVariance
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
 #: So many hosts together say how far hosts are apart; of pairs two.

@@ -10,7 +10,7 @@ from clonometer.records import Count, Ge, Key, Mark, Only, computed_field, versi
 from clonometer.results.compare.types import Compared, Provenance
 from clonometer.results.types import Estimate
 
-FLEET_SCHEMA = 2
+FLEET_SCHEMA = 3
 _OF_LABEL = Only("label", ("cell", "workload", "quantity", "unit", "stage", "temperature", "placement"))
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 
 from clonometer.records import to_json
-from clonometer.results.ended import cell_statuses
+from clonometer.results.cell_outcomes import cell_outcomes
 from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
@@ -68,7 +68,7 @@ def _results(document: RunDocument, run_name: str, observed: list[ObservedCell],
         n_processes=len(document.processes),
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=tuple(rows),
-        cell_statuses=cell_statuses(document),
+        cell_outcomes=cell_outcomes(document),
         findings=with_drift(findings, estimates),
         first=replace(
             first,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from clonometer.records import Count, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern, computed_field, version
-from clonometer.results.ended import CellStatus
+from clonometer.results.cell_outcomes import CellOutcome
 from clonometer.results.series_types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
 from clonometer.units import Figures, figures
 from clonometer.verdicts import Direction
 
-RESULTS_SCHEMA = 2
+RESULTS_SCHEMA = 3
 #: Below this share of a median no difference counts, however sure it is.
 LEAST_EFFECT = 0.02
 #: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
@@ -304,7 +304,7 @@ class Results:
     host: Annotated[Mapping[str, Any], "Host facts, see docs/host.md."]
     clock: Annotated[Mapping[str, Any], "The calibration, see docs/protocol.md."]
     cells: Sequence[Estimate]
-    cell_statuses: Sequence[CellStatus]
+    cell_outcomes: Sequence[CellOutcome]
     first: Annotated[FirstScreen, Mark.OPTIONAL, "What the first screen says."] = FirstScreen()
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]
@@ -320,7 +320,7 @@ class Results:
         """The medians of the processes of each of its cells, in ns where the unit is a time."""
         return [cell.process_medians for cell in self.cells]
 
-    @computed_field(after="cell_statuses")
+    @computed_field(after="cell_outcomes")
     def fits(self) -> Annotated[Sequence[FitSeries], Mark.OPTIONAL]:
         """The lines that were fitted."""
         return self.series.get("fits", ())

@@ -1,6 +1,6 @@
 """A change between two sides as a logarithm: its interval at any level, and which of many changes are sure together.
 
-An interval joins what is uncertain: the scatter of processes, and what two moments of a machine differ by. Their
+An interval joins what is uncertain: the scatter of processes, and what two runs of a machine differ by. Their
 variances add, on each side of the value by itself, as the method of variance estimates recovery does it [1]_.
 
 References
@@ -32,14 +32,14 @@ class LogChange:
         Logarithm of the ratio.
     below, above
         Standard errors towards smaller and towards larger values, at least 0.
-    moments
-        Standard deviation of what two moments of the machine differ by, at least 0.
-    degrees, moments_degrees
-        Degrees of freedom that the standard errors and ``moments`` rest on; None where they count as known.
+    between
+        Standard deviation of what two runs of the machine differ by, at least 0.
+    degrees, between_degrees
+        Degrees of freedom that the standard errors and ``between`` rest on; None where they count as known.
 
     Examples
     --------
-    >>> change = LogChange(0.1, 0.03, 0.03, moments=0.04)
+    >>> change = LogChange(0.1, 0.03, 0.03, between=0.04)
     >>> [round(end, 3) for end in change.ends(0.05)]
     [0.002, 0.198]
     """
@@ -47,13 +47,13 @@ class LogChange:
     value: float
     below: float
     above: float
-    moments: float = 0.0
+    between: float = 0.0
     degrees: int | None = None
-    moments_degrees: int | None = None
+    between_degrees: int | None = None
 
     def ends(self, error: float) -> tuple[float, float]:
         """The two-sided interval that misses with a chance of ``error``."""
-        student, apart = score(error, self.degrees), score(error, self.moments_degrees) * self.moments
+        student, apart = score(error, self.degrees), score(error, self.between_degrees) * self.between
         return (
             self.value - math.hypot(student * self.below, apart),
             self.value + math.hypot(student * self.above, apart),
@@ -62,17 +62,17 @@ class LogChange:
     def needed(self, error: float, power: float) -> float:
         """How large a rise must be for such an interval to lie above 0 in a share ``power`` of cases."""
         beyond = score(2 * (1 - power))
-        apart = (score(error, self.moments_degrees) + beyond) * self.moments
+        apart = (score(error, self.between_degrees) + beyond) * self.between
         return math.hypot((score(error, self.degrees) + beyond) * self.above, apart)
 
     def widened(self, factor: float) -> LogChange:
         """The same change, so many times as uncertain."""
-        return replace(self, below=self.below * factor, above=self.above * factor, moments=self.moments * factor)
+        return replace(self, below=self.below * factor, above=self.above * factor, between=self.between * factor)
 
     def turning(self, error: float, rest: float = 0.0) -> float | None:
-        """How large ``moments`` may be, at most, for such an interval to lie beyond both 0 and ``rest``.
+        """How large ``between`` may be, at most, for such an interval to lie beyond both 0 and ``rest``.
 
-        The standard errors count, ``moments`` do not. None where even without any the interval does not.
+        The standard errors count, ``between`` does not. None where even without any the interval does not.
 
         Examples
         --------
@@ -87,20 +87,20 @@ class LogChange:
         return math.sqrt(margin**2 - within**2) / score(error) if margin > within else None
 
 
-def change_of_ratio(ratio: Interval, moments: float = 0.0, moments_degrees: int | None = None) -> LogChange:
+def change_of_ratio(ratio: Interval, between: float = 0.0, between_degrees: int | None = None) -> LogChange:
     """The change that a ratio with its interval is.
 
     Parameters
     ----------
     ratio
         Positive. Its scatter rests on as many degrees of freedom as its smaller side has processes but one.
-    moments, moments_degrees
-        Standard deviation of what two moments differ by, on the logarithm, and what it rests on.
+    between, between_degrees
+        Standard deviation of what two runs differ by, on the logarithm, and what it rests on.
     """
     degrees = max(1, ratio.n - 1)
     student = score(1 - ratio.confidence, degrees)
     below, above = math.log(ratio.value / ratio.low), math.log(ratio.high / ratio.value)
-    return LogChange(math.log(ratio.value), below / student, above / student, moments, degrees, moments_degrees)
+    return LogChange(math.log(ratio.value), below / student, above / student, between, degrees, between_degrees)
 
 
 def variance_of_runs(base: Sequence[float], other: Sequence[float]) -> float:
@@ -138,7 +138,7 @@ def change_of_runs(base: Sequence[float], other: Sequence[float], typical: float
 
 
 def change_of_pairs(differences: Sequence[float], typical: float | None = None) -> LogChange:
-    """The change between two moments of the same units: each unit's difference is one value.
+    """The change between two times of the same units: each unit's difference is one value.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from pathlib import PurePath
 from clonometer.grouping import group_by
 from clonometer.results.ab.command_types import CommandRow
 from clonometer.results.ab.types import AbRow
-from clonometer.results.compare.moments import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN, StoredRuns
 from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
+from clonometer.results.compare.variance import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN, StoredRuns
 from clonometer.results.types import LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.verdicts import Direction
@@ -64,7 +64,7 @@ def change_text(row: ComparedRow) -> str:
     words, interval = change_words(row.change, is_time=row.is_time), row.change.interval
     if interval is None:
         return f"{words}?"
-    if row.like_rest:
+    if row.common_shift:
         return f"as all others: {range_words(*interval)}"
     if interval[0] <= 1 <= interval[1]:
         return range_words(*interval)
@@ -142,7 +142,7 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
 
     def rank(row: ComparedRow) -> tuple[int, float]:
         changed = row.verdict.is_change or row.turns_at is not None
-        group = 0 if changed else 1 if row.like_rest else 3 if is_part(row.other.stage) else 2
+        group = 0 if changed else 1 if row.common_shift else 3 if is_part(row.other.stage) else 2
         return (group, -row.change.size if changed else 0.0)
 
     return first_ranked(rows, rank, room)
@@ -153,11 +153,11 @@ def summary(compared: Compared) -> str:
     rows = [row for pair in compared.pairs for row in pair.rows]
     if not rows:
         return "No row could be compared."
-    like = sum(row.like_rest for row in rows)
+    like = sum(row.common_shift for row in rows)
     words = counts_of_verdicts(rows)
     if like:
         words.append(f"{like} of these moved with all others, so suspect the machine, not the row")
-    known = known_noise(compared.moments, compared.stored)
+    known = known_noise(compared.noise_source, compared.stored)
     sentences = [f"{counted(len(rows), 'row')}: {', '.join(words)}.", _if_quiet(compared), known]
     return " ".join(text for text in sentences if text)
 
@@ -196,19 +196,19 @@ def verdict_word(row: ComparedRow | AbRow | CommandRow) -> str:
 _ORDER = tuple(Direction)
 
 
-def assurance(moments: str, tests: int, error_rate: float, what: str) -> str:
+def assurance(source: str, tests: int, error_rate: float, what: str) -> str:
     """Say how often a verdict is wrong, and under which assumption; empty where there are no verdicts.
 
-    ``moments`` says where it is known from how far moments are apart, ``what`` what such answers are, in the
+    ``source`` says from what it is known how far runs are apart, ``what`` what such answers are, in the
     plural.
     """
-    if moments == UNKNOWN:
+    if source == UNKNOWN:
         return ""
     rate = f"At most {format_share(error_rate)} of {what} of {counted(tests, 'row')} have a false verdict"
-    return f"{rate}{_ASSUMPTIONS.get(moments, '')}."
+    return f"{rate}{_ASSUMPTIONS.get(source, '')}."
 
 
-def known_noise(moments: str, stored: StoredRuns | None) -> str:
+def known_noise(source: str, stored: StoredRuns | None) -> str:
     """Say from which stored runs it is known how far runs are apart, or that it is not."""
     left_out = "" if stored is None else ", ".join(f"{count} {why}" for why, count in stored.left_out.items())
     if stored is not None and stored.files:
@@ -218,7 +218,7 @@ def known_noise(moments: str, stored: StoredRuns | None) -> str:
         boots = f"{counted(stored.boots, 'boot')}, " if stored.boots else ""
         over = span_words(stored.span_s)
         return f"Noise between runs: from {len(stored.files)} other runs{where} ({boots}over {over}{without})."
-    if moments != UNKNOWN:
+    if source != UNKNOWN:
         return ""
     beside = f" The other runs in their folder do not show it: {left_out}." if left_out else ""
     return (
@@ -228,7 +228,7 @@ def known_noise(moments: str, stored: StoredRuns | None) -> str:
     )
 
 
-# Where it is known from how far moments are apart -> under which assumption verdicts are that sure.
+# From what it is known how far runs are apart -> under which assumption verdicts are that sure.
 _ASSUMPTIONS = {
     GIVEN: ", if runs of this machine differ by as much as --noise says",
     MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",

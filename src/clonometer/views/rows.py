@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from clonometer.families import END
 from clonometer.families import family as family_of
 from clonometer.grouping import group_by
-from clonometer.results.ended import CellStatus
+from clonometer.results.cell_outcomes import CellOutcome
 from clonometer.results.types import Estimate, Results
 from clonometer.units import (
     Figures,
@@ -255,14 +255,14 @@ def explained_stages(results: Results) -> list[tuple[str, str]]:
     return [(stage_name(stage), stage_explanation(stage)) for stage in explained]
 
 
-def failures(results: Results) -> list[tuple[str, list[CellStatus]]]:
+def failures(results: Results) -> list[tuple[str, list[CellOutcome]]]:
     """The cells that gave no result, those with the same status and reason together.
 
     What was measured without one sample that counts is among them: a table of dashes does not say why.
     """
-    grouped: dict[tuple[str, str], list[CellStatus]] = {}
+    grouped: dict[tuple[str, str], list[CellOutcome]] = {}
     rows = group_by((estimate.cell, estimate) for estimate in results.cells)
-    for status in results.cell_statuses:
+    for status in results.cell_outcomes:
         reason = _why_no_sample(rows.get(status.cell, [])) if status.status == "ok" else status.reason
         if status.status != "ok" or reason:
             named = "no sample" if status.status == "ok" else status.status
@@ -290,7 +290,7 @@ _ENDED = {
 
 def what_ended(results: Results, most: int = 3) -> str:
     """Say why the measuring of cells ended; empty where that is not known."""
-    ended = [status for status in results.cell_statuses if status.status == "ok" and status.stopped_by is not None]
+    ended = [status for status in results.cell_outcomes if status.status == "ok" and status.stopped_by is not None]
     grouped = group_by((status.stopped_by, status.cell) for status in ended)
     whole = sum(map(len, grouped.values()))
     parts = []

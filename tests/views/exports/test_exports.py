@@ -298,7 +298,7 @@ def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
 def test_ktap_says_how_each_cell_ended(exported: Any, tmp_path: Path) -> None:
     text = _text("ktap", exported)
     lines = text.splitlines()
-    assert lines[:2] == ["KTAP version 1", f"1..{len(exported[0]['cell_statuses'])}"]
+    assert lines[:2] == ["KTAP version 1", f"1..{len(exported[0]['cell_outcomes'])}"]
     results = [line for line in lines if re.match(r"(not )?ok ", line)]
     assert results[-2:] == ["ok 5 launch.a # SKIP no room: 5 of 9", "not ok 6 launch.b"]
     assert all(line.startswith("# ") or line in results for line in lines[2:])

@@ -18,14 +18,14 @@ from clonometer.results.compare.comparison import ERROR_RATE as COMPARE_RATE
 from clonometer.results.compare.comparison import (
     match_sides,
     matched,
-    moments_of_sides,
     refuse_a_run_twice,
     shifts_of,
+    variance_of_sides,
 )
 from clonometer.results.compare.judge import PendingTest, adjusted, detectable, n_tests, pending_tests
-from clonometer.results.compare.moments import UNKNOWN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import CommonShift, ComparedRow
+from clonometer.results.compare.variance import UNKNOWN, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.types import LeftOut
@@ -45,7 +45,7 @@ def check_runs(
     run: RunEstimates | Sequence[RunEstimates],
     *,
     max_regression: float = MAX_REGRESSION,
-    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
+    variance: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Checked:
     """Check a run against its baseline.
 
@@ -57,8 +57,8 @@ def check_runs(
         The baseline, and the run to be judged; or several runs of either.
     max_regression
         The largest slowdown allowed, as a share above 0.
-    moments
-        How far two moments of the machine are apart; of no account where a side has several runs.
+    variance
+        How far two runs of the machine are apart; of no account where a side has several runs.
 
     Raises
     ------
@@ -75,8 +75,8 @@ def check_runs(
             f"nothing to check: {runs[0].name} and {bases[0].name} share no time that could be compared",
             next((f"{entry.cell}: {entry.reason}" for entry in left_out), None),
         )
-    moments = moments_of_sides(bases, runs, moments)
-    listed = pending_tests(matches, moments)
+    variance = variance_of_sides(bases, runs, variance)
+    listed = pending_tests(matches, variance)
     rows = _judged(listed, max_regression)
     checked = Checked(
         baseline=pair.base,
@@ -89,8 +89,8 @@ def check_runs(
         max_regression=max_regression,
         error_rate=ERROR_RATE,
         n_tests=n_tests(listed),
-        moments=moments.source,
-        stored=moments.stored,
+        noise_source=variance.source,
+        stored=variance.stored,
         shifts=shifts_of(row.compared for row in rows),
         same_run=pair.same_run,
     )
@@ -103,7 +103,7 @@ def check_again(
     checked: Checked,
     base: RunEstimates | Sequence[RunEstimates],
     again: RunEstimates,
-    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
+    variance: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Checked:
     """Judge the flagged rows of a check by a new measurement of them.
 
@@ -111,7 +111,7 @@ def check_again(
     of what was measured again gives no false alarm a second chance.
     """
     bases = _listed(base)
-    listed = pending_tests(_timed(*match_sides(bases, [again]))[0], moments_of_sides(bases, [again], moments))
+    listed = pending_tests(_timed(*match_sides(bases, [again]))[0], variance_of_sides(bases, [again], variance))
     rerun = _judged(listed, checked.max_regression, checked.n_tests)
     new = {row.compared.base.name: row for row in rerun}
     rows: list[CheckedRow] = []
@@ -223,7 +223,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         more = "measured again, this is still open" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
-        if checked.moments != UNKNOWN:
+        if checked.noise_source != UNKNOWN:
             looks = "rows look" if suspects != 1 else "row looks"
             reasons.append(f"{suspects} {looks} slower, but not certainly enough: {more}")
     reasons += _too_little(checked)
@@ -251,7 +251,7 @@ def _too_little(checked: Checked) -> list[str]:
     candidates = [row for row in checked.rows if not row.compared.base.is_first_launch]
     if not candidates:
         return ["all rows are first launches (cold), which can only raise a suspicion: measure warm ones too"]
-    if checked.moments == UNKNOWN:
+    if checked.noise_source == UNKNOWN:
         return [_unknown(candidates)]
     known = _detectable(checked)
     if 2 * len(known) < len(candidates):
@@ -290,7 +290,7 @@ def _command(checked: Checked, bases: Sequence[RunEstimates], runs: Sequence[Run
         return None
     words = ["clonometer", "check", *(run.name for run in runs)]
     words += [word for base in bases for word in ("--baseline", base.name)]
-    if checked.moments == UNKNOWN:
+    if checked.noise_source == UNKNOWN:
         plan = bases[0].document.plan.name
         measuring = ["clonometer", "noise", *(["--plan", plan] if plan in plan_names() else []), "--json"]
         return f"{shlex.join(measuring)} > noise.json && {shlex.join([*words, '--noise', 'noise.json'])}"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
 from clonometer.records import After, Count, Gt, Key, Mark, OneOf, Only, computed_field, version
-from clonometer.results.compare.moments import SOURCES, StoredRuns
 from clonometer.results.compare.types import STORED_WORDS, CommonShift, ComparedRow, Difference
+from clonometer.results.compare.variance import SOURCES, StoredRuns
 from clonometer.results.types import LeftOut, ShareOrNone
 from clonometer.verdicts import Gate
 
-CHECK_SCHEMA = 3
+CHECK_SCHEMA = 4
 #: A check that would miss a slow-down of this many times the allowed one in most rows cannot tell (docs/comparing.md).
 BLIND_FACTOR = 2.0
 
@@ -25,8 +25,8 @@ _COMPARED = Only(
         "other",
         "change",
         "rest_ratio",
-        "like_rest",
-        "between_moments",
+        "common_shift",
+        "between_run_noise",
         "change_if_noise_below",
     ),
 )
@@ -74,7 +74,7 @@ class Checked:
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
     correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
     n_tests: Annotated[Count, "Rows that can have a verdict: what intervals are corrected for."]
-    moments: Annotated[
+    noise_source: Annotated[
         str,
         OneOf(SOURCES),
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "

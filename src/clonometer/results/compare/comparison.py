@@ -10,13 +10,13 @@ from statistics import median
 from clonometer.errors import InputError
 from clonometer.families import family
 from clonometer.results.compare.apart import settings_hint
-from clonometer.results.compare.between import stored_moments
+from clonometer.results.compare.between import stored_variance
 from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.judge import PendingTest, adjusted, n_tests, pending_tests
-from clonometer.results.compare.moments import NO_VARIANCE, OF_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import RowPair, is_same_run, match_cells, match_groups
 from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow
+from clonometer.results.compare.variance import NO_VARIANCE, OF_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
@@ -29,7 +29,7 @@ def compare_runs(
     sides: Sequence[RunEstimates],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
+    variance: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Compared:
     """Compare runs with the first of them, cell by cell.
 
@@ -41,8 +41,8 @@ def compare_runs(
         Two or more, the first one the base.
     minimum_effect
         The least change that gets a verdict, as a share above 0.
-    moments
-        How far two moments of the machine are apart.
+    variance
+        How far two runs of the machine are apart.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def compare_runs(
         If a run has no cell in common with the base.
     """
     pairs = [matched([sides[0]], [other]) for other in sides[1:]]
-    return judge_pairs([(pending_tests(matches, moments), pair) for matches, pair in pairs], minimum_effect, moments)
+    return judge_pairs([(pending_tests(matches, variance), pair) for matches, pair in pairs], minimum_effect, variance)
 
 
 def compare_groups(
@@ -58,11 +58,11 @@ def compare_groups(
     others: Sequence[RunEstimates],
     *,
     minimum_effect: float = LEAST_EFFECT,
-    moments: BetweenRunVariance = UNKNOWN_VARIANCE,
+    variance: BetweenRunVariance = UNKNOWN_VARIANCE,
 ) -> Compared:
-    """Compare a group of runs with another; where a side has several, these say themselves how far moments are apart.
+    """Compare a group of runs with another; where a side has several, these say themselves how far runs are apart.
 
-    Each side has a run or more. ``moments`` does not count where a side has several; else all is as in `compare_runs`.
+    Each side has a run or more. ``variance`` does not count where a side has several; else all is as in `compare_runs`.
 
     Raises
     ------
@@ -71,17 +71,17 @@ def compare_groups(
     """
     refuse_a_run_twice([*bases, *others])
     matches, pair = matched(bases, others)
-    moments = moments_of_sides(bases, others, moments)
-    return judge_pairs([(pending_tests(matches, moments), pair)], minimum_effect, moments)
+    variance = variance_of_sides(bases, others, variance)
+    return judge_pairs([(pending_tests(matches, variance), pair)], minimum_effect, variance)
 
 
-def moments_of_sides(
-    bases: Sequence[RunEstimates], others: Sequence[RunEstimates], moments: BetweenRunVariance
+def variance_of_sides(
+    bases: Sequence[RunEstimates], others: Sequence[RunEstimates], variance: BetweenRunVariance
 ) -> BetweenRunVariance:
-    """How far moments are apart: as the sides' own runs say it where there are several, else as given."""
+    """How far runs are apart: as the sides' own runs say it where there are several, else as given."""
     if len(bases) + len(others) == 2:
-        return moments
-    return stored_moments([bases, others], OF_RUNS) or UNKNOWN_VARIANCE
+        return variance
+    return stored_variance([bases, others], OF_RUNS) or UNKNOWN_VARIANCE
 
 
 def compare_cells(
@@ -183,7 +183,7 @@ def shifts_of(rows: Iterable[ComparedRow]) -> tuple[CommonShift, ...]:
 
 
 def judge_pairs(
-    pairs: Sequence[tuple[Sequence[PendingTest], ComparedPair]], minimum_effect: float, moments: BetweenRunVariance
+    pairs: Sequence[tuple[Sequence[PendingTest], ComparedPair]], minimum_effect: float, variance: BetweenRunVariance
 ) -> Compared:
     """Judge all rows of all pairs as one family."""
     listed = [draft for of_pair, _ in pairs for draft in of_pair]
@@ -191,10 +191,10 @@ def judge_pairs(
     with_rows = []
     for of_pair, pair in pairs:
         rows = tuple(islice(judged_rows, len(of_pair)))
-        shifts = () if moments.source == NO_VARIANCE.source else shifts_of(rows)
+        shifts = () if variance.source == NO_VARIANCE.source else shifts_of(rows)
         with_rows.append(replace(pair, rows=rows, shifts=shifts))
     return Compared(
-        tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), moments.source, stored=moments.stored
+        tuple(with_rows), minimum_effect, ERROR_RATE, n_tests(listed), variance.source, stored=variance.stored
     )
 
 

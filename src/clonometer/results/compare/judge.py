@@ -1,6 +1,6 @@
 """The one rule of `compare` and `check`: what each row changed by, and which changes are sure together.
 
-A row's interval joins the scatter of its processes with what two moments of the machine differ by, which several runs
+A row's interval joins the scatter of its processes with what two runs of the machine differ by, which several runs
 of a side say themselves. docs/comparing.md has the rule.
 """
 
@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median, variance
+from statistics import fmean, median
+from statistics import variance as sample_variance
 
 import numpy as np
 
 from clonometer.results.change import Change
 from clonometer.results.compare.between import is_of_machine, rest_factor
-from clonometer.results.compare.moments import BetweenRunVariance
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
+from clonometer.results.compare.variance import BetweenRunVariance
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Estimate
@@ -88,8 +89,8 @@ class PendingTest:
     def turning(self, level: float) -> float | None:
         """The standard deviation between runs, a share, up to which the row would be sure; None where it never is."""
         assert self.change is not None
-        moments = self.change.turning(level, self.rest or 0.0)
-        return None if moments is None else moments / (self.apart * self.wider)
+        variance = self.change.turning(level, self.rest or 0.0)
+        return None if variance is None else variance / (self.apart * self.wider)
 
     def _ends(self, level: float) -> tuple[float, float]:
         assert self.change is not None
@@ -113,7 +114,7 @@ class UnitRow:
     def variance(self) -> float:
         """That between units, or of their differences where they are paired."""
         if self.paired:
-            return variance(self._differences)
+            return sample_variance(self._differences)
         return variance_of_runs(self.base_logs, self.other_logs)
 
     def change(self, typical: float | None) -> LogChange:
@@ -140,12 +141,12 @@ def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> PendingTest:
     return PendingTest(ComparedRow(bare), change, of_units=True)
 
 
-def pending_tests(matches: Sequence[RowPair], moments: BetweenRunVariance) -> list[PendingTest]:
+def pending_tests(matches: Sequence[RowPair], variance: BetweenRunVariance) -> list[PendingTest]:
     """Find what each row changed by, and how sure that is.
 
     All matches have as many runs, or are of one run.
     """
-    listed = [_draft(match, moments) for match in matches]
+    listed = [_draft(match, variance) for match in matches]
     if any(match.same_run for match in matches):
         return listed
     changes, of_runs = _changes_of_kinds(listed), _rest_of_runs(matches)
@@ -212,21 +213,21 @@ def resolution_share(row: ComparedRow) -> float:
     return max(row.base.resolution_ns, row.other.resolution_ns) / least
 
 
-def _draft(match: RowPair, moments: BetweenRunVariance) -> PendingTest:
+def _draft(match: RowPair, variance: BetweenRunVariance) -> PendingTest:
     reason = no_ratio_of(*match.bases, *match.others)
     row = ComparedRow(Change(base=_estimate_of(match.bases), other=_estimate_of(match.others)), reason=reason)
     if reason is not None:
         return PendingTest(_without_ratio(row, match), None)
     base, other = joined(match.bases), joined(match.others)
     ratio = ratio_of(other, base, seed=match.seed, same_run=match.same_run)
-    between = 0.0 if match.same_run else moments.of(row.base)
+    between = 0.0 if match.same_run else variance.of(row.base)
     method = ratio.method + ("" if match.same_run else "; with the noise between runs")
     row = row.changed(value=ratio.value, method=method, n=row.n_processes)
     row = replace(row, between=None if match.same_run else between)
     if row.n_processes < 2:
         return PendingTest(replace(row, reason="one process on a side: no interval"), None)
     apart = math.sqrt(1 / len(match.bases) + 1 / len(match.others))
-    change = change_of_ratio(ratio, apart * (between or 0.0), moments.degrees_of(row.base))
+    change = change_of_ratio(ratio, apart * (between or 0.0), variance.degrees_of(row.base))
     return PendingTest(row, change, conditional=between is None, apart=apart)
 
 
@@ -276,7 +277,7 @@ def of_units(pooled: Estimate, logs: Sequence[float]) -> Estimate:
     centre, degrees = fmean(logs), len(logs) - 1
     ends: tuple[float | None, float | None] = (None, None)
     if degrees:
-        half = score(1 - CONFIDENCE, degrees) * math.sqrt(variance(logs) / len(logs))
+        half = score(1 - CONFIDENCE, degrees) * math.sqrt(sample_variance(logs) / len(logs))
         ends = math.exp(centre - half), math.exp(centre + half)
     if pooled.value is None:
         return replace(pooled, median_ns=math.exp(centre), median_low_ns=ends[0], median_high_ns=ends[1])
@@ -381,7 +382,7 @@ def _with_verdict(
     size = change.size - 1
     if draft.leaves_out_none(level) and size >= max(minimum_effect, step):
         if not is_sure:
-            return replace(row, like_rest=True)
+            return replace(row, common_shift=True)
         return row.changed(direction=Direction.MORE if change.rises else Direction.LESS)
     assert change.low is not None
     assert change.high is not None

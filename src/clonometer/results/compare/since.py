@@ -9,8 +9,8 @@ from datetime import datetime
 from clonometer.results.compare.comparison import ERROR_RATE, match_sides
 from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.judge import adjusted, n_tests, pending_tests
-from clonometer.results.compare.moments import UNKNOWN_VARIANCE
 from clonometer.results.compare.types import BOOT, ComparedRow, Difference
+from clonometer.results.compare.variance import UNKNOWN_VARIANCE
 from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import LEAST_EFFECT

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from clonometer.results.compare.between import stored_moments
+from clonometer.results.compare.between import stored_variance
 from clonometer.results.compare.differences import differences, provenance_of
-from clonometer.results.compare.moments import LEAST_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance, StoredRuns
 from clonometer.results.compare.types import BOOT
+from clonometer.results.compare.variance import LEAST_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance, StoredRuns
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import RunDocument
 
@@ -41,10 +41,10 @@ def group_of(document: RunDocument, sides: Sequence[RunEstimates]) -> int | str:
     return f"with another {min(differing, key=len)[0]}"
 
 
-def moments_beside(
+def variance_beside(
     sides: Sequence[RunEstimates], stored: Sequence[tuple[int, RunEstimates]], left_out: Sequence[str]
 ) -> BetweenRunVariance:
-    """How far moments are apart by stored runs, each with the place of the compared one that it is like.
+    """How far runs are apart by stored runs, each with the place of the compared one that it is like.
 
     Unknown with fewer than three, and where the compared runs are of several boots and the stored ones are of one.
     """
@@ -58,13 +58,13 @@ def moments_beside(
         why = "comparable, but too few"
     elif between_boots and max(map(len, boots)) < 2:
         why = "from one boot, while the compared ones are from several"
-    moments = None if why else stored_moments([group for group in groups if len(group) > 1])
-    if moments is None:
+    variance = None if why else stored_variance([group for group in groups if len(group) > 1])
+    if variance is None:
         reasons.update([why or "with no row in common"] * len(stored))
         return replace(UNKNOWN_VARIANCE, stored=StoredRuns((), 0, 0.0, dict(reasons)))
     reasons.update(["alone with their settings"] * (len(stored) - len(runs)))
     files = tuple(run.name for run in runs)
-    return replace(moments, stored=StoredRuns(files, len(set().union(*boots)), moments.span_s, dict(reasons)))
+    return replace(variance, stored=StoredRuns(files, len(set().union(*boots)), variance.span_s, dict(reasons)))
 
 
 def _boot(run: RunEstimates) -> Any:

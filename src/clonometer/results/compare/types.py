@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 from clonometer.records import After, As, Count, Ge, Gt, Key, Mark, OneOf, Only, computed_field, version
 from clonometer.results.change import Change
-from clonometer.results.compare.moments import SOURCES, StoredRuns
+from clonometer.results.compare.variance import SOURCES, StoredRuns
 from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import EnvironmentEntry, PlanTarget
 from clonometer.verdicts import Direction
 
-COMPARE_SCHEMA = 3
+COMPARE_SCHEMA = 4
 #: The fact that tells boots of a machine apart: no setting, but memory lies elsewhere after each.
 BOOT = "host.boot_id"
 STORED_WORDS = "The runs that lie beside those compared; null where nobody looked."
@@ -69,14 +69,14 @@ class ComparedRow:
         "The median ratio of all other conditions of the same temperature; null where there are none, within one "
         "run, and of hosts.",
     ] = None
-    like_rest: Annotated[
+    common_shift: Annotated[
         bool,
         Mark.OPTIONAL,
         "Its interval excludes 1, but it moved with all others: the machine, or something that all rows share.",
     ] = False
     between: Annotated[
         ShareOrNone,
-        Key("between_moments"),
+        Key("between_run_noise"),
         Mark.OPTIONAL,
         "The noise between runs assumed for the row: a standard deviation, as a share. Null within one run, for "
         "hosts, and where it is not known.",
@@ -179,7 +179,7 @@ class Compared:
     minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
     error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing changed."]
     n_tests: Annotated[Count, "Rows that can have a verdict, over all comparisons: what intervals are corrected for."]
-    moments: Annotated[
+    noise_source: Annotated[
         str,
         OneOf(SOURCES),
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "

@@ -9,7 +9,7 @@ from itertools import pairwise
 from clonometer.errors import InputError
 from clonometer.results.check.check import ERROR_RATE, MAX_REGRESSION, check_runs
 from clonometer.results.check.types import Checked
-from clonometer.results.compare.moments import NO_VARIANCE
+from clonometer.results.compare.variance import NO_VARIANCE
 from clonometer.results.noise.rows import noise_rows
 from clonometer.results.noise.types import AgainstItself, Noise
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
@@ -54,7 +54,7 @@ def measure_noise(rounds: Sequence[RunEstimates], plan: str, *, max_regression: 
     halves = [split_side(side) for side in rounds]
     if not halves or not any(first.all_rows for first, _ in halves):
         raise InputError("too little was measured to compare anything", "give it more time, or a smaller --plan")
-    apart = [check_runs(*half, max_regression=max_regression, moments=NO_VARIANCE) for half in halves]
+    apart = [check_runs(*half, max_regression=max_regression, variance=NO_VARIANCE) for half in halves]
     later = [check_runs(before, after, max_regression=max_regression) for (before, _), (after, _) in pairwise(halves)]
     tests = max(checked.n_tests for checked in apart)
     rows, common = noise_rows(rounds, halves[0][0], tests=tests, max_regression=max_regression)

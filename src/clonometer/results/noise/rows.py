@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clonometer.results.check.check import ERROR_RATE
 from clonometer.results.compare.between import MEDIAN_ERROR, between_runs, find_row, spread_of
 from clonometer.results.compare.judge import LEAST_PROCESSES, POWER
-from clonometer.results.compare.moments import LEAST_RUNS
+from clonometer.results.compare.variance import LEAST_RUNS
 from clonometer.results.noise.types import NoiseRow
 from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.results.rows.run_estimates import RunEstimates

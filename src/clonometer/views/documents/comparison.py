@@ -79,7 +79,7 @@ def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> D
 
 def _summed_up(compared: Compared, *, wide: bool) -> list[DocumentBlock]:
     """All verdicts, and if ``wide`` how often they are wrong."""
-    rate = assurance(compared.moments, compared.n_tests, compared.error_rate, "comparisons") if wide else ""
+    rate = assurance(compared.noise_source, compared.n_tests, compared.error_rate, "comparisons") if wide else ""
     return [Paragraph(summary(compared)), Paragraph(rate)]
 
 
@@ -106,7 +106,7 @@ def _pair(pair: ComparedPair, number: int, *, several: bool, wide: bool) -> list
     panel = pair_panel(pair, number, MOST_DRAWN)
     rows: list[DocumentBlock] = [Paragraph("No row was measured in both.")]
     if shown:
-        changed = [row for row in pair.rows if row.verdict.is_change or row.turns_at is not None or row.like_rest]
+        changed = [row for row in pair.rows if row.verdict.is_change or row.turns_at is not None or row.common_shift]
         rows = row_blocks(pair.rows, changed, shown, _tables, panel)
     return [about, [*rows, *limited_reasons(reasons(pair), len(pair.rows) - len(shown), wide=wide)]]
 

@@ -10,7 +10,7 @@ from clonometer.views.exports.entries import figures, figures_unit, measured
 
 def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) -> Iterator[str]:
     """Encode how each cell of the plan ended: ``ok``, ``ok ... # SKIP reason``, or ``not ok``."""
-    statuses = document["cell_statuses"]
+    statuses = document["cell_outcomes"]
     yield "KTAP version 1\n"
     yield f"1..{len(statuses)}\n"
     for number, status in enumerate(statuses, 1):

@@ -13,7 +13,7 @@ STOPPED_BY = ("target", "budget", "processes")
 
 
 @dataclass(frozen=True)
-class CellStatus:
+class CellOutcome:
     """How a cell of the plan ended, with the reason."""
 
     cell: str
@@ -28,9 +28,11 @@ class CellStatus:
     ] = None
 
 
-def cell_statuses(document: RunDocument) -> tuple[CellStatus, ...]:
+def cell_outcomes(document: RunDocument) -> tuple[CellOutcome, ...]:
     """How the cells of a run ended, in the order of its plan."""
     return tuple(
-        CellStatus(entry.cell, entry.status, entry.reason, entry.stopped_by if entry.stopped_by in STOPPED_BY else None)
+        CellOutcome(
+            entry.cell, entry.status, entry.reason, entry.stopped_by if entry.stopped_by in STOPPED_BY else None
+        )
         for entry in document.cells
     )

@@ -96,7 +96,7 @@ class MeasuredNoise:
 
 #: Of a machine that nobody has asked: no verdict rests on it, but what differs may say at which noise it would turn.
 UNKNOWN_VARIANCE = BetweenRunVariance()
-#: Both sides ran in the same moments.
+#: Both sides ran at the same time.
 NO_VARIANCE = BetweenRunVariance(ONE_RUN, 0.0, 0.0)
 
 

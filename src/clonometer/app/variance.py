@@ -15,7 +15,7 @@ from clonometer.files import cannot_read
 from clonometer.units import parse_share
 
 if TYPE_CHECKING:
-    from clonometer.results.compare.moments import BetweenRunVariance, MeasuredNoise
+    from clonometer.results.compare.variance import BetweenRunVariance, MeasuredNoise
     from clonometer.results.rows.run_estimates import RunEstimates
 
 #: More than any answer of `clonometer noise` has.
@@ -28,7 +28,7 @@ _MOST_BESIDE, _MOST_BESIDE_BYTES = 10, 8 << 20
 _MOST_LISTED = 1000
 
 
-def read_moments(text: str | None) -> BetweenRunVariance | None:
+def read_variance(text: str | None) -> BetweenRunVariance | None:
     """Read ``--noise``: a share, a file, or a folder of runs; None where it is not given.
 
     Raises
@@ -38,7 +38,7 @@ def read_moments(text: str | None) -> BetweenRunVariance | None:
     InputError
         If the file is no answer of `clonometer noise --json`.
     """
-    from clonometer.results.compare.moments import variance_from_noise, variance_from_share
+    from clonometer.results.compare.variance import variance_from_noise, variance_from_share
 
     if text is None:
         return None
@@ -51,9 +51,9 @@ def read_moments(text: str | None) -> BetweenRunVariance | None:
     return _of_folder(path) if path.is_dir() else variance_from_noise(_read(path), str(path))
 
 
-def stored_moments(sides: Sequence[Sequence[RunEstimates]]) -> BetweenRunVariance:
+def stored_variance(sides: Sequence[Sequence[RunEstimates]]) -> BetweenRunVariance:
     """What is stored beside the runs that are compared says, where each side is one run: several say it themselves."""
-    from clonometer.results.compare.moments import UNKNOWN_VARIANCE
+    from clonometer.results.compare.variance import UNKNOWN_VARIANCE
 
     runs = [run for side in sides for run in side]
     return _beside(runs) if len(runs) == len(sides) else UNKNOWN_VARIANCE
@@ -61,8 +61,8 @@ def stored_moments(sides: Sequence[Sequence[RunEstimates]]) -> BetweenRunVarianc
 
 def _beside(sides: Sequence[RunEstimates]) -> BetweenRunVariance:
     """What runs in the folders of the compared ones say: the latest, few and small ones, so that it takes no time."""
-    from clonometer.results.compare.moments import UNKNOWN_VARIANCE
-    from clonometer.results.compare.stored import group_of, moments_beside
+    from clonometer.results.compare.stored import group_of, variance_beside
+    from clonometer.results.compare.variance import UNKNOWN_VARIANCE
     from clonometer.runfile import open_run
 
     compared = {Path(side.name).resolve() for side in sides}
@@ -81,7 +81,7 @@ def _beside(sides: Sequence[RunEstimates]) -> BetweenRunVariance:
         left_out += [group] if isinstance(group, str) else []
     if not stored and not left_out:
         return UNKNOWN_VARIANCE
-    return moments_beside(sides, stored, left_out)
+    return variance_beside(sides, stored, left_out)
 
 
 def _latest(folders: set[Path], without: set[Path]) -> tuple[list[Path], int]:
@@ -111,18 +111,18 @@ def _shown(path: Path) -> Path:
 def _of_folder(folder: Path) -> BetweenRunVariance:
     """What the runs in a folder say, the last ones by their names."""
     from clonometer.results.compare import between
-    from clonometer.results.compare.moments import LEAST_RUNS
+    from clonometer.results.compare.variance import LEAST_RUNS
 
     runs = [open_side(path) for path in sorted(folder.glob("*.parquet"))[-_MOST_RUNS:]]
-    moments = between.stored_moments([runs]) if len(runs) >= LEAST_RUNS else None
-    if moments is None:
+    variance = between.stored_variance([runs]) if len(runs) >= LEAST_RUNS else None
+    if variance is None:
         raise InputError(f"{folder} does not have three runs of one plan", "measure three: clonometer run --out FILE")
-    return moments
+    return variance
 
 
 def _read(path: Path) -> MeasuredNoise:
     from clonometer.records import from_json
-    from clonometer.results.compare.moments import MeasuredNoise
+    from clonometer.results.compare.variance import MeasuredNoise
 
     again = "write one with clonometer noise --json > FILE"
     try:
