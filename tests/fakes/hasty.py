@@ -30,7 +30,7 @@ def hasty_run(plan: Any, *arguments: Any, **options: Any) -> Any:
         dataclasses.replace(target, limits=dataclasses.replace(target.limits, **LIMITS))
         for target in plan.targets[:MOST_TARGETS]
     ]
-    if "hooks" in options:
+    if options.get("hooks") is not None:
         # Sides are started in pairs, which only their own scheduler does.
         set_existing(options["scheduler"], "_budget_s", 4.0)
     else:
