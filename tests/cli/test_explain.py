@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.hasty import EXPLAINING
 from tests.model.synthetic import EACH_NS, calibration
 
-from clonometer.app import explain
 from clonometer.cli.ending import run_to_the_end
 from clonometer.host.facts import collect
 from clonometer.model.store import default_path, machine_of, save_calibration
@@ -71,7 +71,8 @@ def test_each_tier_answers_with_the_three_keys(capsys: pytest.CaptureFixture[str
 def test_all_files_are_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(explain, "_SAMPLES", {"samples": 20, "blocks": 2, "warmup": 5})
+    for changed in EXPLAINING:
+        monkeypatch.setattr(*changed)
     files = {name: tmp_path / name for name in ("o.json", "p.html", "t.json", "p.svg")}
     words = ["launch.pthread", "--vs", "launch.fork", "--set", "stack_bytes=1MiB", "--processes", "1"]
     for option, path in zip(("--out", "--html", "--trace", "--picture"), files.values(), strict=True):

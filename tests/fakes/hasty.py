@@ -18,6 +18,14 @@ from clonometer.runner import run as running
 from clonometer.studies import explained
 from clonometer.tracing import overhead, rounds, steps
 
+#: What explaining real launches may do without, where a test does not ask how well they are explained.
+EXPLAINING: tuple[tuple[Any, str, Any], ...] = (
+    (explain, "_SAMPLES", {"samples": 10, "blocks": 1, "warmup": 2}),
+    (overhead, "_PROCESS_NS", 80_000_000),
+    (rounds, "_LAUNCHES_A_PROCESS", 20),
+    # No workload: a program's hundred thousands of instructions are not stepped through, for ten seconds.
+    (steps, "STEPS", "program.none"),
+)
 MOST_TARGETS = 2
 LIMITS = {"processes": 1, "samples": 5, "blocks": 1, "warmup": 1, "block_limit_ns": 20_000_000}
 
@@ -46,12 +54,9 @@ def set_existing(module: Any, name: str, value: Any) -> None:
 
 if __name__ == "__main__":
     set_existing(running, "run", hasty_run)
+    for changed in EXPLAINING:
+        set_existing(*changed)
     set_existing(explain, "_PROCESSES", 1)
-    set_existing(explain, "_SAMPLES", {"samples": 10, "blocks": 1, "warmup": 2})
-    set_existing(overhead, "_PROCESS_NS", 80_000_000)
-    set_existing(rounds, "_LAUNCHES_A_PROCESS", 20)
-    # No workload: a program's hundred thousands of instructions are not stepped through, for ten seconds.
-    set_existing(steps, "STEPS", "program.none")
     set_existing(explain_work, "_PAIRS", 2)
     set_existing(explained, "_PROCESSES", {True: 1, False: 1})
     set_existing(explained, "_WORK_PAIRS", {True: 2, False: 2})

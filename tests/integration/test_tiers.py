@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.hasty import EXPLAINING
 from tests.integration import container
 from tests.integration.leftovers import nothing_left
 from tests.integration.started import as_nobody
@@ -31,13 +32,13 @@ PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 # Where tracefs may be mounted, and what a private mount takes: each case forbids what it is about by itself.
 TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug")
 MOUNTING = ("fsopen", "mount")
-# The command, which launches for a shorter time while somebody listens: that takes no other way.
-IN_A_HURRY = """
-from clonometer.cli.start import main
-from clonometer.tracing import overhead
-overhead._PROCESS_NS //= 4
-main()
-"""
+# The command, which launches less often while somebody listens: that takes no other way.
+IN_A_HURRY = "\n".join(
+    [
+        *(f"import {module.__name__}; {module.__name__}.{name} = {value!r}" for module, name, value in EXPLAINING),
+        "from clonometer.cli.start import main; main()",
+    ]
+)
 
 
 @dataclass(frozen=True)
