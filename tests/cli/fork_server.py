@@ -19,8 +19,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "pyarrow.parquet", "rich_click", "rich.table", "jinja2")
@@ -179,8 +181,25 @@ def _become(words: list[str], folder: str, environment: dict[str, str], received
     sys.argv[1:] = words
 
 
+def _end_as(command: Callable[[], object]) -> None:
+    """Run the command and end with its status, as Python ends but without destroying all that the server has loaded."""
+    status = 0
+    try:
+        command()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else end.code is not None
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
     _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))
     from clonometer.cli.start import main
 
-    main()
+    _end_as(main)
