@@ -77,8 +77,8 @@ EMPTY_CHARTS = "document.querySelectorAll('svg').forEach((chart) => chart.replac
 #: Light and dark differ in colours only.
 AXE = {
     "light": "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'] })",
-    "dark": "axe.run({ exclude: ['svg'] }, { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }"
-    ", resultTypes: ['violations'] })",
+    "dark": "axe.run({ exclude: ['svg'] }, { resultTypes: ['violations'], runOnly: { type: 'rule', "
+    "values: ['color-contrast', 'link-in-text-block'] } })",
 }
 
 PAGES = {"reproduce": reproduced}
