@@ -14,6 +14,7 @@ from tests.tracing.test_call_sites import LIBRARY, MODULES, STACKS, frame, modul
 from tests.tracing.test_census import FORK, ended, taken, task
 
 from clonometer.launch_paths.reading import load_book
+from clonometer.tracing.census.durations import Durations
 from clonometer.tracing.census.language import LanguageCall, LanguageFrame
 from clonometer.tracing.census.launches import (
     LaunchSite,
@@ -22,7 +23,6 @@ from clonometer.tracing.census.launches import (
     launches,
     worth_changing,
 )
-from clonometer.tracing.census.savings import median_ends
 from clonometer.tracing.census.tally import Census
 from clonometer.views.documents.census import census_document
 from clonometer.views.terminal.document import render_document
@@ -124,7 +124,7 @@ def test_the_saving_is_that_of_the_programs_own_launches_where_it_has_enough() -
     alone = seen(*forks)[0].saved
     assert alone is not None
     assert alone.compared_with == "posix_spawn by a small program"
-    low_ns, high_ns = median_ends([30 * MS + step for step in range(9)])
+    low_ns, high_ns = Durations(30 * MS + step for step in range(9)).median_ends_ns
     assert (alone.low_ns, alone.high_ns) == (9 * (low_ns - 80_000), 9 * (high_ns - 70_000))
     assert alone.value_ns == 9 * (30 * MS + 4 - 75_000)
     few = seen(*forks, *[launched(1, CLOSES, cost_ns=MS)] * 5)[0].saved
@@ -147,11 +147,6 @@ def test_nothing_is_saved_where_the_near_ends_do_not_differ_by_a_tenth() -> None
     forks = [forked(0, CLOSES | {"setsid": 1}, cost_ns=85_000)] * 9
     assert seen(*forks)[0].saved is None
     assert seen(*[forked(0, CLOSES | {"setsid": 1}, cost_ns=90_000)] * 9)[0].saved is not None
-
-
-def test_few_launches_have_their_range() -> None:
-    assert median_ends([5, 1, 3]) == (1.0, 5.0)
-    assert median_ends(list(range(100))) == (39.0, 60.0)
 
 
 def test_a_library_in_the_stack_is_what_launches() -> None:

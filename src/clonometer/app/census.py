@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clonometer.app.census_costs import making_costs_ns
+from clonometer.app.census_reports import Reports
 from clonometer.app.commands import check_command, not_started
+from clonometer.app.live import live
 from clonometer.app.predicting import LivePredictions
 from clonometer.errors import UsageError
+from clonometer.host.services import WatchedGroups, find_service
+from clonometer.host.services import whole_machine as whole_machine_groups
 from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.target.program_source import read_source
 from clonometer.host.target.runtime import read_program, read_runtime
@@ -26,6 +30,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.tracing.census.call_sites import CallSite
 from clonometer.tracing.census.launches import LaunchSite, RuntimeVersion, launch_to_json, launches, worth_changing
 from clonometer.tracing.census.savings import Saving, savings
+from clonometer.tracing.census.services import services_to_json
 from clonometer.tracing.census.tally import Census
 from clonometer.tracing.census.to_json import census_to_json
 
@@ -37,7 +42,7 @@ _PREDICTED = ("schema", "pid", "process", "rss_bytes", "fork", "waits")
 
 @dataclass(frozen=True)
 class CensusAnswer:
-    """The tasks of a program: of a ``command``, or of the process ``pid`` and its descendants.
+    """The tasks of a program: of a ``command``, of the process ``pid`` and its descendants, or of ``groups``.
 
     ``launches`` has each call site with the option that chose its path, and what to write instead. ``savings`` says
     what other ways to make the tasks of a program would save, where its launches do not. ``predictions`` says what a
@@ -50,10 +55,21 @@ class CensusAnswer:
     savings: Sequence[Saving]
     predictions: Sequence[Mapping[str, Any]]
     launches: Sequence[LaunchSite] = ()
+    groups: WatchedGroups | None = None
+
+    @property
+    def name(self) -> str:
+        """What was watched, in a word."""
+        if self.groups is not None:
+            return self.groups.name
+        return Path(self.command[0]).name if self.command else f"Process {self.pid}"
 
     def to_json(self) -> dict[str, Any]:
         """The object of docs/schemas/census.schema.json; times in ns."""
         written = census_to_json(self.tally, self.command, self.pid, self.savings)
+        if self.groups is not None:
+            written["watched"] = {"hierarchy": self.groups.hierarchy, "path": self.groups.path}
+            written["services"] = services_to_json(self.tally.services)
         written["launches"] = [launch_to_json(launch) for launch in self.launches]
         if self.predictions:
             written["predictions"] = [{key: each[key] for key in _PREDICTED} for each in self.predictions]
@@ -64,6 +80,8 @@ def census(
     command: Sequence[str] = (),
     *,
     pid: int | None = None,
+    service: str | None = None,
+    whole_machine: bool = False,
     seconds: float | None = None,
     until_all_end: bool = False,
     how: str = "auto",
@@ -73,6 +91,7 @@ def census(
     hooks: bool = True,
     advice: bool = True,
     output_to_stderr: bool = False,
+    report: Callable[[Census], None] | None = None,
     progress: Progress = SILENT,
 ) -> CensusAnswer:
     """Count the tasks that a program creates: how many, how, by whom, how long they live, what they cost.
@@ -82,9 +101,13 @@ def census(
     Parameters
     ----------
     command
-        Its words; none where ``pid`` is watched.
+        Its words; none where anything else is watched.
     pid
         A running process: it and its descendants.
+    service
+        A systemd unit, or the path of a control group: what is created by tasks that are in it meanwhile.
+    whole_machine
+        Watch all control groups.
     seconds
         How long to watch, at most; a command is ended then.
     until_all_end
@@ -103,13 +126,16 @@ def census(
         Say what other ways to create its tasks would save. Once after each boot that takes 2 s of measuring.
     output_to_stderr
         What the command writes to its output goes to standard error.
+    report
+        Gets what was counted so far, every `REPORT_EVERY_S`.
     progress
         Watches.
 
     Raises
     ------
     UsageError
-        If not one of ``command`` and ``pid`` is given, or there is no such process.
+        If not one of ``command``, ``pid``, ``service`` and ``whole_machine`` is given, or there is no such process or
+        service.
     NotStartedError
         If the command does not exist, or cannot be executed.
     UnavailableError
@@ -118,33 +144,48 @@ def census(
         If the census itself fails.
     """
     words = tuple(command)
-    _check(words, pid)
+    _check(words, pid, service, whole_machine=whole_machine)
+    groups = (
+        find_service(live(), service)
+        if service is not None
+        else whole_machine_groups(live())
+        if whole_machine
+        else None
+    )
+    # Whoever ends it by Ctrl-C waits for nothing more.
+    costs_ns = making_costs_ns(progress) if advice and groups is not None else {}
     tally, foreseen, runtimes, began_ns = Census(), LivePredictions(), _Runtimes(), time.time_ns()
+    reports = Reports(tally, report)
 
     def receive(line: Mapping[str, Any]) -> None:
-        tally.take(line)
+        with reports.lock:
+            tally.take(line)
         if line["line"] == "task":
-            foreseen.glance(line["creator"])
+            if groups is None:
+                foreseen.glance(line["creator"])
             runtimes.glance(line["creator"], line["creator_program"])
         if line["line"] == "outlived":
             progress.say(_outlived(line["alive"], "The command" if words else f"Process {pid}"))
 
-    take_census(
-        receive,
-        command=words,
-        pid=pid,
-        seconds=seconds,
-        until_all_end=until_all_end,
-        how=how,
-        ring_bytes=ring_bytes,
-        stacks=stacks,
-        debuginfod=debuginfod,
-        hooks=hooks,
-        output_to_stderr=output_to_stderr,
-    )
+    with reports:
+        take_census(
+            receive,
+            command=words,
+            pid=pid,
+            cgroup=None if groups is None else f"{groups.hierarchy}:{groups.path}",
+            seconds=seconds,
+            until_all_end=until_all_end,
+            how=how,
+            ring_bytes=ring_bytes,
+            stacks=stacks,
+            debuginfod=debuginfod,
+            hooks=hooks,
+            output_to_stderr=output_to_stderr,
+        )
     if tally.ended["not_started"]:
         raise not_started(words[0], int(tally.ended["not_started"]))
-    costs_ns = _costs_ns(tally, progress) if advice else {}
+    if groups is None and advice:
+        costs_ns = _costs_ns(tally, progress)
     is_root = os.geteuid() == 0 if words else None
     if words:
         # Of another process, what stands here under that name may be another file.
@@ -156,7 +197,7 @@ def census(
     listed = launches(tally, runtimes.versions, load_book(), costs_ns, is_root=is_root, source_of=source_of)
     changed = {launch.site.program for launch in worth_changing(listed)}
     worth = [saving for saving in savings(tally, costs_ns) if saving.group.creator not in changed]
-    return CensusAnswer(tally, words, pid, worth, foreseen.documents(pid), listed)
+    return CensusAnswer(tally, words, pid, worth, [] if groups else foreseen.documents(pid), listed, groups)
 
 
 class _Runtimes:
@@ -225,10 +266,11 @@ def _still_runs(pid: int, program: str) -> bool:
         return False
 
 
-def _check(words: tuple[str, ...], pid: int | None) -> None:
-    if bool(words) == (pid is not None):
+def _check(words: tuple[str, ...], pid: int | None, service: str | None, *, whole_machine: bool) -> None:
+    wanted = bool(words), pid is not None, service is not None, whole_machine
+    if sum(wanted) != 1:
         raise UsageError(
-            "a census needs a command or --pid" + (", not both" if words else ""),
+            "a census needs a command, --pid, --service or --all" + (", and only one of them" if any(wanted) else ""),
             "clonometer census -- COMMAND..., or clonometer census --pid PID --for 10s",
         )
     if pid is not None and not Path(f"/proc/{pid}").is_dir():

@@ -27,6 +27,7 @@ def take_census(
     *,
     command: Sequence[str] = (),
     pid: int | None = None,
+    cgroup: str | None = None,
     seconds: float | None = None,
     until_all_end: bool = False,
     how: str = "auto",
@@ -46,9 +47,11 @@ def take_census(
     receive
         Gets each line of the answer.
     command
-        What to start; empty where ``pid`` is watched.
+        What to start; empty where ``pid`` or ``cgroup`` is watched.
     pid
         A process that runs already: it and all that it makes.
+    cgroup
+        Control groups that exist already, as ``HIERARCHY:PATH``: tasks that are made by those in them.
     seconds
         How long to watch at most; a command is ended then. None: until it ends.
     until_all_end
@@ -80,7 +83,8 @@ def take_census(
     argv += [f"ring_bytes={ring_bytes}"] if ring_bytes is not None else []
     argv += [] if stacks else ["stacks=no", "calls=no"]
     argv += ["debuginfod=yes"] if debuginfod else []
-    argv += [f"pid={pid}"] if pid is not None else ["--", *command]
+    watched = [f"pid={pid}"] if pid is not None else [f"cgroup={cgroup}"] if cgroup is not None else []
+    argv += watched or ["--", *command]
     ended: dict[str, Any] | None = None
     kills = MemoryKills()
     with (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from clonometer.cli.console import json_text, print_document
-from clonometer.cli.options import PROCESS_ID, SIZE, examples, force_option, out_option, page_options, time_option
+from clonometer.cli.options import FILE, PROCESS_ID, SIZE, examples, force_option, out_option, page_options, time_option
 from clonometer.cli.outputs import Pages
 from clonometer.errors import EXIT_INTERRUPTED, DriverError, UnavailableError, UsageError
 from clonometer.files import write_text
@@ -28,6 +29,8 @@ _EXAMPLES = examples(
     "clonometer census -- make -j1",
     "clonometer census -- sh -c 'for i in 1 2 3; do date; done'",
     "clonometer census --for 10s --pid 4711    a running server",
+    "clonometer census --service nginx         until Ctrl-C",
+    "clonometer census --all --for 10m         which services create tasks?",
     "clonometer census --until-all-end -- nginx    daemons too; Ctrl-C ends it",
     "clonometer census --json -- git status | jq .tasks_created",
 )
@@ -35,22 +38,24 @@ _EXAMPLES = examples(
 
 @click.command(name="census", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Attach to a running process and its descendants.")
-@time_option("--for", "seconds", "Watch for this long at most; a command is ended then.")
-@click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended too; Ctrl-C stops.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="A running process and all it creates.")
+@click.option("--service", metavar="UNIT", help="A systemd unit, or the path of a cgroup.")
+@click.option("--all", "whole_machine", is_flag=True, help="The whole machine, service by service.")
+@time_option("--for", "seconds", "Watch this long; end a command then.")
+@click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended.")
 @click.option(
     "--how",
     metavar="WAY",
     type=click.Choice(["auto", "tracepoints", "ptrace"]),
     default="auto",
     show_default=True,
-    help="auto, tracepoints (root or CAP_PERFMON) or ptrace, which shows no times of calls.",
+    help="auto, tracepoints or ptrace (no times of calls).",
 )
-@click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events on each CPU.  [default: 4MiB]")
+@click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events per CPU.  [default: 4MiB]")
 @click.option(
     "--stacks/--no-stacks",
     default=True,
-    help="Say which lines create tasks, with which options.",
+    help="Name the lines that create tasks.",
 )
 @click.option("--hooks/--no-hooks", default=True, help="Let interpreters say their lines.")
 @click.option("--debuginfod", is_flag=True, help="Get debug data from DEBUGINFOD_URLS.")
@@ -58,16 +63,22 @@ _EXAMPLES = examples(
 @click.option(
     "--advice/--no-advice",
     default=True,
-    help="Say what other ways would save. Takes 2 s once per boot.",
+    help="Say what other ways would save (2 s).",
 )
 @click.option(
     "--prove",
     metavar="SETTING",
     is_flag=False,
     flag_value="",
-    help="Compare with NAME=VALUE set.  [as advised]",
+    help="Try NAME=VALUE in pairs.  [as advised]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the command's output goes to stderr.")
+@click.option(
+    "--openmetrics",
+    metavar="FILE",
+    type=FILE,
+    help="Histograms by service for a collector.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; its output goes to stderr.")
 @out_option("Write the JSON object to a file.")
 @page_options
 @force_option
@@ -77,13 +88,14 @@ def command(
     pid: int | None,
     wide: bool,
     prove: str | None,
+    openmetrics: Path | None,
     as_json: bool,
     out: Path | None,
     pages: Pages,
     force: bool,
     **watching: Any,
 ) -> int:
-    """Count the tasks that a program makes: how many, how, by whom, how long they live, what they cost.
+    """Count the tasks that a program or service makes: how many, how, by whom, how long they live, what they cost.
 
     The command runs as usual, with its own input and output. Nothing needs to be installed in it or restarted: the
     kernel reports each new task.
@@ -99,9 +111,10 @@ def command(
 
         check_output(out, force)
     _check_proof(prove, words, as_json=as_json)
+    report = None if openmetrics is None else _metrics_report(openmetrics, watching, force=force)
     try:
         # The other options say how it watches, each by the name that it has there.
-        answer = census(words, pid=pid, output_to_stderr=as_json, progress=make_progress(), **watching)
+        answer = census(words, pid=pid, output_to_stderr=as_json, report=report, progress=make_progress(), **watching)
     except (UnavailableError, DriverError) as error:
         error.exit_status = EXIT_FAILED
         raise
@@ -109,6 +122,22 @@ def command(
     if prove is not None and not answer.tally.ended["interrupted"]:
         _prove(answer, prove)
     return _status(answer.tally, watched_command=bool(words))
+
+
+def _metrics_report(path: Path, watching: Mapping[str, Any], *, force: bool) -> Callable[[Census], None]:
+    """Check the file of metrics; what writes it, each time whole."""
+    from clonometer.cli.metrics_file import check_metrics_file
+    from clonometer.views.exports.launched import HEADING, LaunchMetrics
+
+    if watching["service"] is None and not watching["whole_machine"]:
+        raise UsageError("--openmetrics counts by service, and none is watched", "give --service UNIT or --all")
+    check_metrics_file(path, HEADING, force=force)
+    metrics = LaunchMetrics()
+
+    def report(census: Census) -> None:
+        write_text(path, "".join(metrics.encode(census.services)))
+
+    return report
 
 
 def _check_proof(prove: str | None, words: tuple[str, ...], *, as_json: bool) -> None:
@@ -157,9 +186,8 @@ def _print(answer: CensusAnswer, out: Path | None, *, pages: Pages, as_json: boo
     written = answer.to_json()
     if out is not None:
         write_text(out, json_text(written))
-    name = Path(answer.command[0]).name if answer.command else f"Process {answer.pid}"
     predicted = [beside(document) for document in answer.predictions]
-    shown = (answer.tally, name, answer.savings, predicted, answer.launches)
+    shown = (answer.tally, answer.name, answer.savings, predicted, answer.launches)
     print_document(census_document, *shown, json=written, pages=pages, as_json=as_json, wide=wide)
     if out is not None and not as_json:
         click.echo(f"\nWrote {out}.")

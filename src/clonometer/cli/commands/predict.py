@@ -10,6 +10,7 @@ import rich_click as click
 
 from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
+from clonometer.cli.metrics_file import check_metrics_file
 from clonometer.cli.options import (
     FILE,
     PROCESS_ID,
@@ -27,7 +28,7 @@ from clonometer.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from clonometer.cli.predict_tasks import PredictRequest
 
-_OUR_GAUGES = b"# TYPE clonometer_fork_predicted_seconds"
+_OUR_GAUGES = "# TYPE clonometer_fork_predicted_seconds"
 #: Its place in the list of commands.
 ORDER = 180
 
@@ -136,8 +137,8 @@ def _check(request: PredictRequest) -> None:
     if request.forks_every_s is not None and request.write_rate is None and request.measure_s is None:
         raise UsageError("--fork-every needs a rate of writing", "give --write-rate or --measure-writes")
     _check_output(request.save_profile, force=request.force)
-    if request.openmetrics is not None and not _is_ours(request.openmetrics):
-        _check_output(request.openmetrics, force=request.force)
+    if request.openmetrics is not None:
+        check_metrics_file(request.openmetrics, _OUR_GAUGES, force=request.force)
     if request.profile is not None and request.save_profile is not None:
         raise UsageError("--save-profile saves a running process", "give --pid")
 
@@ -145,15 +146,6 @@ def _check(request: PredictRequest) -> None:
 def _check_output(path: Path | None, *, force: bool) -> None:
     if path is not None and path.exists() and not force:
         raise OutputError(f"{path} exists", "choose another name, or --force to replace it")
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether a file holds gauges that an earlier call wrote: they are there to be replaced."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_OUR_GAUGES)) == _OUR_GAUGES
-    except OSError:
-        return False
 
 
 def json_schemas() -> list[JsonSchema]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any
 
 from clonometer.launch_paths.explaining import option_calls
 from clonometer.tracing.census.demangling import demangle
+from clonometer.tracing.census.durations import Durations
 from clonometer.tracing.census.language import LanguageCall
 
 #: Why a task has no call site, by the name under which `census` counts it.
@@ -112,7 +111,8 @@ class CallSite:
     ``making_ns`` has the time of each task that was timed, and ``costs_ns`` that of its making and exec together;
     ``cost_ns`` is their sum. ``calls`` has what its tasks do before exec, as the book of launch paths names it
     (`clonometer.launch_paths.explaining.option_calls`); None where that is not known. ``language`` has what the
-    program's runtime said of the call, which then says where it is.
+    program's runtime said of the call, which then says where it is. ``service`` is the control group of the creators,
+    where these are watched.
     """
 
     program: str | None
@@ -121,6 +121,7 @@ class CallSite:
     calls: frozenset[str] | None = None
     flag_names: tuple[str, ...] = ()
     language: LanguageCall | None = None
+    service: str | None = None
     created: int = 0
     execed: int = 0
     cost_ns: int = 0
@@ -134,8 +135,8 @@ class CallSite:
     helpers: Counter[str] = field(default_factory=Counter)
     #: Programs that they executed last.
     programs: Counter[str] = field(default_factory=Counter)
-    making_ns: array[int] = field(default_factory=lambda: array("q"))
-    costs_ns: array[int] = field(default_factory=lambda: array("q"))
+    making_ns: Durations = field(default_factory=Durations)
+    costs_ns: Durations = field(default_factory=Durations)
     frames: Sequence[StackFrame] = ()
     #: Where the stack ends, other than at the outermost call: a key of `STACK_ENDS`.
     ends: str | None = None
@@ -176,7 +177,7 @@ class CallSite:
     @property
     def making_median_ns(self) -> float | None:
         """The median of a making; None where none was timed."""
-        return float(median(self.making_ns)) if self.making_ns else None
+        return self.making_ns.median_ns
 
     @property
     def where(self) -> StackFrame | None:
@@ -200,23 +201,34 @@ class CallSite:
         return _PUBLIC.get(name, name) or None
 
 
-_SiteKey = tuple[str | None, str, int | None, frozenset[str] | None, tuple[str, ...], LanguageCall | None]
+_SiteKey = tuple[str | None, str, int | None, frozenset[str] | None, tuple[str, ...], LanguageCall | None, str | None]
 
 
 def _identity(site: CallSite) -> _SiteKey:
     """What two sites must have in common to be one, whatever their stacks are."""
-    return site.program, site.mechanism, None, site.calls, site.flag_names, site.language
+    return site.program, site.mechanism, None, site.calls, site.flag_names, site.language, site.service
 
 
 @dataclass
 class CallSites:
-    """All of a census; filled line by line. Names come at its end: see `census`."""
+    """All of a census; filled line by line. Names come at its end: see `census`.
 
+    Where there are too many, the least expensive half becomes one site of each mechanism and service, without a
+    program: ``folded`` counts them.
+    """
+
+    folded: int = 0
     _sites: dict[_SiteKey, CallSite] = field(default_factory=dict)
     _stacks: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     _modules: dict[int, Mapping[str, Any]] = field(default_factory=dict)
 
-    def take(self, line: Mapping[str, Any], mechanism: str, language: LanguageCall | None = None) -> None:
+    def take(
+        self,
+        line: Mapping[str, Any],
+        mechanism: str,
+        language: LanguageCall | None = None,
+        service: str | None = None,
+    ) -> None:
         """Take a task, and what its creator's runtime said."""
         did = line.get("did")
         calls = None if did is None else option_calls(did)
@@ -227,9 +239,10 @@ class CallSites:
             calls,
             tuple(line["flag_names"]),
             language,
+            service,
         )
         if key not in self._sites and len(self._sites) >= _MOST_SITES:
-            key = (None, mechanism, None, None, (), None)
+            self._fold()
         site = self._sites.setdefault(key, CallSite(*key))
         site.created += 1
         site.execed += line["execs"] > 0
@@ -238,6 +251,15 @@ class CallSites:
         if line["making_ns"] is not None:
             site.making_ns.append(line["making_ns"])
             site.costs_ns.append(line["cost_ns"] or line["making_ns"])
+
+    def _fold(self) -> None:
+        """Make room: in a day a program may make tasks in ever new places."""
+        dearest = sorted(self._sites.items(), key=lambda item: (-item[1].cost_ns, -item[1].created))
+        self._sites = dict(dearest[: _MOST_SITES // 2])
+        for _, site in dearest[_MOST_SITES // 2 :]:
+            key: _SiteKey = (None, site.mechanism, None, None, (), None, site.service)
+            self._sites.setdefault(key, CallSite(*key)).add(site)
+            self.folded += 1
 
     def take_stack(self, line: Mapping[str, Any]) -> None:
         """Take what a site's calls are."""

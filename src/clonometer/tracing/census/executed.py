@@ -10,6 +10,8 @@ from typing import Any
 _DEEPEST = 16
 #: A program that makes ever new programs must not fill the memory with their names.
 _MOST_NODES = 10_000
+#: Creators whose end has not come.
+_MOST_WAITING = 10_000
 
 
 @dataclass
@@ -33,8 +35,14 @@ class ExecutedTree:
     def take(self, line: Mapping[str, Any]) -> None:
         """Add a task: a line of the census with ``tid``, ``creator``, ``execs``, ``program`` and ``life_ns``."""
         below = self._waiting.pop(line["tid"], {})
+        executes = line["execs"] > 0 and line["program"] is not None
+        if not executes and not below:
+            return
+        if len(self._waiting) >= _MOST_WAITING:
+            # Most of their creators had ended before: nothing will come for what they executed.
+            self.whole()
         beside = self._waiting.setdefault(line["creator"], {})
-        if not line["execs"] or line["program"] is None:
+        if not executes:
             self._join(beside, below)
             return
         each = Executed(1, line["life_ns"] or 0)

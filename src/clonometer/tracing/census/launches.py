@@ -12,14 +12,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
-from statistics import median
 from typing import Any
 
 from clonometer.launch_paths.explaining import NO_SOURCE, PathFit, SourceText, explain, seen_task
 from clonometer.launch_paths.judging import UNSEEN, named
 from clonometer.launch_paths.types import LaunchPath, PathBook
 from clonometer.tracing.census.call_sites import CallSite, StackFrame, frame_to_json, one_place
-from clonometer.tracing.census.savings import LEAST_CALLS, LEAST_SHARE, IntervalEnds, median_ends
+from clonometer.tracing.census.durations import Durations
+from clonometer.tracing.census.savings import LEAST_CALLS, LEAST_SHARE, IntervalEnds
 from clonometer.tracing.census.tally import Census
 
 #: What a launch costs that shares the memory until its exec, where the program has none of its own to compare with.
@@ -177,19 +177,19 @@ def _fits(
 
 def _sharing_costs(sites: Sequence[CallSite]) -> dict[str, IntervalEnds]:
     """By program: what its launches cost that execute a program without a copy of the memory map."""
-    costs: dict[str, list[int]] = {}
+    costs: dict[str, Durations] = {}
     for site in sites:
         if site.mechanism in ("vfork", "posix_spawn", "clone(VM|VFORK)") and site.execed:
-            costs.setdefault(site.program or "", []).extend(site.costs_ns)
-    return {program: median_ends(times) for program, times in costs.items() if len(times) >= LEAST_CALLS}
+            costs.setdefault(site.program or "", Durations()).extend(site.costs_ns)
+    return {program: times.median_ends_ns for program, times in costs.items() if len(times) >= LEAST_CALLS}
 
 
 def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime | None:
     """What the site would save, where it is a tenth of its cost at least by the near ends; else None."""
     if not site.costs_ns or not site.execed:
         return None
-    low_ns, high_ns = median_ends(site.costs_ns)
-    value_ns = float(median(site.costs_ns))
+    low_ns, high_ns = site.costs_ns.median_ends_ns
+    value_ns = site.costs_ns.median_ns or 0.0
     if other[1] > (1 - LEAST_SHARE) * low_ns:
         return None
     # What executes nothing cannot be launched otherwise.
@@ -205,6 +205,7 @@ def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
     runtime, saved, path, site = launch.runtime, launch.saved, launch.path, launch.site
     return {
         "program": site.program,
+        "service": site.service,
         "where": None if site.where is None else frame_to_json(site.where),
         "mechanism": site.mechanism,
         "created": site.created,

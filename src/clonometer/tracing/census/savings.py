@@ -10,8 +10,7 @@ exec, whichever of them it calls.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.tracing.census.tally import Census, Group
@@ -72,20 +71,10 @@ def savings(census: Census, costs_ns: Mapping[str, IntervalEnds]) -> list[Saving
             continue
         execute = 2 * group.execed >= group.created
         created = group.execed if execute else group.created - group.execed
-        making_ns, _ = median_ends(calls_ns)
+        making_ns, _ = calls_ns.median_ends_ns
         ways = [way for way in (_EXECUTES if execute else _STAYS) if way in costs_ns]
         cheaper = [way for way in ways if costs_ns[way][1] <= (1 - LEAST_SHARE) * making_ns]
         if cheaper:
             instead = (Instead(way, costs_ns[way][1], created * (making_ns - costs_ns[way][1])) for way in cheaper)
             worth.append(Saving(group, created, making_ns, tuple(instead)))
     return worth[:_MOST_GROUPS]
-
-
-def median_ends(times_ns: Sequence[int]) -> IntervalEnds:
-    """The 95% interval of a median, by order statistics: the normal rank, one further out; of fewer than 6 the range.
-
-    A census does without numpy, which takes longer to load than most of what it watches.
-    """
-    rank = int(len(times_ns) / 2 - 0.98 * math.sqrt(len(times_ns))) - 1
-    ordered = sorted(times_ns)
-    return float(ordered[max(rank, 0)]), float(ordered[-1 - max(rank, 0)])

@@ -5,16 +5,16 @@ A census sees every task of one execution: medians and shares describe that exec
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from clonometer.tracing.census.call_sites import CallSites
+from clonometer.tracing.census.durations import Durations
 from clonometer.tracing.census.executed import ExecutedTree
 from clonometer.tracing.census.language import LanguageCall, LanguageRecords
+from clonometer.tracing.census.services import Services
 
 NANOSECONDS = 1_000_000_000
 
@@ -116,7 +116,7 @@ class Group:
     failed_execs: int = 0
     running: int = 0
     cost_ns: int = 0
-    times: dict[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in TIMES})
+    times: dict[str, Durations] = field(default_factory=lambda: {name: Durations() for name in TIMES})
     programs: Counter[str] = field(default_factory=Counter)
     program_life_ns: Counter[str] = field(default_factory=Counter)
 
@@ -141,7 +141,7 @@ class Group:
 
     def median_ns(self, name: str) -> float | None:
         """The median of a time; None where it was seen of no task."""
-        return float(median(self.times[name])) if self.times[name] else None
+        return self.times[name].median_ns
 
     @property
     def waits(self) -> bool:
@@ -151,7 +151,7 @@ class Group:
     @property
     def cpu_wait_ns(self) -> int:
         """How long their creators were ready, but had no CPU."""
-        return sum(self.times["cpu_wait_ns"])
+        return self.times["cpu_wait_ns"].total_ns
 
 
 #: A program that makes ever new programs must not fill the memory with their names.
@@ -177,6 +177,7 @@ class Census:
     executed: ExecutedTree = field(default_factory=ExecutedTree)
     sites: CallSites = field(default_factory=CallSites)
     written: LanguageRecords = field(default_factory=LanguageRecords)
+    services: Services = field(default_factory=Services)
     #: From when times are counted, ns of CLOCK_MONOTONIC.
     begin_ns: int = 0
 
@@ -193,7 +194,11 @@ class Census:
             group = self._group(line)
             group.take(line)
             self.executed.take(line)
-            self.sites.take(line, group.mechanism, self._language(line, thread=group.mechanism == _AS_THREAD))
+            service = self.services.take(line, group.mechanism)
+            language = self._language(line, thread=group.mechanism == _AS_THREAD)
+            self.sites.take(line, group.mechanism, language, service)
+        elif line["line"] == "cgroup":
+            self.services.take_cgroup(line)
         elif line["line"] == "site":
             self.sites.take_stack(line)
         elif line["line"] == "module":
@@ -243,14 +248,11 @@ class Census:
         The median is None where no making was timed.
         """
         counts: Counter[str] = Counter()
-        makings: dict[str, list[int]] = defaultdict(list)
+        makings: dict[str, Durations] = defaultdict(Durations)
         for group in self.groups.values():
             counts[group.mechanism] += group.created
             makings[group.mechanism].extend(group.times["making_ns"])
-        return [
-            (name, count, float(median(makings[name])) if makings[name] else None)
-            for name, count in counts.most_common()
-        ]
+        return [(name, count, makings[name].median_ns) for name, count in counts.most_common()]
 
     @property
     def running(self) -> int:

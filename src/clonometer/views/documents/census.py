@@ -15,6 +15,7 @@ from clonometer.tracing.census.tally import Census, Group
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
 from clonometer.views.documents.launches import launch_advice, sites_table, time_in
+from clonometer.views.documents.services import by_service, services_table
 from clonometer.views.table import Column, Table
 from clonometer.views.terminal.text import clean, wide_adds
 from clonometer.words import counted
@@ -24,6 +25,7 @@ _LABEL_MOST = 40
 _ROWS = 15
 _PROGRAMS = 10
 _SITES = 10
+_SERVICES = 10
 #: What runs programs whose lines are in no file of code.
 _INTERPRETER = re.compile(r"^(?:python|pypy|node|ruby|perl|php|java)[\d.]*$")
 _MICROSECOND = 1000
@@ -42,21 +44,26 @@ def census_document(
     """Make a document of a census of what the user named.
 
     ``worth``: what would be worth a change; ``predicted``: what a fork would cost processes that were seen;
-    ``launches``: each call site with its option. ``wide``: every creator, not only the 15 that cost most.
+    ``launches``: each call site with its option. ``wide``: every creator, not only the 15 that cost most. Where several
+    services are watched, these are ranked, and call sites stand by service; who created tasks is in the wide form.
     """
     lead = _headline(census, clean(name))
     first: list[DocumentBlock] = [Paragraph(lead, "bold"), Note(_seen_by_ptrace(census), "warn")]
     first.append(Paragraph(_cost(census) if census.created else ""))
     groups = census.by_cost()
-    shown = groups if wide else groups[:_ROWS]
+    services = census.services.by_cost()
+    several = len(services) > 1
+    shown = groups if wide else [] if several else groups[:_ROWS]
     executed = _executed(groups, by_creator=wide)
     listed = executed if wide else executed[:_PROGRAMS]
     listed_launches = launches or [LaunchSite(site) for site in one_place(census.sites.by_cost())]
     sites = [launch for launch in listed_launches if launch.site.frames]
-    shown_sites = sites if wide else sites[:_SITES]
+    sites = by_service(sites, services, wide=wide) if several else sites
+    shown_sites = sites if wide or several else sites[:_SITES]
     hints = wide_adds(
         (len(sites) - len(shown_sites), "call site"),
         (len(groups) - len(shown), "row"),
+        (0 if wide else max(len(services) - _SERVICES, 0), "service"),
         (len(executed) - len(listed), "program"),
     )
     last: list[DocumentBlock] = [
@@ -64,15 +71,18 @@ def census_document(
         *(Note(text, "warn") for text in _cautions(census)),
     ]
     parts: list[list[DocumentBlock]] = [first]
+    if several:
+        listed_services = services if wide else services[:_SERVICES]
+        parts.append([TableBlock(services_table(listed_services, census.wall_s))])
     if shown:
         parts.append([TableBlock(_table(shown, timed=census.how == "tracepoints"))])
     parts += launch_advice(worth_changing(launches))
     if sites:
-        parts.append([TableBlock(sites_table(shown_sites, timed=census.how == "tracepoints"))])
+        parts.append([TableBlock(sites_table(shown_sites, timed=census.how == "tracepoints", services=several))])
     if listed:
         parts.append([TableBlock(_programs(listed, by_creator=wide))])
     parts[-1] += map(Hint, hints)
-    parts += [[]] if shown else []
+    parts += [[]] if shown or several else []
     parts[-1] += last
     parts += [[*(Paragraph(_advice(saving)) for saving in worth), Paragraph(_MODEL)]] if worth else []
     parts[-1].append(BulletList(predicted))
@@ -261,7 +271,7 @@ def _cautions(census: Census) -> list[str]:
         sentences.append(f"{census.running:,} of its tasks {be} still running when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
         sentences.append(f"{counted(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
-    return sentences + _room(census) + _stackless(census)
+    return sentences + _room(census) + _stackless(census) + _folded(census)
 
 
 def _stackless(census: Census) -> list[str]:
@@ -291,6 +301,25 @@ def _stackless(census: Census) -> list[str]:
         )
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
     sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
+    return sentences
+
+
+def _folded(census: Census) -> list[str]:
+    """What has no place of its own, since there are too many, or whose service could not be read."""
+    sentences = []
+    if census.services.folded:
+        sentences.append(
+            f"{counted(census.services.folded, 'service')} that cost least are counted together as others."
+        )
+    if census.ended.get("cgroups_full"):
+        sentences.append("There were more than 8,192 control groups: services that came later are counted as unknown.")
+    if census.ended.get("unplaced"):
+        sentences.append(
+            f"Of {counted(census.ended['unplaced'], 'creator')} the service is not known, since they ended before it "
+            "could be read."
+        )
+    if census.sites.folded:
+        sentences.append(f"{counted(census.sites.folded, 'call site')} that cost least are counted together.")
     return sentences
 
 

@@ -64,8 +64,11 @@ def _either(launch: LaunchSite, texts: Sequence[str]) -> str:
     return shown if rest <= 0 else f"{shown}; or {rest} more (clonometer paths {runtime})"
 
 
-def sites_table(launches: Sequence[LaunchSite], *, timed: bool) -> Table:
-    """Where tasks are created: the call outside of the C library, and what it called with which option."""
+def sites_table(launches: Sequence[LaunchSite], *, timed: bool, services: bool = False) -> Table:
+    """Where tasks are created: the call outside of the C library, and what it called with which option.
+
+    ``services``: say whose they are.
+    """
     sites = [launch.site for launch in launches]
     frames = [site.where or site.frames[0] for site in sites]
     columns = [
@@ -78,6 +81,9 @@ def sites_table(launches: Sequence[LaunchSite], *, timed: bool) -> Table:
         ),
         Column("times", [f"{site.created:,}" for site in sites], "point"),
     ]
+    if services:
+        names = [clean(site.service or MISSING) for site in sites]
+        columns.insert(0, Column("service", names, least=10, most=_PLACE_MOST, once=True))
     if timed:
         columns += [
             Column("each, µs", [time_in(site.making_median_ns, _MICROSECOND) for site in sites], "point", drop=1),

@@ -83,6 +83,23 @@ def metric_family(
         yield from (f"{whole}{suffix}{{{inside}}} {numbers}\n" for numbers in lines)
 
 
+def histogram_family(
+    name: str, unit: str, text: str, samples: Iterable[tuple[Mapping[str, str], Mapping[float, int], int, float]]
+) -> Iterator[str]:
+    """Write histograms below what says what they are; nothing where there are none.
+
+    A sample is its labels, how many are at most as large as each bound, their number and their sum.
+    """
+    whole = metric_name(name, unit)
+    heading = f"# TYPE {whole} histogram\n" + (f"# UNIT {whole} {unit}\n" if unit else "") + f"# HELP {whole} {text}\n"
+    for names, counts, number, total in samples:
+        inside = "".join(f'{label}="{_escaped(value)}",' for label, value in names.items())
+        ends = [*((repr(float(bound)), count) for bound, count in counts.items()), ("+Inf", number)]
+        yield heading + "".join(f'{whole}_bucket{{{inside}le="{bound}"}} {count}\n' for bound, count in ends)
+        yield f"{whole}_count{{{inside.rstrip(',')}}} {number}\n{whole}_sum{{{inside.rstrip(',')}}} {total!r}\n"
+        heading = ""
+
+
 def _escaped(value: str) -> str:
     # Only these three have escapes; other control characters would break the line that they stand in.
     value = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", " ", value)
