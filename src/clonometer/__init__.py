@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clonometer.app.ab import ab
+    from clonometer.app.ab_commands import ab_commands
     from clonometer.app.calibrating import calibrate
     from clonometer.app.census import census
     from clonometer.app.check import check
@@ -48,6 +49,7 @@ __all__ = [
     "Machines",
     "__version__",
     "ab",
+    "ab_commands",
     "build_language_drivers",
     "calibrate",
     "census",
@@ -78,6 +80,7 @@ _LIVES_IN = {
     "LoadedRun": "clonometer.app.loaded",
     "Machines": "clonometer.app.fleet_run",
     "ab": "clonometer.app.ab",
+    "ab_commands": "clonometer.app.ab_commands",
     "calibrate": "clonometer.app.calibrating",
     "census": "clonometer.app.census",
     "check": "clonometer.app.check",

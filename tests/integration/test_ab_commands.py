@@ -17,6 +17,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.integration.census import CLONOMETER
 
+import clonometer
+from clonometer.errors import NotStartedError, UsageError
+from clonometer.runner.interfaces import Progress
+from clonometer.verdicts import Direction
+
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/ab-commands.schema.json").read_text(encoding="utf-8"))
 
 
@@ -164,3 +169,22 @@ def test_an_interruption_ends_the_command_and_judges_and_keeps_what_there_is(tmp
     assert "sleep\x000.31337" not in "".join(
         path.read_text(errors="replace") for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()
     )
+
+
+def test_from_python_it_is_a_function_of_two_commands() -> None:
+    watched: list[str] = []
+
+    class Watcher(Progress):
+        def start_begins(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
+            watched.append(what)
+
+    answer = clonometer.ab_commands(["true"], ["sleep", "0.02"], budget_s=5, seed=1, progress=Watcher())
+    [wall_time] = [row for row in answer.rows if row.quantity == "wall_time"]
+    assert wall_time.change.direction == Direction.MORE
+    assert watched[:2] == ["warm-up: A", "warm-up: B"]
+    assert watched[2:4] in (["pair 1 of at most 200: A", "pair 1 of at most 200: B"],
+                            ["pair 1 of at most 200: B", "pair 1 of at most 200: A"])  # fmt: skip
+    with pytest.raises(UsageError, match="nothing can be shown"):
+        clonometer.ab_commands(["true"], ["true"], most_pairs=2)
+    with pytest.raises(NotStartedError):
+        clonometer.ab_commands(["no-such-command-anywhere"], ["true"])

@@ -58,15 +58,9 @@ class _Reporting(Progress):
         self.reported: set[str] = set()
         self._count_began_s = self._counted_s = time.monotonic()
 
-    def open(self) -> None:
-        """Begin to show."""
-
-    def show(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
-        """Say what is measured next, just before it starts."""
-
     def process_started(self, target: Target, process: int, elapsed_s: float, remaining_s: float | None) -> None:
         """Show the target that is next."""
-        self.show(name_of(target), elapsed_s, remaining_s)
+        self.start_begins(name_of(target), elapsed_s, remaining_s)
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Say a failure or a skip."""
@@ -116,13 +110,13 @@ class PlainProgress(_Reporting):
         cells = f"{count} {'condition' if count == 1 else 'conditions'}"
         what = plan.title if plan.name == ADHOC else f"the plan {plan.name}"
         self.say(f"measuring {what}: {cells}, about {span(plan.budget_seconds)}")
-        self.open()
+        self.starts_begin()
 
-    def open(self) -> None:
+    def starts_begin(self) -> None:
         """Wait for ten seconds."""
         self._next_s = time.monotonic() + PLAIN_EVERY_S
 
-    def show(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
+    def start_begins(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
         """Say where we are, if ten seconds have passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + PLAIN_EVERY_S
@@ -141,9 +135,9 @@ class BarProgress(_Reporting):
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
-        self.open()
+        self.starts_begin()
 
-    def open(self) -> None:
+    def starts_begin(self) -> None:
         """Open the bar."""
         from rich.console import Console
         from rich.live import Live
@@ -153,7 +147,7 @@ class BarProgress(_Reporting):
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._live.start()
 
-    def show(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
+    def start_begins(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
         """Draw once; then nothing moves until it has ended."""
         if self._live is not None:
             self._live.update(_bar(what, elapsed_s, remaining_s), refresh=True)

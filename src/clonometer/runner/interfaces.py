@@ -53,6 +53,12 @@ class Progress:
     def run_ended(self, status: str, reason: str | None) -> None:
         """Learn that nothing more will be measured."""
 
+    def starts_begin(self) -> None:
+        """Learn that something is started again and again that is in no plan; `run_ended` ends it."""
+
+    def start_begins(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
+        """Learn what is started next, just before; what is left is None where nothing is known yet."""
+
     def counted(self, what: str, done: int, of: int) -> None:
         """Learn how many of something are done: 0 where it begins, then each time."""
 

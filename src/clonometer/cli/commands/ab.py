@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.app.ab import TWO_COMMANDS, AbRequest
-from clonometer.cli.ab_commands import DASHES, CommandsWish, compare_commands
+from clonometer.cli.ab_commands import DASHES, compare_commands, split_commands
 from clonometer.cli.completing import (
     complete_plans,
     complete_settings,
@@ -134,16 +134,16 @@ def command(
     request = AbRequest(**asked)  # type: ignore[arg-type] # click has checked them
     if DASHES in request.workloads:
         _check_commands(request)
-        as_asked = CommandsWish(
-            request.workloads,
-            request.design(),
-            request.budget_s,
-            request.seed,
+        return compare_commands(
+            *split_commands(request.workloads),
+            request,
             ignore_failure=ignore_failure,
             out=out,
             force=force,
+            pages=pages,
+            as_json=as_json,
+            wide=wide,
         )
-        return compare_commands(as_asked, pages=pages, as_json=as_json, wide=wide)
     if ignore_failure:
         raise UsageError("--ignore-failure needs two commands", TWO_COMMANDS)
     request.check()

@@ -160,7 +160,7 @@ def _check_proof(prove: str | None, words: tuple[str, ...], *, as_json: bool) ->
 def _prove(answer: CensusAnswer, setting: str) -> None:
     """Compare the command with itself under a setting: the one that was asked for, or each that the advice names."""
     from clonometer.app.ab import AbRequest
-    from clonometer.cli.ab_commands import DASHES, CommandsWish, compare_commands
+    from clonometer.cli.ab_commands import compare_commands
     from clonometer.tracing.census.launches import settings
 
     proposed = [setting] if setting else settings(answer.launches)
@@ -171,12 +171,8 @@ def _prove(answer: CensusAnswer, setting: str) -> None:
         )
     request = AbRequest()
     for each in proposed:
-        words = (*answer.command, DASHES, "env", each, *answer.command)
         click.echo(f"\nWithout and with {each}:")
-        wish = CommandsWish(
-            words, request.design(), request.budget_s, request.seed, ignore_failure=True, out=None, force=False
-        )
-        compare_commands(wish, pages=Pages(), as_json=False, wide=False)
+        compare_commands(answer.command, ("env", each, *answer.command), request, ignore_failure=True)
 
 
 def _print(answer: CensusAnswer, out: Path | None, *, pages: Pages, as_json: bool, wide: bool) -> None:
