@@ -17,8 +17,7 @@ import pytest
 from tests.fakes.made_target import MadeMachine, entry
 from tests.model.synthetic import calibration
 
-from clonometer.app import live, predicting
-from clonometer.cli import predict_tasks
+from clonometer.app import live, predict_watch, predicting
 from clonometer.cli.ending import run_to_the_end
 from clonometer.host.facts import collect
 from clonometer.model.store import default_path, machine_of, save_calibration
@@ -154,7 +153,7 @@ def test_watching_ends_with_the_process(made: MadeMachine, capsys: Captured, mon
         if len(turns) == 3:
             shutil.rmtree(made.root / "proc/4711")
 
-    monkeypatch.setattr(predict_tasks.time, "sleep", sleep)
+    monkeypatch.setattr(predict_watch.time, "sleep", sleep)
     assert (
         run_to_the_end(
             ["predict", "--pid", "4711", "--watch", "--every", "50ms", "--no-scan", "--openmetrics", "fork.prom"]

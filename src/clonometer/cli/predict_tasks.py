@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,14 +16,15 @@ import rich_click as click
 from clonometer.app.calibrating import calibrate
 from clonometer.app.live import read
 from clonometer.app.predict import machine_now, measured_rate, predict_saved, ranked
-from clonometer.app.predicting import answer, paths_of, rough_machine, with_paths
+from clonometer.app.predict_watch import watch
+from clonometer.app.predicting import answer, rough_machine, with_paths
 from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.progress import make_progress
-from clonometer.errors import UsageError, VanishedError
 from clonometer.files import write_text
 from clonometer.host.target.reader import How, Reading
 from clonometer.model.store import default_path, save_calibration
 from clonometer.model.types import UNSCALED
+from clonometer.prediction.answer import Predicted
 from clonometer.prediction.copying import WriteRate
 from clonometer.prediction.judge import Machine, Question
 from clonometer.prediction.profile import profile_of, without_names
@@ -115,33 +116,24 @@ def predict_all(machine: Machine, request: PredictRequest) -> dict[str, Any]:
 
 def watch_process(pid: int, machine: Callable[[], Machine], request: PredictRequest) -> None:
     """Answer again and again, until the process ends, the time is over or the user has seen enough."""
-    reading = request.read(pid)
-    model, question = machine(), _question(request, reading)
-    started, began = reading.status.started_ticks, time.monotonic()
-    paths = paths_of(pid)
     history: deque[float] = deque(maxlen=_HISTORY)
-    try:
-        while True:
-            watched_s = time.monotonic() - began
-            predicted = replace(answer(reading, model, question), paths=paths)
-            document = to_json(predicted) | {"watched_s": round(watched_s, 3)}
-            history.append(document["fork"]["first_ns"]["median"])
-            _write_metrics([document], request.openmetrics)
-            _show(document, list(history), as_json=request.as_json)
-            if request.for_s is not None and watched_s + request.every_s > request.for_s:
-                return
-            time.sleep(request.every_s)
-            reading = request.read(pid)
-            if reading.status.started_ticks != started:
-                raise VanishedError(f"process {pid} has ended, and its number was reused")
-    except (UsageError, VanishedError) as error:
-        if not history:
-            raise
-        click.echo(f"clonometer: {error.message}: this was its last answer", err=True)
-    except KeyboardInterrupt:
-        # To see enough is no failure.
-        if not history:
-            raise
+
+    def show(predicted: Predicted, watched_s: float) -> None:
+        document = to_json(predicted) | {"watched_s": round(watched_s, 3)}
+        history.append(document["fork"]["first_ns"]["median"])
+        _write_metrics([document], request.openmetrics)
+        _show(document, list(history), as_json=request.as_json)
+
+    watch(
+        pid,
+        machine,
+        partial(_question, request),
+        how=request.manner(),
+        every_s=request.every_s,
+        for_s=request.for_s,
+        seen=show,
+        progress=make_progress(),
+    )
 
 
 def _show(document: Mapping[str, Any], history_ns: list[float], *, as_json: bool) -> None:
