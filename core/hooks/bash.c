@@ -56,12 +56,12 @@ static long number(const char *text) {
 }
 
 static void before_fork(void) {
-    static struct call call;
+    struct call call;
     int error = errno;
     const struct bash_variable *files = array_named("BASH_SOURCE");
     const struct bash_variable *functions = array_named("FUNCNAME");
     const struct bash_variable *lines = array_named("BASH_LINENO");
-    call_begin(&call, "bash", "fork");
+    call_begin(&call, "bash", "process", "fork");
     long line = executing_line();
     for (intmax_t i = 0; i == 0 || item(files, i) != NULL; i++) {
         const char *function = item(functions, i);

@@ -43,7 +43,7 @@ static void separate(struct call *call, char by) {
     }
 }
 
-void call_begin(struct call *call, const char *runtime, const char *event) {
+void call_begin(struct call *call, const char *runtime, const char *makes, const char *event) {
     char number[NUMBER_BYTES];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,7 +57,7 @@ void call_begin(struct call *call, const char *runtime, const char *event) {
     snprintf(number, sizeof number, "%ld", syscall(SYS_gettid));
     add(call, number);
     separate(call, '\t');
-    add(call, "process");
+    add(call, makes);
     separate(call, '\t');
     add(call, event);
 }

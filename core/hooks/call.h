@@ -2,7 +2,8 @@
  * runtime, the time, the thread, what is created, the event, and the calls that led to it, innermost first.
  *
  * These files are a library that an interpreter loads by a means of its own: Bash by `enable -f`, Perl by its
- * loader, make by `load`. They must not allocate, keep nothing open and change no errno. */
+ * loader, make by `load`, a JVM by `-agentpath`. They must not allocate, keep nothing open and change no
+ * errno. */
 #ifndef CLONOMETER_HOOKS_CALL_H
 #define CLONOMETER_HOOKS_CALL_H
 
@@ -28,7 +29,8 @@ struct call_frame {
 /* Keeps where lines are written; false where nobody wants them. Before the first call. */
 bool call_wanted(void);
 
-void call_begin(struct call *call, const char *runtime, const char *event);
+/* `makes` is "process" or "thread". */
+void call_begin(struct call *call, const char *runtime, const char *makes, const char *event);
 /* Whether there is room for another. NULL is the same as "". */
 bool call_add(struct call *call, const struct call_frame *frame);
 void call_write(struct call *call);

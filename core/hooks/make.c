@@ -28,7 +28,7 @@ static char *note(const char *name, unsigned count, char **words) {
     (void)name;
     (void)count;
     (void)words;
-    static struct call call;
+    struct call call;
     const struct make_place *place = *reading_file;
     if (place == NULL || place->file == NULL) {
         return NULL;
@@ -43,7 +43,7 @@ static char *note(const char *name, unsigned count, char **words) {
                                      .function = in_recipe ? target : "$(shell)",
                                      .file = file,
                                      .line = (long)(place->line + (has_offset ? place->offset : 0))};
-    call_begin(&call, "make", in_recipe ? "recipe" : "$(shell)");
+    call_begin(&call, "make", "process", in_recipe ? "recipe" : "$(shell)");
     (void)call_add(&call, &frame);
     call_write(&call);
     release(target);

@@ -138,14 +138,14 @@ static const char *sub_name(interpreter *perl, const void *context) {
 }
 
 static void before_fork(void) {
-    static struct call call;
+    struct call call;
     int error = errno;
     char file[TEXT_BYTES];
     long line;
     interpreter *perl = get_interpreter();
     if (perl != NULL && running_place(perl, file, &line)) {
         const char *event = operation(perl);
-        call_begin(&call, "perl", strcmp(event, "backtick") == 0 ? "readpipe" : event);
+        call_begin(&call, "perl", "process", strcmp(event, "backtick") == 0 ? "readpipe" : event);
         for (int level = 0;; level++) {
             const void *context = layout.line != 0 ? caller(perl, level, NULL) : NULL;
             const struct call_frame frame = {.library = is_library(file),

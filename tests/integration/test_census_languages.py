@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.integration.census import run
 
+from clonometer.runner.drivers import bin_folder
+
 pytestmark = pytest.mark.real
 
 
@@ -176,6 +178,45 @@ def test_a_library_that_cannot_be_read_harms_nobody(tmp_path: Path) -> None:
     words = ["--json", "--", "env", f"CLONOMETER_LIBRARY={tmp_path}/none", "bash", "-c", source]
     seen = run(*words)
     assert (seen.returncode, seen.stderr) == (0, "shell\nperl\nmake\n")
+
+
+JAVA = """\
+class Planted {
+    static void plain() throws Exception {
+        new ProcessBuilder("true").start().waitFor();  // java.lang.ProcessBuilder.start
+    }
+    public static void main(String[] words) throws Exception {
+        plain();
+        Runtime.getRuntime().exec(new String[] {"true"}).waitFor();  // java.lang.Runtime.exec
+        Thread started = new Thread(() -> System.out.println("in a thread"));
+        started.start();  // java.lang.Thread.start
+        started.join();
+        System.exit(5);
+    }
+}
+"""
+
+
+def test_lines_of_java_are_named_where_the_user_asks_for_it(seen_by: str, tmp_path: Path) -> None:
+    if shutil.which("java") is None or shutil.which("javac") is None:
+        pytest.skip("no JDK is installed")
+    program = Planted("java", ".java", JAVA, comment="// ")
+    (tmp_path / "Planted.java").write_text(JAVA)
+    subprocess.run(["javac", "Planted.java"], cwd=tmp_path, check=True, timeout=120)
+    words = ["--no-advice", "--how", seen_by, "--", "java", "-cp", str(tmp_path), "Planted"]
+    flag = f"-agentpath:{bin_folder()}/clonometer-calls.so"
+    assert f"JAVA_TOOL_OPTIONS={flag}namesthoseofJava" in "".join(run(*words).stdout.split())
+    environment = {**os.environ, "JAVA_TOOL_OPTIONS": flag}
+    ended = run("--json", *words, env=environment)
+    assert ended.returncode == 5
+    assert ended.stderr == f"Picked up JAVA_TOOL_OPTIONS: {flag}\nin a thread\n"
+    spoken = [site for site in json.loads(ended.stdout)["sites"] if site["language"] is not None]
+    ours = {site["where"]["line"]: site for site in spoken if site["where"]["file"] == "Planted.java"}
+    # A process comes with a thread that waits for it.
+    assert {line: site["api"] for line, site in ours.items()} == program.expected()
+    assert {site["language"]["runtime"] for site in spoken} == {"java"}
+    seen = run("--no-hooks", "--json", *words, env=environment)
+    assert [site["language"] for site in json.loads(seen.stdout)["sites"] if site["language"] is not None] == []
 
 
 def test_ruby_keeps_the_options_that_it_had(tmp_path: Path) -> None:

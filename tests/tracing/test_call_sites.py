@@ -12,8 +12,9 @@ import pytest
 from tests.tracing.test_census import ended, taken, task
 
 from clonometer.tracing.census import call_sites
-from clonometer.tracing.census.call_sites import StackFrame
+from clonometer.tracing.census.call_sites import CallSite, StackFrame
 from clonometer.tracing.census.to_json import census_to_json
+from clonometer.tracing.census.unnamed import unnamed_lines
 from clonometer.views.documents.census import census_document
 from clonometer.views.terminal.document import render_document
 
@@ -150,9 +151,27 @@ def test_what_a_runtime_said_is_the_place() -> None:
     assert (known.created, unknown.created) == (1, 1)
     answer = census_to_json(spoken, ["x"], None)
     jsonschema.validate(answer, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text()))
-    assert "not known of python3: only of Python, Node.js, Ruby, Perl, Bash and make, where" in " ".join(
-        render_census(spoken, "x").split()
-    )
+    assert "Lines are not known of python3." in " ".join(render_census(spoken, "x").split())
+
+
+@pytest.mark.parametrize(
+    ("program", "hooked", "hint"),
+    [
+        ("java", True, "JAVA_TOOL_OPTIONS=-agentpath:/lib/calls.so names those of Java"),
+        ("java", False, "Compiler.perfmap"),
+        ("python3.12", False, "-X perf"),
+        ("python3", True, "python3 did not load the hook"),
+        ("php8.2", True, "PHP has no hook"),
+        ("dash", True, "bash has"),
+        ("perl", False, "without --no-hooks"),
+    ],
+)
+def test_what_would_name_the_lines_is_said(program: str, hooked: bool, hint: str) -> None:
+    sites = [CallSite(f"/usr/bin/{program}", "fork"), CallSite("/usr/bin/make", "thread"), CallSite("/bin/ls", "fork")]
+    sentences = unnamed_lines(sites, hooked=hooked, library="/lib/calls.so")
+    assert sentences[0] == f"Lines are not known of {program}."
+    assert hint in " ".join(sentences[1:])
+    assert all(len(sentence.split()) <= 25 for sentence in sentences)
 
 
 def test_launches_of_one_line_with_other_options_are_other_sites() -> None:

@@ -105,6 +105,8 @@ def take_census(
             os.close(writing)
         signals.watch(child)
         try:
+            if hooked.are_set:
+                receive({"line": "hooks", "library": hooked.library})
             for line in _decoded(lines):
                 if line["line"] == "task":
                     for text in hooked.read():

@@ -54,15 +54,25 @@ class Hooks:
         self._file = None if path is None else path.open("rb", buffering=0)
         self._rest = b""
 
+    @property
+    def are_set(self) -> bool:
+        """Whether there are any."""
+        return self._path is not None
+
+    @property
+    def library(self) -> str | None:
+        """The library that Bash, make, Perl and a JVM can load; None where it was not built, or not for every user."""
+        library = bin_folder() / _LIBRARY
+        return str(library) if library.is_file() and _is_always_readable(library) else None
+
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """The environment with the hooks in it."""
         if self._path is None:
             return dict(given)
         folders = [str(_FOLDER / "python"), *filter(None, [given.get("PYTHONPATH")])]
         hooked = {**given, VARIABLE: str(self._path), "PYTHONPATH": os.pathsep.join(folders)}
-        library = bin_folder() / _LIBRARY
-        if all(path.is_file() and _is_always_readable(path) for path in (library, _BASH, _MAKE)):
-            hooked[_LIBRARY_VARIABLE] = str(library)
+        if self.library is not None and all(map(_is_always_readable, (_BASH, _MAKE))):
+            hooked[_LIBRARY_VARIABLE] = self.library
             # Only one file can be named there, and the user's counts.
             hooked.setdefault("BASH_ENV", str(_BASH))
             hooked["MAKEFILES"] = f"{_MAKE} {given.get('MAKEFILES', '')}".strip()

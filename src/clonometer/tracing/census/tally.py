@@ -180,12 +180,17 @@ class Census:
     services: Services = field(default_factory=Services)
     #: From when times are counted, ns of CLOCK_MONOTONIC.
     begin_ns: int = 0
+    #: Whether the program was started with hooks, and what a JVM can load as one.
+    hooked: bool = False
+    hook_library: str | None = None
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Take the next line of the answer."""
         if line["line"] == "begin":
             self.how, self.without = line["how"], line["without"]
             self.begin_ns = line.get("begin_ns", 0)
+        elif line["line"] == "hooks":
+            self.hooked, self.hook_library = True, line["library"]
         elif line["line"] == "call":
             self.written.take(line["text"])
         elif line["line"] == "end":

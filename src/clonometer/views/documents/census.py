@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from clonometer.tracing.census.call_sites import MISSING_STACKS, STACK_ENDS, one_place
 from clonometer.tracing.census.launches import LaunchSite, worth_changing
 from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import Census, Group
+from clonometer.tracing.census.unnamed import unnamed_lines
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
 from clonometer.views.documents.launches import launch_advice, sites_table, time_in
@@ -27,7 +26,6 @@ _PROGRAMS = 10
 _SITES = 10
 _SERVICES = 10
 #: What runs programs whose lines are in no file of code.
-_INTERPRETER = re.compile(r"^(?:python|pypy|node|ruby|perl|php|java)[\d.]*$")
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
 
@@ -287,18 +285,8 @@ def _stackless(census: Census) -> list[str]:
     missing = [f"{stacks[name]:,} {why}" for name, why in MISSING_STACKS.items() if stacks.get(name)]
     if missing:
         sentences.append(f"Of some tasks the call site is not known: {', '.join(missing)}.")
-    silent = {
-        PurePath(clean(site.program or "")).name
-        for site in census.sites.by_cost()
-        if site.language is None
-        and site.mechanism != "thread"
-        and _INTERPRETER.match(PurePath(site.program or "").name)
-    }
-    if silent:
-        sentences.append(
-            f"Lines of scripts are not known of {', '.join(sorted(silent))}: only of Python, Node.js, Ruby, "
-            "Perl, Bash and make, where the census has started them and --no-hooks is not given."
-        )
+    silent = unnamed_lines(census.sites.by_cost(), hooked=census.hooked, library=census.hook_library)
+    sentences += [clean(" ".join(silent))] if silent else []
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
     sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
     return sentences

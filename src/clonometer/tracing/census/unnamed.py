@@ -1,0 +1,56 @@
+"""Programs in a language with a runtime whose lines a census does not know, and what would name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from clonometer.tracing.census.call_sites import CallSite
+
+_RUNTIME = re.compile(r"^(python|pypy|node|ruby|perl|php|java|bash|dash|sh|make|gmake)[\d.]*$")
+_SHELLS = ("dash", "sh")
+_STARTED = "Programs name their lines where the census starts them, without --no-hooks."
+#: What a program that runs already can be started with.
+_OUTSIDE = {
+    "python": "python -X perf (3.12) names the innermost function.",
+    "node": "node --perf-basic-prof --interpreted-frames-native-stack names functions.",
+    "java": "jcmd PID Compiler.perfmap names compiled functions.",
+}
+_NEVER = {
+    "php": "PHP has no hook for it.",
+    "dash": "dash, the sh of Debian, has no hook for it: bash has.",
+}
+
+
+def unnamed_lines(sites: Iterable[CallSite], *, hooked: bool, library: str | None) -> list[str]:
+    """Say whose lines are not known, and what would name them; nothing where all are known.
+
+    Parameters
+    ----------
+    hooked
+        Whether the census has started the programs with hooks.
+    library
+        What a JVM can load to name its lines; None where that was not built.
+    """
+    silent: dict[str, str] = {}
+    for site in sites:
+        name = PurePath(site.program or "").name
+        runtime = _RUNTIME.match(name)
+        if runtime is not None and site.language is None and site.mechanism != "thread":
+            silent[name] = "dash" if runtime[1] in _SHELLS else runtime[1]
+    if not silent:
+        return []
+    sentences = [f"Lines are not known of {', '.join(sorted(silent))}."]
+    runtimes = sorted(set(silent.values()))
+    if not hooked:
+        return [*sentences, _STARTED, *(_OUTSIDE[name] for name in runtimes if name in _OUTSIDE)]
+    if "java" in runtimes and library is not None:
+        sentences.append(
+            f"JAVA_TOOL_OPTIONS=-agentpath:{library} names those of Java; each JVM then says so on stderr."
+        )
+    sentences += [_NEVER[name] for name in runtimes if name in _NEVER]
+    rest = sorted(name for name, runtime in silent.items() if runtime not in _NEVER and runtime != "java")
+    if rest:
+        sentences.append(f"{', '.join(rest)} did not load the hook, or created tasks without a call that it sees.")
+    return sentences
