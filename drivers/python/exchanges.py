@@ -64,6 +64,9 @@ def _processes(request):
     other.start()
     far.close()
     data = b"x" * request.message_bytes
+    # It has started when it has answered once.
+    near.send(b"")
+    near.recv()
 
     def launch():
         before = now()

@@ -30,8 +30,8 @@ pytestmark = pytest.mark.real
 
 LANGUAGES = find_languages()
 # Built once, and kept in the user's cache folder as for any run. Of two versions of a language one is enough.
-OF_LANGUAGES, LACKING = usable_drivers(LANGUAGES, print)
-FOUND = find_drivers(further=[each for each in OF_LANGUAGES if each.name in {known.name for known in LANGUAGES}])
+OF_LANGUAGES, LACKING = usable_drivers(LANGUAGES, print, versions=1)
+FOUND = find_drivers(further=OF_LANGUAGES)
 # The other linkages of the probe are the same program.
 DRIVERS = list({driver.family: driver for driver in reversed(FOUND.usable)}.values())
 SPIN_NS = 300_000
@@ -223,12 +223,14 @@ def test_known_delays_come_where_they_were_put(driver: Driver, entry: Mapping[st
         (block,) = ask(driver, f"workload={entry['id']}", "samples=15", "blocks=1", *words).blocks
         return {name: int(block.columns[f"{name}_ns"].min()) for name in ("call_returns", "task_runs", "reaped")}
 
-    after_call = fastest(f"call_spin_ns={SPIN_NS}")
-    before_stamp = fastest(f"stamp_spin_ns={SPIN_NS}")
-    before_end = fastest(f"child_spin_ns={SPIN_NS}")
-    assert after_call["call_returns"] >= SPIN_NS
-    assert before_stamp["task_runs"] >= SPIN_NS
-    assert before_end["reaped"] >= SPIN_NS
+    # Where a launch takes long by itself, a short delay would be lost in its scatter.
+    spin_ns = max(SPIN_NS, 2 * fastest()["reaped"])
+    after_call = fastest(f"call_spin_ns={spin_ns}")
+    before_stamp = fastest(f"stamp_spin_ns={spin_ns}")
+    before_end = fastest(f"child_spin_ns={spin_ns}")
+    assert after_call["call_returns"] >= spin_ns
+    assert before_stamp["task_runs"] >= spin_ns
+    assert before_end["reaped"] >= spin_ns
     assert before_end["task_runs"] < before_stamp["task_runs"]
 
 

@@ -42,6 +42,8 @@ class Driver:
     name: str
     argv: tuple[str, ...]
     description: Mapping[str, Any]
+    #: What it was built with or is run by, which it need not know: added to its description.
+    toolchain: Mapping[str, str] | None = None
     #: What it may answer at most, in bytes.
     most_answer_bytes: ClassVar[float] = math.inf
 
@@ -147,7 +149,11 @@ class Driver:
         if isinstance(reading, int) and not before <= reading <= time.monotonic_ns():
             away = (reading - before) / 1e9
             raise DriverError(f"{self.name}: its clock is {away:+.3f} s away from CLOCK_MONOTONIC: {reading} ns")
-        return described
+        if self.toolchain is None or not isinstance(about, dict):
+            return described
+        return replace(
+            described, description={**described.description, "driver": {**about, "toolchain": self.toolchain}}
+        )
 
 
 @dataclass(frozen=True)

@@ -80,9 +80,11 @@ def build(toolchain: Toolchain) -> None:
 
 
 def usable_drivers(
-    languages: Sequence[Language], say: Callable[[str], None]
+    languages: Sequence[Language], say: Callable[[str], None], versions: int | None = None
 ) -> tuple[list[Driver], list[dict[str, str]]]:
     """Make the drivers of these languages ready, and build what is not; ``say`` hears of each that is built.
+
+    ``versions`` is how many of each language there are at most; by default all.
 
     Returns
     -------
@@ -94,13 +96,14 @@ def usable_drivers(
     """
     drivers, lacks = [], []
     for language in languages:
-        toolchains = find_toolchains(language)
+        toolchains = find_toolchains(language)[:versions]
         if not toolchains:
             lacks.append({"what": language.name, "reason": language.missing})
         for toolchain in toolchains:
             reason = _made_ready(toolchain, say)
             if reason is None:
-                drivers.append(Driver(toolchain.name, _command(toolchain), {}))
+                about = {"program": toolchain.program, "version": toolchain.version}
+                drivers.append(Driver(toolchain.name, _command(toolchain), {}, about))
             else:
                 lacks.append({"what": toolchain.name, "reason": reason})
     return drivers, lacks

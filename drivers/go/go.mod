@@ -1,0 +1,3 @@
+module clonometer/driver
+
+go 1.18

@@ -1,0 +1,161 @@
+// Blocks of launches: the clock, the columns, the heap, and the collector's pauses.
+"use strict";
+const { spawnSync } = require("child_process");
+const os = require("os");
+const path = require("path");
+const { PerformanceObserver, performance } = require("perf_hooks");
+const v8 = require("v8");
+const { NULL_32, NULL_64 } = require("./answer");
+const { Skip } = require("./request");
+
+const LATER_WARMUP = 3;
+const FEWEST_SAMPLES = 3;
+const SETTLE_MS = 1;
+// Pauses are reported by the event loop some time after they were.
+const REPORTED_AFTER_MS = 5;
+// An object of the heap: an array of small integers, 8 bytes each.
+const OBJECT_BYTES = 1024;
+const OBJECT_ENTRIES = OBJECT_BYTES / 8 - 4;
+
+// CLOCK_MONOTONIC, as uv_hrtime() reads it.
+const now = process.hrtime.bigint;
+const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+function spin(duration) {
+  const end = now() + BigInt(duration);
+  while (now() < end);
+}
+
+function heapOf(size) {
+  const { heap_size_limit: limit, used_heap_size: used } = v8.getHeapStatistics();
+  if (size > limit - used) throw new Skip(`parent_bytes=${size}: the heap of V8 has room for ${limit - used}`);
+  if (size > os.freemem()) throw new Skip(`parent_bytes=${size}: more than the ${os.freemem()} bytes that are free`);
+  return Array.from({ length: Math.floor(size / OBJECT_BYTES) }, (_, number) => new Array(OBJECT_ENTRIES).fill(number));
+}
+
+// Pauses of the collector, each with its begin and its length on the clock of launches.
+class Collector {
+  constructor() {
+    this.pauses = [];
+    const clock = now();
+    const offset = clock - BigInt(Math.round(performance.now() * 1e6));
+    this.observer = new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) {
+        this.pauses.push([offset + BigInt(Math.round(startTime * 1e6)), BigInt(Math.round(duration * 1e6))]);
+      }
+    });
+    this.observer.observe({ entryTypes: ["gc"] });
+  }
+
+  // The sum of pauses that began between two readings of the clock. Both kinds are in order: `from` is the first to look at.
+  within(begin, end, from) {
+    let sum = 0n;
+    let index = from;
+    for (; index < this.pauses.length && this.pauses[index][0] < end; index++) {
+      if (this.pauses[index][0] >= begin) sum += this.pauses[index][1];
+    }
+    return [sum, index];
+  }
+}
+
+async function measure(request) {
+  const heap = heapOf(request.parent_bytes);
+  const collector = new Collector();
+  const { launch, close } = await request.workload.prepare(request);
+  const blocks = [];
+  if (request.temperatures.includes("cold")) blocks.push(await measureBlock(request, "cold", 1, launch, collector));
+  for (let number = 0; number < (request.temperatures.includes("warm") ? request.blocks : 0); number++) {
+    await sleep(SETTLE_MS);
+    await warmUp(request, launch, number === 0 ? request.warmup : Math.min(request.warmup, LATER_WARMUP));
+    blocks.push(await measureBlock(request, "warm", request.samples, launch, collector));
+  }
+  if (close) await close();
+  if (heap.length * OBJECT_BYTES > request.parent_bytes) throw new Error("the heap is used to here");
+  return blocks;
+}
+
+async function warmUp(request, launch, launches) {
+  const began = now();
+  for (let number = 0; number < launches; number++) {
+    if (request.block_limit_ns > 0 && now() - began > request.block_limit_ns) return;
+    await launch().catch(() => {});
+  }
+}
+
+// `launch` gives an array: when it began, then its stages, null for one that there is not.
+async function measureBlock(request, temperature, rows, launch, collector) {
+  const stages = request.workload.stages;
+  const columns = {};
+  for (const name of ["start_ns", ...stages, "collector_ns"]) columns[name] = new BigInt64Array(rows);
+  for (const name of ["cpu_before", "cpu_after", "cpu_child", "errno"]) columns[name] = new Int32Array(rows);
+  const limit = BigInt(request.block_limit_ns);
+  const before = process.resourceUsage();
+  const began = now();
+  let filled = 0;
+  while (filled < rows) {
+    let stamps;
+    try {
+      stamps = await launch();
+    } catch (error) {
+      stamps = [now(), ...stages.map(() => null)];
+      columns.errno[filled] = Math.abs(error.errno || os.constants.errno.EIO);
+    }
+    columns.start_ns[filled] = stamps[0] - began;
+    for (let stage = 0; stage < stages.length; stage++) {
+      const stamp = stamps[stage + 1];
+      columns[stages[stage]][filled] = stamp === null ? NULL_64 : stamp - stamps[0];
+    }
+    filled++;
+    if (limit > 0n && filled >= FEWEST_SAMPLES && now() - began > limit) break;
+  }
+  const wall = now() - began;
+  const after = process.resourceUsage();
+  for (const name of Object.keys(columns)) columns[name] = columns[name].subarray(0, filled);
+  await sleep(REPORTED_AFTER_MS);
+  const collections = fillPauses(columns, began, collector);
+  fillCpus(columns, request);
+  return { temperature, rows: filled, columns, facts: { ...factsOf(request, wall, began, before, after), collections } };
+}
+
+function fillPauses(columns, began, collector) {
+  let from = 0;
+  for (let row = 0; row < columns.start_ns.length; row++) {
+    const start = began + columns.start_ns[row];
+    const end = row + 1 < columns.start_ns.length ? began + columns.start_ns[row + 1] : now();
+    [columns.collector_ns[row], from] = collector.within(start, end, from);
+  }
+  return collector.pauses.filter(([begin]) => begin >= began).length;
+}
+
+function fillCpus(columns, request) {
+  const cpu = request.pinnedTo === null ? NULL_32 : request.pinnedTo;
+  columns.cpu_before.fill(cpu);
+  columns.cpu_after.fill(cpu);
+  const isStamped = "task_runs_ns" in columns && columns.task_runs_ns[0] !== NULL_64;
+  columns.cpu_child.fill(isStamped ? cpu : NULL_32);
+}
+
+function factsOf(request, wall, began, before, after) {
+  const grown = (name) => after[name] - before[name];
+  return {
+    wall_ns: Number(wall),
+    start_ticks: Number(began),
+    minor_faults: grown("minorPageFault"),
+    major_faults: grown("majorPageFault"),
+    voluntary_switches: grown("voluntaryContextSwitches"),
+    involuntary_switches: grown("involuntaryContextSwitches"),
+    cpu_ns: (grown("userCPUTime") + grown("systemCPUTime")) * 1000,
+    effective_mhz: frequencies(request),
+  };
+}
+
+// The effective MHz of the CPU that launched, by the tether; where it may be any, of none.
+function frequencies(request) {
+  if (request.pinnedTo === null) return {};
+  const tether = path.join(request.targets, "clonometer-tether");
+  const printed = spawnSync(tether, ["--mhz", String(request.pinnedTo)], { stdio: ["ignore", "pipe", "ignore"] });
+  const [cpu, mhz] = String(printed.stdout || "").split(/\s+/);
+  return Number(mhz) > 0 ? { [cpu]: Number(mhz) } : {};
+}
+
+module.exports = { measure, now, spin };
