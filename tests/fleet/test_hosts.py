@@ -152,6 +152,17 @@ def test_a_host_is_locked_for_all_who_come_and_nothing_stays(tmp_path: Path, mon
     assert (tmp_path / "precious").read_text() == "as it was"
 
 
+def test_an_agent_that_was_killed_is_said_with_the_name_of_the_signal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nkill -9 $$\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    answer = json.loads(remote_worker.measure(json.dumps({"over": "a round", "id": "1", "label": "fleet"})))
+    assert answer == {"status": "failed", "reason": "the agent was killed by SIGKILL"}
+
+
 def test_the_package_is_brought_whole_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = packed()
     names = zipfile.ZipFile(io.BytesIO(archive)).namelist()

@@ -10,7 +10,7 @@ from tests.dataset.made import write_fleet
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
 from clonometer.dataset.types import FleetShown
-from clonometer.views.fleet import hosts_text
+from clonometer.views.fleet import hosts_text, odd_text
 from clonometer.views.fleet_picture import host_charts
 
 
@@ -33,6 +33,18 @@ def test_the_answer_names_odd_hosts_and_the_row_in_which_hosts_differ_most(
     text = hosts_text(shown(tmp_path, hosts, odd))
     assert text.startswith(begins)
     assert ("differ" in text) == (hosts > 1)
+
+
+def test_a_host_that_is_odd_in_all_is_said_with_the_range_of_its_workloads(tmp_path: Path) -> None:
+    [host] = shown(tmp_path, 9, 4.0).odd_hosts
+    assert host.workload is None
+    assert (host.least, host.most) == (pytest.approx(1, rel=0.2), pytest.approx(4, rel=0.2))
+    text = odd_text(host, several_groups=False)
+    assert f"its workloads take {host.least:.2f} to {host.most:.2f} times as long" in text
+    assert f"(median {host.ratio:.2f}, " in text
+    [fork] = shown(tmp_path / "one", 9, 2.0).odd_hosts
+    assert (fork.workload, fork.least, fork.most) == ("launch.fork", None, None)
+    assert f"fork takes {fork.ratio:.2f} times as long" in odd_text(fork, several_groups=False)
 
 
 def test_every_host_is_a_point_of_each_row_beside_the_median_host(tmp_path: Path) -> None:

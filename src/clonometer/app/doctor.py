@@ -33,9 +33,10 @@ def doctor(pid: int | None = None) -> dict[str, Any]:
 
     process = None
     if pid is not None:
-        from clonometer.app.predicting import calibrated_machine, document_of, rough_machine
+        from clonometer.app.predict import predict
+        from clonometer.records import to_json
 
-        process = document_of(pid, calibrated_machine() or rough_machine())
+        process = to_json(predict(pid, scan=False))
     # Before anything of ours is load.
     facts = collect()
     drivers, catalogue = find_catalogue()

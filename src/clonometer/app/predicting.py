@@ -94,11 +94,6 @@ def paths_of(pid: int) -> RuntimePaths | None:
         return None
 
 
-def document_of(pid: int, machine: Machine) -> dict[str, Any]:
-    """What a fork of a process would cost, as ``predict --json`` prints it."""
-    return to_json(with_paths(answer(read(pid), machine, Question())))
-
-
 class LivePredictions:
     """The processes that another command sees: what a fork of them would cost, where this machine was calibrated.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -73,7 +73,19 @@ class HistoryEvent:
     most: Annotated[float, Ge(0)]
     n_regressions: Count
     causes: Sequence[Difference]
-    unsure: Annotated[str | None, Mark.OPTIONAL, "As of its most evident step."] = None
+    unsure: Annotated[
+        str | None, Mark.OPTIONAL, OneOf((FEW_RUNS, BOOTS), closed=False), "As of its most evident step."
+    ] = None
+
+
+@dataclass(frozen=True)
+class HistoryCounts:
+    """How many rows there are, and how many of them have steps, regressions, and suspected regressions."""
+
+    rows: Count
+    with_steps: Count
+    regressions: Count
+    suspected: Count
 
 
 @dataclass(frozen=True)
@@ -96,11 +108,11 @@ class History:
     rows: Sequence[HistoryRow]
 
     @computed_field("Rows by what is known of them.", after="n_blind")
-    def counts(self) -> Mapping[str, Count]:
-        """How many rows there are, have steps, have regressions, and have suspected ones."""
-        return {
-            "rows": len(self.rows),
-            "with_steps": sum(bool(row.steps) for row in self.rows),
-            "regressions": sum(any(step.is_regression for step in row.steps) for row in self.rows),
-            "suspected": sum(any(step.is_suspected for step in row.steps) for row in self.rows),
-        }
+    def counts(self) -> HistoryCounts:
+        """The number of rows, and of those with steps, with regressions, and with suspected ones."""
+        return HistoryCounts(
+            rows=len(self.rows),
+            with_steps=sum(bool(row.steps) for row in self.rows),
+            regressions=sum(any(step.is_regression for step in row.steps) for row in self.rows),
+            suspected=sum(any(step.is_suspected for step in row.steps) for row in self.rows),
+        )

@@ -90,6 +90,7 @@ def _odd_hosts(dataset: Dataset, units: Units) -> list[OddHost]:
     kind = np.array([workloads.index(label.workload) for label in dataset.labels], np.int64)[units.label]
     names = dataset.hosts[0]
     tested: list[tuple[int, int | None, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+    by_workload: dict[tuple[int, int], list[float]] = {}
     for group in range(len(units.names)):
         of_group = np.flatnonzero(units.group == group)
         whole = [None] if len(workloads) > 1 else []
@@ -98,6 +99,9 @@ def _odd_hosts(dataset: Dataset, units: Units) -> list[OddHost]:
             if chosen.size == 0:
                 continue
             hosts, shifts, counts = _shifts(units.host[chosen], away[chosen])
+            if workload is not None:
+                for host, shift in zip(hosts.tolist(), shifts.tolist(), strict=True):
+                    by_workload.setdefault((group, host), []).append(math.exp(shift))
             scores = odd_scores(shifts)
             if scores is not None:
                 tested.append((group, workload, hosts, shifts, counts, scores))
@@ -111,11 +115,16 @@ def _odd_hosts(dataset: Dataset, units: Units) -> list[OddHost]:
             float(scores[place]),
             limit,
             int(counts[place]),
+            *_range(by_workload[group, int(hosts[place])] if workload is None else []),
         )
         for group, workload, hosts, shifts, counts, scores in tested
         for place in np.flatnonzero((np.abs(scores) > limit) & (np.abs(np.expm1(shifts)) >= LEAST_EFFECT)).tolist()
     ]
     return _without_parts(odd)
+
+
+def _range(ratios: Sequence[float]) -> tuple[float | None, float | None]:
+    return min(ratios, default=None), max(ratios, default=None)
 
 
 def _shifts(hosts: NDArray[Any], away: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

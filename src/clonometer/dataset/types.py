@@ -140,6 +140,10 @@ class OddHost:
     score: Annotated[float, "Its distance in robust standard deviations (0.6745 / MAD)."]
     limit: Annotated[float, "The distance beyond which a host is an outlier."]
     n_rows: Count
+    least: Annotated[
+        float | None, Mark.OPTIONAL, Ge(0), "Over all workloads: the ratio of the one with the smallest; else null."
+    ] = None
+    most: Annotated[float | None, Mark.OPTIONAL, Ge(0), "Of the one with the largest."] = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess  # noqa: TID251 (starts the agent, where the runner may not be installed)
 import sys
@@ -216,7 +217,10 @@ def _ask_agent(request: str, shard: str, folder: str, lock_fd: int | None) -> by
 
 
 def _how_it_ended(status: int) -> str:
-    return f"the agent was killed by signal {-status}" if status < 0 else f"the agent ended with status {status}"
+    if status >= 0:
+        return f"the agent ended with status {status}"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"the agent was killed by {known.get(-status, f'signal {-status}')}"
 
 
 def _dialogue(agent: subprocess.Popen[bytes], request: str) -> bytes | None:

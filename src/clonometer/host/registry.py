@@ -36,7 +36,7 @@ class Fact:
     read: Callable[[Source], Value]
 
     def checked(self, value: Value) -> Value:
-        """Return the value if it is of the fact's kind, else raise Lack: a wrong fact is worse than none."""
+        """Return the value if it is of the fact's kind, else raise FactUnavailable: a wrong fact is worse than none."""
         if value is None:
             if self.null is None:
                 raise FactUnavailable("nothing was found")

@@ -33,7 +33,7 @@ class Source:
 
         Raises
         ------
-        Lack
+        FactUnavailable
             If it cannot be read.
         """
         if path not in self._texts:
@@ -50,7 +50,7 @@ class Source:
             return lack
 
     def bytes(self, path: str) -> bytes:
-        """Content of a file as bytes; at most 1 MiB; Lack if it cannot be read."""
+        """Content of a file as bytes; at most 1 MiB; FactUnavailable if it cannot be read."""
         try:
             with self.path(path).open("rb") as file:
                 return file.read(_MOST_BYTES)
@@ -65,7 +65,7 @@ class Source:
             return default
 
     def integer(self, path: str) -> int:
-        """A file that holds one whole number; Lack if it does not."""
+        """A file that holds one whole number; FactUnavailable if it does not."""
         content = self.text(path)
         try:
             return int(content)
@@ -73,7 +73,7 @@ class Source:
             raise FactUnavailable(f"{path}: {content[:40]!r} is not a whole number") from None
 
     def first(self, paths: Iterable[str]) -> str:
-        """Content of the first of the files that can be read; Lack names the first of them."""
+        """Content of the first of the files that can be read; FactUnavailable names the first of them."""
         reason = None
         for path in paths:
             try:
@@ -83,7 +83,7 @@ class Source:
         raise FactUnavailable(reason or "nowhere to look")
 
     def names(self, path: str, prefix: str = "") -> list[str]:
-        """Sorted names in a folder that begin with a prefix; Lack if it cannot be read."""
+        """Sorted names in a folder that begin with a prefix; FactUnavailable if it cannot be read."""
         try:
             return sorted(name for name in os.listdir(self.path(path)) if name.startswith(prefix))  # noqa: PTH208
         except OSError as error:
@@ -97,14 +97,17 @@ class Source:
             return False
 
     def link(self, path: str) -> str:
-        """Target of a symbolic link, which need not exist; Lack if it cannot be read."""
+        """Target of a symbolic link, which need not exist; FactUnavailable if it cannot be read."""
         try:
             return os.readlink(self.path(path))  # noqa: PTH115 (the target is no path: pid:[4026531836])
         except OSError as error:
             raise FactUnavailable(f"{path}: {error.strerror or error}") from None
 
     def libc(self) -> str:
-        """Name and version of the C library as it says itself, empty where it does not; Lack if nothing runs there."""
+        """Name and version of the C library as it says itself, empty where it does not.
+
+        FactUnavailable if nothing runs there.
+        """
         if not self.live:
             raise FactUnavailable("asked of the running system only")
         try:
@@ -122,7 +125,7 @@ class Source:
         return values
 
     def field(self, path: str, name: str) -> str:
-        """One value of `fields`; Lack if there is none."""
+        """One value of `fields`; FactUnavailable if there is none."""
         fields = self.fields(path)
         if name not in fields:
             raise FactUnavailable(f"{path} has no {name}")
@@ -146,7 +149,7 @@ def parse_cpu_list(text: str) -> list[int]:
 
     Raises
     ------
-    Lack
+    FactUnavailable
         If the text is no such list.
 
     Examples
@@ -169,7 +172,7 @@ def chosen(text: str) -> str:
 
     Raises
     ------
-    Lack
+    FactUnavailable
         If nothing is in brackets.
 
     Examples

@@ -78,13 +78,22 @@ def _until(row: FleetRow, estimate: Estimate) -> str:
 
 def odd_text(host: OddHost, several_groups: bool) -> str:
     """Say in what a host is an outlier."""
-    what = "everything" if host.workload is None else mechanism_name(host.workload)
-    times = f"{host.ratio:.2f}" if 0.1 < host.ratio < 10 else f"{host.ratio:.3g}"
     among = f" among {host.group}" if several_groups else ""
+    middle = _times(host.ratio)
+    if host.workload is not None:
+        what, median = f"{mechanism_name(host.workload)} takes {middle}", ""
+    else:
+        # One number for all workloads would be true of hardly any of them.
+        ends = [_times(end) for end in (host.least, host.most) if end is not None]
+        what, median = f"its workloads take {' to '.join(dict.fromkeys(ends)) or middle}", f"median {middle}, "
     return (
-        f"{host.host}{among}: {what} takes {times} times as long as on the median host (score {host.score:.1f}, "
+        f"{host.host}{among}: {what} times as long as on the median host ({median}score {host.score:.1f}, "
         f"limit {host.limit:.1f}, {counted(host.n_rows, 'row')})"
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if 0.1 < ratio < 10 else f"{ratio:.3g}"
 
 
 def hosts_text(shown: FleetShown) -> str:

@@ -44,7 +44,7 @@ def verdict_text(history: History) -> str:
     if history.verdict == Gate.UNKNOWN:
         if not history.rows:
             return f"Cannot tell: no row has at least 12 runs ({history.n_short:,} have fewer)."
-        if count := history.counts["suspected"]:
+        if count := history.counts.suspected:
             return f"Cannot tell: {counted(count, 'row')} may have become slower by {allowed} or more (suspected)."
         seen = len(history.rows) - history.n_blind
         rows = "no row" if not seen else f"only {seen} of {counted(len(history.rows), 'row')}"
@@ -57,7 +57,7 @@ def verdict_text(history: History) -> str:
         seen, every = len(history.rows) - history.n_blind, len(history.rows)
         rows = f"the {counted(every, 'row')}" if seen == every else f"the {seen} of {every} rows that can show one"
         return f"No regression: no lasting slowdown of {allowed} or more {when}, in {rows}."
-    count = history.counts["regressions"]
+    count = history.counts.regressions
     rows = f"{count} row{' has' if count == 1 else 's have'}"
     return f"Regression: {rows} become slower by {allowed} or more {when}."
 

@@ -30,7 +30,7 @@ def history_document(history: History, *, wide: bool = False) -> Document:
     events = history.events if wide else history.events[:SHORT_EVENTS]
     shown = list(history.rows) if wide else drawn_rows(history, SHORT_ROWS)
     groups: list[list[DocumentBlock]] = [
-        [Paragraph(lead, "bad" if history.counts["regressions"] else "bold"), Paragraph(reading_text(history.reading))],
+        [Paragraph(lead, "bad" if history.counts.regressions else "bold"), Paragraph(reading_text(history.reading))],
         [BulletList([*map(event_text, events)])],
         _charts(history) if wide else [],
     ]
