@@ -2,8 +2,8 @@
  * runtime, the time, the thread, what is created, the event, and the calls that led to it, innermost first.
  *
  * These files are a library that an interpreter loads by a means of its own: Bash by `enable -f`, Perl by its
- * loader, make by `load`, a JVM by `-agentpath`. They must not allocate, keep nothing open and change no
- * errno. */
+ * loader, make by `load`, PHP by `zend_extension`, a JVM by `-agentpath`. They must not allocate, keep
+ * nothing open and change no errno. */
 #ifndef CLONOMETER_HOOKS_CALL_H
 #define CLONOMETER_HOOKS_CALL_H
 

@@ -113,7 +113,24 @@ below: ; @echo $(MAKELEVEL) '[$(MAKEFILE_LIST)]'  # recipe
 %: ; @echo a rule for anything makes $@
 export
 """
+PHP = """\
+<?php
+function plain() {
+    exec('echo of the shell', $lines);  // exec
+    print_r($lines);
+}
+plain();
+echo `echo backticks`;  // shell_exec
+array_map(fn($word) => system("echo $word"), ['one', 'two']);  // system
+$process = proc_open(['true'], [], $pipes);  // proc_open
+proc_close($process);
+$stream = popen('echo popen', 'r'); echo fgets($stream); pclose($stream);  // popen
+print_r(get_loaded_extensions(true));
+echo ini_get('zend_extension'), "\\n";
+exit(6);
+"""
 PROGRAMS = {
+    "php": Planted("php", ".php", PHP, comment="// ", status=6),
     "ruby": Planted("ruby", ".rb", RUBY, status=1),
     "perl": Planted("perl", ".pl", PERL, status=7),
     "bash": Planted("bash", ".sh", BASH, status=127),
@@ -217,6 +234,20 @@ def test_lines_of_java_are_named_where_the_user_asks_for_it(seen_by: str, tmp_pa
     assert {site["language"]["runtime"] for site in spoken} == {"java"}
     seen = run("--no-hooks", "--json", *words, env=environment)
     assert [site["language"] for site in json.loads(seen.stdout)["sites"] if site["language"] is not None] == []
+
+
+def test_php_keeps_the_settings_that_it_had(tmp_path: Path) -> None:
+    if shutil.which("php") is None:
+        pytest.skip("php is not installed")
+    (tmp_path / "theirs.ini").write_text("precision = 5\n")
+    source = "echo ini_get('precision'), ' ', `echo ran`, extension_loaded('posix');"
+    for folders in (f":{tmp_path}", str(tmp_path), "", None):
+        environment = {name: value for name, value in os.environ.items() if name != "PHP_INI_SCAN_DIR"}
+        environment |= {} if folders is None else {"PHP_INI_SCAN_DIR": folders}
+        bare = subprocess.run(["php", "-r", source], capture_output=True, text=True, env=environment, check=True)
+        seen = run("--json", "--", "php", "-r", source, env=environment)
+        assert seen.stderr == bare.stdout
+        assert [site["language"]["event"] for site in json.loads(seen.stdout)["sites"]] == ["shell_exec"]
 
 
 def test_ruby_keeps_the_options_that_it_had(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_what_a_runtime_said_is_the_place() -> None:
         ("java", False, "Compiler.perfmap"),
         ("python3.12", False, "-X perf"),
         ("python3", True, "python3 did not load the hook"),
-        ("php8.2", True, "PHP has no hook"),
+        ("php8.2", True, "php8.2 did not load the hook"),
         ("dash", True, "bash has"),
         ("perl", False, "without --no-hooks"),
     ],

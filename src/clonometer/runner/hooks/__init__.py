@@ -46,6 +46,11 @@ def _is_always_readable(path: Path) -> bool:
     return all(others) and bool(path.stat().st_mode & stat.S_IROTH)
 
 
+def _with_php_folder(given: str | None, folder: Path) -> str:
+    """The folders of PHP's settings with ours: an empty name is the usual folder, an empty list is none."""
+    return str(folder) if given == "" else f"{given or ''}:{folder}"
+
+
 class Hooks:
     """The hooks of one census: what its command has in its environment, and what they have written so far."""
 
@@ -76,11 +81,23 @@ class Hooks:
             # Only one file can be named there, and the user's counts.
             hooked.setdefault("BASH_ENV", str(_BASH))
             hooked["MAKEFILES"] = f"{_MAKE} {given.get('MAKEFILES', '')}".strip()
+            hooked["PHP_INI_SCAN_DIR"] = _with_php_folder(given.get("PHP_INI_SCAN_DIR"), self._php_folder(self.library))
         for file, variable, option in _LOADED:
             if _is_always_readable(file):
                 # What comes last is loaded last: what the program loads itself is not disturbed.
                 hooked[variable] = f"{given.get(variable, '')} {option.format(file=file)}".strip()
         return hooked
+
+    def _php_folder(self, library: str) -> Path:
+        """The folder with what PHP adds to its configuration; it goes with the census."""
+        assert self._path is not None
+        folder = self._path.with_name("php")
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        settings = folder / "clonometer.ini"
+        settings.write_text(f"zend_extension={library}\n")
+        settings.chmod(0o644)
+        return folder
 
     def read(self) -> Iterator[str]:
         """Give the lines that were written since the last time."""

@@ -18,7 +18,6 @@ _OUTSIDE = {
     "java": "jcmd PID Compiler.perfmap names compiled functions.",
 }
 _NEVER = {
-    "php": "PHP has no hook for it.",
     "dash": "dash, the sh of Debian, has no hook for it: bash has.",
 }
 
