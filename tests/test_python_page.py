@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,8 +18,16 @@ DOCS = Path(__file__).parents[1] / "docs"
 def test_the_example_does_what_it_says(tmp_path: Path) -> None:
     (script,) = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(encoding="utf-8"), re.DOTALL)
     assert len([line for line in script.splitlines() if line and not line.startswith("#")]) <= 24
+    # Word for word, in a process that measures less of each target; but all four of them.
+    hasty = "from tests.fakes import hasty; hasty.MOST_TARGETS = 4; hasty.hurry()\n"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, "-c", hasty + script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(DOCS.parent)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     medians = re.findall(r"^(launch\.\w+)\S*: [\d.]+ µs", done.stdout, re.MULTILINE)

@@ -62,7 +62,7 @@ def test_noise_json_is_one_valid_object(tiny: CommandLine) -> None:
 
 
 def test_noise_tells_what_the_layout_of_memory_does(tiny: CommandLine) -> None:
-    ended = tiny("noise", "--plan", "tiny.toml", "--rounds", "1", "--layout", "3s", "--json")
+    ended = tiny("noise", "--plan", "tiny.toml", "--rounds", "1", "--layout", "1500ms", "--json")
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(document)

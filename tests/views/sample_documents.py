@@ -241,9 +241,9 @@ def measured() -> Document:
 
 
 #: Makes the document of each answer.
-DOCUMENTS: dict[str, Callable[[], Document]] = {
+_DOCUMENTS: dict[str, Callable[[], Document]] = {
     "strange": strange,
-    "run": cache(measured),
+    "run": measured,
     "noise": lambda: noise_document(noise(), wide=True),
     "predict": lambda: predicted_document(predicted()),
     "ranking": ranked,
@@ -265,6 +265,8 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "ab": lambda: ab_document(judged(scattered(0.3)), wide=True),
     "commands": lambda: commands_document(compared_commands(starter(1.4))),
     "work": lambda: work_document(with_ablation()),
-    "history": cache(lived),
-    "fleet": cache(many),
+    "history": lived,
+    "fleet": many,
 }
+#: Each is made once, whoever asks.
+DOCUMENTS: dict[str, Callable[[], Document]] = {name: cache(make) for name, make in _DOCUMENTS.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from statistics import NormalDist
 from typing import Any
 
@@ -343,6 +344,12 @@ WARNINGS = (
 
 def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
     """Build the default plan's results; ``changes`` replace fields of `Results`."""
+    made = _made(ecdf_points)
+    return replace(made, **{"cells": [*made.cells], "ecdfs": [*made.ecdfs], "scans": [*made.scans], **changes})
+
+
+@cache
+def _made(ecdf_points: int) -> Results:
     chance = random.Random(20260401)
     cells = [row for shape in shapes() for warmth in ("warm", "cold") for row in _cell_rows(shape, warmth, chance)]
     cells[0] = replace(
@@ -352,28 +359,28 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
     )
     ecdfs = [_ecdf(row, chance, ecdf_points) for row in cells]
     cells += _floor(chance)
-    fields: dict[str, Any] = {
-        "run_name": "clonometer-run",
-        "status": "complete",
-        "status_reason": None,
-        "plan_name": "default",
-        "started": "2026-04-01T12:00:00+00:00",
-        "duration_s": 58.3,
-        "command": ["clonometer", "run", "--plan", "default", "--seed", "7"],
-        "host": HOST,
-        "clock": {"clock": "tsc", "clock_hz": 2_700_000_000, "cost_ns": 9.8, "reason": "invariant TSC"},
-        "clonometer_version": "0.1.0",
-        "seed": 7,
-        "n_processes": 276,
-        "n_samples": sum(row.n_samples for row in cells),
-        "cells": cells,
-        "cell_outcomes": [CellOutcome(text, "ok", None) for text in dict.fromkeys(row.cell for row in cells)],
-        "findings": FINDINGS,
-        "warnings": WARNINGS,
-        "ecdfs": ecdfs,
-        "scans": [*_memory(cells), *_scans(), *_phases()],
-        "series": {"footprints": _FOOTPRINTS},
-        "summaries": {
+    return Results(
+        run_name="clonometer-run",
+        status="complete",
+        status_reason=None,
+        plan_name="default",
+        started="2026-04-01T12:00:00+00:00",
+        duration_s=58.3,
+        command=["clonometer", "run", "--plan", "default", "--seed", "7"],
+        host=HOST,
+        clock={"clock": "tsc", "clock_hz": 2_700_000_000, "cost_ns": 9.8, "reason": "invariant TSC"},
+        clonometer_version="0.1.0",
+        seed=7,
+        n_processes=276,
+        n_samples=sum(row.n_samples for row in cells),
+        cells=cells,
+        cell_outcomes=[CellOutcome(text, "ok", None) for text in dict.fromkeys(row.cell for row in cells)],
+        findings=FINDINGS,
+        warnings=WARNINGS,
+        ecdfs=ecdfs,
+        scans=[*_memory(cells), *_scans(), *_phases()],
+        series={"footprints": _FOOTPRINTS},
+        summaries={
             "launch.fork": "fork(): a copy of the parent, page tables and all.",
             "launch.vfork": "vfork(): a child that borrows the parent's memory; the parent waits.",
             "launch.pthread": "pthread_create and pthread_join: a thread in the same memory.",
@@ -383,5 +390,4 @@ def sample_results(*, ecdf_points: int = 400, **changes: Any) -> Results:
             "launch.stamp": "The child's stamp in the shared page.",
             "clock.used": "One reading of the clock.",
         },
-    }
-    return Results(**{**fields, **changes})
+    )

@@ -85,7 +85,7 @@ def test_the_instrument_has_one_figure_of_each_name(results):
     assert costs == {"launch.none": 45.0, "launch.stamp": 1_000.0}
 
 
-def test_a_figure_has_the_digits_its_interval_supports(sample, results):
+def test_a_figure_has_the_digits_its_interval_supports(results):
     row = replace(results.cells[0], median_ns=61_234.0, median_low_ns=60_800.0, median_high_ns=61_700.0)
     assert (median_text(row, "µs").value, median_text(row, "µs").low) == ("61.2", "60.8")
     wide = replace(row, median_low_ns=41_000.0, median_high_ns=81_000.0)

@@ -16,6 +16,7 @@ from clonometer.families.types import LAUNCH, Axis, Family, Stage, WorkerColumn,
 #: The first stage of every launch, when the parent's call returns, and its end.
 CALL, END = STAGES[0].name, STAGES[-1].name
 _NO_WORDS = WorkloadWords()
+_UNKNOWN_AXIS = Axis()
 
 
 @cache
@@ -58,7 +59,7 @@ def family(name: str) -> Family:
 
 def axis(name: str) -> Axis:
     """Look an axis up; one without words has none, and costs nothing."""
-    return axes().get(name, Axis())
+    return axes().get(name, _UNKNOWN_AXIS)
 
 
 def workload_words(workload: str) -> WorkloadWords:

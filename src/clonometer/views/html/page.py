@@ -39,6 +39,7 @@ def render_page(template: str, *scripts: str, data: Any = None, draws: bool = Fa
     )
 
 
+@lru_cache(1)
 def _environment() -> jinja2.Environment:
     """Make what fills templates: strict, and escaping all that is inserted."""
     import jinja2
