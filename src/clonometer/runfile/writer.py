@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
@@ -29,22 +28,12 @@ _USUAL_ROW_GROUPS = 64
 KEY_COLUMNS = ("cell", "process", "block", "sample")
 
 
-@dataclass(frozen=True)
-class _Stored:
+class _Part(NamedTuple):
+    """Samples of one block, not more than a row group has: those of its columns that the slice says."""
+
     entry: BlockEntry
-    load: Callable[[], Block]
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Rows of one block, not more than a row group has."""
-
-    cell: str
-    process: int
-    block: int
-    first_sample: int
-    rows: int
     columns: Mapping[str, NDArray[Any]]
+    samples: slice
 
 
 class RunFileWriter:
@@ -59,14 +48,15 @@ class RunFileWriter:
         self.kept: Path | None = None
         self._force = force
         self._keep = keep
-        self._stored: dict[tuple[str, int, int], _Stored] = {}
+        #: By cell, process and number: what the file says of the block, and what gives its samples.
+        self._blocks: dict[tuple[str, int, int], tuple[BlockEntry, Callable[[], Block]]] = {}
         self._columns: dict[str, tuple[str, str]] = {}
         self.n_samples = 0
 
     @property
     def n_blocks(self) -> int:
         """How many blocks have been added."""
-        return len(self._stored)
+        return len(self._blocks)
 
     def add_block(self, cell: str, process: int, block: Block, load: Callable[[], Block] | None = None) -> None:
         """Add a block, in any order.
@@ -82,7 +72,7 @@ class RunFileWriter:
             then.
         """
         key = (cell, process, block.index)
-        if key in self._stored:
+        if key in self._blocks:
             raise ProtocolError(f"block {block.index} of process {process} arrived twice for {cell}")
         declared = {name: (kind, block.units[name]) for name, kind in block.column_types.items()}
         for name, (kind, unit) in declared.items():
@@ -97,7 +87,7 @@ class RunFileWriter:
         # What it says is checked when the file is written.
         facts = cast("BlockFacts", block.facts)
         entry = BlockEntry(process, block.index, cell, block.status, block.reason, block.rows, block.outcomes, facts)
-        self._stored[key] = _Stored(entry, load or (lambda: block))
+        self._blocks[key] = entry, load or (lambda: block)
         self.n_samples += block.rows
 
     def write(self, metadata: Mapping[str, Any]) -> Path:
@@ -112,11 +102,11 @@ class RunFileWriter:
         RunFileError
             If the metadata is not of the right shape, or the file cannot be read again; nothing is left behind.
         """
-        in_realised_order = sorted(self._stored, key=lambda key: (key[1], key[2], key[0]))
+        in_realised_order = sorted(self._blocks, key=lambda key: (key[1], key[2], key[0]))
         full = {
             **metadata,
             "schema": SCHEMA,
-            "blocks": [to_json(self._stored[key].entry) for key in in_realised_order],
+            "blocks": [to_json(self._blocks[key][0]) for key in in_realised_order],
             "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
         }
         text = _as_json(full)
@@ -155,8 +145,8 @@ class RunFileWriter:
             write_page_checksum=True,
             sorting_columns=[pq.SortingColumn(at) for at in range(len(KEY_COLUMNS))],
         ) as writer:
-            for pieces in self._row_groups():
-                table = self._table(pieces, schema)
+            for parts in self._row_groups():
+                table = self._table(parts, schema)
                 writer.write_table(table, row_group_size=table.num_rows)
             writer.add_key_value_metadata({METADATA_KEY: metadata})
 
@@ -164,59 +154,54 @@ class RunFileWriter:
     def _row_group_rows(self) -> int:
         return min(MOST_ROW_GROUP_ROWS, max(ROW_GROUP_ROWS, self.n_samples // _USUAL_ROW_GROUPS))
 
-    def _row_groups(self) -> Iterator[list[_Piece]]:
-        """Gather pieces, in the order of cells, to row groups of at least the usual size."""
+    def _row_groups(self) -> Iterator[list[_Part]]:
+        """Gather parts of blocks, in the order of cells, to row groups of at least the usual size."""
         most = self._row_group_rows
-        pending: list[_Piece] = []
+        pending: list[_Part] = []
         pending_rows = 0
-        for piece in self._pieces():
-            pending.append(piece)
-            pending_rows += piece.rows
-            if pending_rows >= most:
-                yield pending
-                pending, pending_rows = [], 0
+        for _, (entry, load) in sorted(self._blocks.items(), key=lambda item: item[0]):
+            block = load()
+            for first in range(0, block.rows, most):
+                samples = slice(first, min(first + most, block.rows))
+                pending.append(_Part(entry, block.columns, samples))
+                pending_rows += samples.stop - first
+                if pending_rows >= most:
+                    yield pending
+                    pending, pending_rows = [], 0
         if pending:
             yield pending
 
-    def _pieces(self) -> Iterator[_Piece]:
-        for (cell, process, index), stored in sorted(self._stored.items()):
-            block = stored.load()
-            for first in range(0, block.rows, self._row_group_rows):
-                rows = min(self._row_group_rows, block.rows - first)
-                columns = {name: values[first : first + rows] for name, values in block.columns.items()}
-                yield _Piece(cell, process, index, first, rows, columns)
-
-    def _table(self, pieces: list[_Piece], schema: Any) -> Any:
+    def _table(self, parts: list[_Part], schema: Any) -> Any:
         """One row group as an Arrow table; a column that a driver did not send is null."""
         import numpy as np
 
         pa, _ = _arrow()
 
-        rows = [piece.rows for piece in pieces]
-        names = sorted({piece.cell for piece in pieces})
-        codes = np.repeat(np.array([names.index(piece.cell) for piece in pieces], dtype=np.int32), rows)
-        samples = [np.arange(piece.first_sample, piece.first_sample + piece.rows, dtype=np.int32) for piece in pieces]
+        samples = [np.arange(part.samples.start, part.samples.stop, dtype=np.int32) for part in parts]
+        rows = [each.size for each in samples]
+        names = sorted({part.entry.cell for part in parts})
+        codes = np.repeat(np.array([names.index(part.entry.cell) for part in parts], dtype=np.int32), rows)
         arrays = [
             pa.DictionaryArray.from_arrays(arrow_array(codes), arrow_texts(names)),
-            arrow_array(np.repeat(np.array([piece.process for piece in pieces], np.int32), rows)),
-            arrow_array(np.repeat(np.array([piece.block for piece in pieces], np.int32), rows)),
+            arrow_array(np.repeat(np.array([part.entry.process for part in parts], np.int32), rows)),
+            arrow_array(np.repeat(np.array([part.entry.block for part in parts], np.int32), rows)),
             arrow_array(np.concatenate(samples)),
         ]
         for name, (kind, _) in self._columns.items():
-            values = np.concatenate([_values(piece, name, kind) for piece in pieces])
+            values = np.concatenate([_values(part, name, kind) for part in parts])
             null = np.isnan(values) if kind == "f64" else values == np.iinfo(values.dtype).min
             arrays.append(arrow_array(values, null))
         return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _values(piece: _Piece, name: str, kind: str) -> NDArray[Any]:
-    """The piece's column, or as many nulls where it has none."""
+def _values(part: _Part, name: str, kind: str) -> NDArray[Any]:
+    """Its samples of a column, or as many nulls if the driver did not send it."""
     import numpy as np
 
-    if name in piece.columns:
-        return piece.columns[name]
+    if name in part.columns:
+        return part.columns[name][part.samples]
     dtype = np.dtype(NUMPY_TYPES[kind])
-    return np.full(piece.rows, np.nan if kind == "f64" else np.iinfo(dtype).min, dtype)
+    return np.full(part.samples.stop - part.samples.start, np.nan if kind == "f64" else np.iinfo(dtype).min, dtype)
 
 
 def _arrow() -> tuple[Any, Any]:
