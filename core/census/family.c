@@ -7,6 +7,7 @@
 #include "base/clone.h"
 #include "census/cgroups.h"
 #include "census/members.h"
+#include "census/names.h"
 
 enum { FIRST_ROOM = 256 };
 
@@ -161,7 +162,7 @@ int family_take(struct family *family, const struct census_event *event) {
         if (member->task.execs++ > 0) {
             memcpy(member->task.helper, member->task.program, CENSUS_PATH_BYTES);
         }
-        memcpy(member->task.program, event->path, CENSUS_PATH_BYTES);
+        name_copy(member->task.program, CENSUS_PATH_BYTES, event->path, strlen(event->path));
         break;
     case CENSUS_DID:
     case CENSUS_PREPARED:

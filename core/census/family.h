@@ -59,8 +59,8 @@ struct census_event {
     int64_t number;
     int64_t result;
     uint64_t flags;
-    void *more;                   /* NULL, or of malloc: whoever keeps the event frees it (pending.h) */
-    char path[CENSUS_PATH_BYTES]; /* of CENSUS_EXEC; ends with NUL */
+    void *more;       /* NULL, or of malloc: whoever keeps the event frees it (pending.h) */
+    const char *path; /* of CENSUS_EXEC */
 };
 
 /* What a task did between its making and its first exec, or its leaving. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clone.h"
+#include "census/answer.h"
 #include "census/census.h"
 #include "census/names.h"
 #include "census/stopped.h"
@@ -79,6 +80,7 @@ static void read_making(pid_t creator, struct census_event *event) {
 
 /* What a stop means for the family; false where nothing. */
 static bool translate(pid_t task, int stop_event, struct census_event *event) {
+    static char path[CENSUS_PATH_BYTES];
     unsigned long message = 0;
     *event = (struct census_event){.time_ns = census_now_ns(),
                                    .task = task,
@@ -96,7 +98,8 @@ static bool translate(pid_t task, int stop_event, struct census_event *event) {
     case PTRACE_EVENT_EXEC:
         event->kind = CENSUS_EXEC;
         event->number = (int64_t)message;
-        name_of_process(task, event->path, sizeof event->path);
+        name_of_process(task, path, sizeof path);
+        event->path = path;
         return true;
     case PTRACE_EVENT_EXIT:
         event->kind = CENSUS_EXIT;
@@ -193,6 +196,7 @@ static int watch(struct census *census, struct family *family) {
         int status = 0;
         pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
         if (task == 0) {
+            (void)answer_send(census->answer);
             doze(&child);
         } else if (task < 0 && errno != EINTR) {
             break;

@@ -1,4 +1,5 @@
-/* The answer: JSON, a line a task (docs/census.md). */
+/* The answer: JSON, a line a task (docs/census.md), which refers to a line with all that others have in
+ * common with it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,9 +7,10 @@
 
 #include "base/clone.h"
 #include "base/json.h"
-#include "base/sys.h"
 #include "call_names.h"
+#include "census/answer.h"
 #include "census/census.h"
+#include "census/kinds.h"
 #include "census/symbols.h"
 
 enum { LINE_BYTES = 8192, SITE_BYTES = 1 << 18, FLAG_BITS = 64 };
@@ -27,7 +29,12 @@ static int send(const struct census *census, struct json *json) {
         return -EOVERFLOW;
     }
     json->buffer[json->length++] = '\n';
-    return sys_write_all(census->answer, json->buffer, json->length);
+    return answer_add(census->answer, json->buffer, json->length);
+}
+
+static int send_now(const struct census *census, struct json *json) {
+    int error = send(census, json);
+    return error != 0 ? error : answer_send(census->answer);
 }
 
 /* What was not seen is null. */
@@ -88,41 +95,74 @@ static void tell_cgroups(struct census *census) {
     }
 }
 
-void tell_task(void *context, const struct census_task *task) {
-    struct census *census = context;
-    tell_cgroups(census);
+static void tell_kind(const struct census *census, unsigned kind, const struct census_task *task) {
     char buffer[LINE_BYTES];
     struct json json;
     json_start(&json, buffer, sizeof buffer);
     json_open(&json, NULL, '{');
-    json_text(&json, "line", "task");
-    json_int(&json, "tid", task->tid);
-    json_int(&json, "creator", task->creator);
+    json_text(&json, "line", "kind");
+    json_int(&json, "kind", kind);
     json_text(&json, "call", call_name(task->call_number));
     write_flags(&json, task->flags);
     write_known(&json, "exit_signal", task->asked.exit_signal);
     write_known(&json, "own_stack", task->asked.own_stack);
-    write_known(&json, "previous_ns", task->previous_ns);
-    json_int(&json, "start_ns", task->start_ns);
-    write_known(&json, "call_ns", task->call_ns);
-    write_known(&json, "making_ns", task->making_ns);
-    write_known(&json, "cpu_wait_ns", task->cpu_wait_ns);
-    write_known(&json, "runs_ns", task->runs_ns);
-    write_known(&json, "exec_ns", task->exec_ns);
-    write_known(&json, "cost_ns", task->cost_ns);
-    write_known(&json, "life_ns", task->life_ns);
     json_bool(&json, "alive", task->alive);
     json_int(&json, "execs", task->execs);
     json_int(&json, "failed_execs", task->failed_execs);
-    write_known(&json, "site", task->site);
-    write_known(&json, "cgroup", task->cgroup);
     write_did(&json, &task->did);
     json_text(&json, "helper", task->helper[0] != '\0' ? task->helper : NULL);
     json_text(&json, "creator_program", task->creator_program[0] != '\0' ? task->creator_program : NULL);
     json_text(&json, "program", task->program[0] != '\0' ? task->program : NULL);
     json_close(&json, '}');
-    /* Who reads it has gone: the census ends by SIGPIPE or with the last line. */
     (void)send(census, &json);
+}
+
+/* What the numbers of a task's line are. */
+static const char *const COLUMNS[] = {"kind",    "tid",       "creator",     "previous_ns", "start_ns",
+                                      "call_ns", "making_ns", "cpu_wait_ns", "runs_ns",     "exec_ns",
+                                      "cost_ns", "life_ns",   "site",        "cgroup"};
+
+static char *write_number(char *to, int64_t number) {
+    char digits[24];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (count > 0) {
+        *to++ = digits[--count];
+    }
+    return to;
+}
+
+void tell_task(void *context, const struct census_task *task) {
+    struct census *census = context;
+    bool new = false;
+    tell_cgroups(census);
+    unsigned kind = kinds_of(task, &new);
+    if (new) {
+        tell_kind(census, kind, task);
+    }
+    const int64_t numbers[] = {kind,           task->tid,     task->creator,   task->previous_ns,
+                               task->start_ns, task->call_ns, task->making_ns, task->cpu_wait_ns,
+                               task->runs_ns,  task->exec_ns, task->cost_ns,   task->life_ns,
+                               task->site,     task->cgroup};
+    _Static_assert(sizeof numbers / sizeof numbers[0] == sizeof COLUMNS / sizeof COLUMNS[0], "one each");
+    char line[512];
+    char *at = line;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        *at++ = i == 0 ? '[' : ',';
+        if (numbers[i] < 0) {
+            memcpy(at, "null", 4);
+            at += 4;
+        } else {
+            at = write_number(at, numbers[i]);
+        }
+    }
+    *at++ = ']';
+    *at++ = '\n';
+    /* Who reads it has gone: the census ends by SIGPIPE or with the last line. */
+    (void)answer_add(census->answer, line, (size_t)(at - line));
 }
 
 static void write_frame(struct json *json, struct unwinder *unwinder, uint64_t address, bool returns) {
@@ -245,14 +285,19 @@ int tell_begin(const struct census *census) {
     json_start(&json, buffer, sizeof buffer);
     json_open(&json, NULL, '{');
     json_text(&json, "line", "begin");
-    json_int(&json, "schema", 2);
+    json_int(&json, "schema", 3);
     json_text(&json, "how", census->how);
     json_text(&json, "without", census->without[0] != '\0' ? census->without : NULL);
     json_int(&json, "pid", census->pid);
     /* On CLOCK_MONOTONIC: what times are counted from. */
     json_int(&json, "begin_ns", (int64_t)census->begin_ns);
+    json_open(&json, "columns", '[');
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof COLUMNS[0]; i++) {
+        json_text(&json, NULL, COLUMNS[i]);
+    }
+    json_close(&json, ']');
     json_close(&json, '}');
-    return send(census, &json);
+    return send_now(census, &json);
 }
 
 int tell_outlived(const struct census *census, uint64_t alive) {
@@ -263,7 +308,7 @@ int tell_outlived(const struct census *census, uint64_t alive) {
     json_text(&json, "line", "outlived");
     json_int(&json, "alive", (int64_t)alive);
     json_close(&json, '}');
-    return send(census, &json);
+    return send_now(census, &json);
 }
 
 int tell_end(const struct census *census, const struct census_totals *totals, const char *reason) {
@@ -300,5 +345,5 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     }
     json_close(&json, '}');
     json_close(&json, '}');
-    return send(census, &json);
+    return send_now(census, &json);
 }

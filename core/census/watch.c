@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "census/answer.h"
 #include "census/census.h"
 #include "census/growth.h"
 #include "census/names.h"
@@ -60,6 +61,17 @@ static void adopt(struct watching *watching, const struct trace_event *event) {
     watching->pending.error = error != 0 ? error : watching->pending.error;
 }
 
+/* Of malloc, or NULL without memory. */
+static char *name_executed(const struct trace_event *event, const struct record_rest *rest) {
+    char name[CENSUS_PATH_BYTES] = "";
+    name_copy(name, sizeof name, rest->text != NULL ? rest->text : "", rest->text_bytes);
+    if (name_says_nothing(name) && event->process > 0) {
+        /* It still runs as a rule, and tells. */
+        name_of_process(event->process, name, sizeof name);
+    }
+    return strdup(name);
+}
+
 static bool translate(const struct trace_event *event, const struct record_rest *rest,
                       struct census_event *out) {
     *out = (struct census_event){
@@ -93,11 +105,8 @@ static bool translate(const struct trace_event *event, const struct record_rest 
         return true;
     case EVENT_EXEC:
         out->kind = CENSUS_EXEC;
-        name_copy(out->path, sizeof out->path, rest->text != NULL ? rest->text : "", rest->text_bytes);
-        if (name_says_nothing(out->path) && event->process > 0) {
-            /* It still runs as a rule, and tells. */
-            name_of_process(event->process, out->path, sizeof out->path);
-        }
+        out->more = name_executed(event, rest);
+        out->path = out->more != NULL ? out->more : "";
         return true;
     case EVENT_EXIT:
         out->kind = CENSUS_EXIT;
@@ -232,6 +241,7 @@ static void watch(struct census *census, struct watching *watching) {
         read_all(watching);
         growth_look(&growth);
         pending_flush(&watching->pending, before_ns, give, watching);
+        (void)answer_send(census->answer);
         before_ns = now_ns;
         look_for_lost(census, watching);
     }

@@ -334,21 +334,27 @@ static void copy_from_ring(const unsigned char *ring, size_t ring_bytes, uint64_
     memcpy(to + first, ring, length - first);
 }
 
-size_t ring_next(const unsigned char *ring, size_t ring_bytes, uint64_t *tail, uint64_t head,
-                 unsigned char *record, size_t capacity, uint64_t *damaged) {
+const unsigned char *ring_next(const unsigned char *ring, size_t ring_bytes, uint64_t *tail, uint64_t head,
+                               unsigned char *spare, size_t capacity, size_t *length, uint64_t *damaged) {
     struct record_header header;
     unsigned char bytes[sizeof header];
     if (head - *tail < sizeof header) {
-        return 0;
+        return NULL;
     }
     copy_from_ring(ring, ring_bytes, *tail, bytes, sizeof bytes);
     memcpy(&header, bytes, sizeof header);
     if (header.size < sizeof header || header.size > head - *tail || header.size > capacity) {
         (*damaged)++;
         *tail = head;
-        return 0;
+        return NULL;
     }
-    copy_from_ring(ring, ring_bytes, *tail, record, header.size);
+    size_t at = (size_t)(*tail % ring_bytes);
+    const unsigned char *record = ring + at;
+    if (header.size > ring_bytes - at) {
+        copy_from_ring(ring, ring_bytes, *tail, spare, header.size);
+        record = spare;
+    }
+    *length = header.size;
     *tail += header.size;
-    return header.size;
+    return record;
 }

@@ -151,10 +151,10 @@ enum record_kind record_decode(const unsigned char *record, size_t length, enum 
                                const struct event_format *format, struct trace_event *event,
                                struct record_rest *rest);
 
-/* Copies the record at `*tail` out of a ring whose records may go over its end, and moves `*tail` behind it.
- * Its length; 0 where there is none, or one that cannot be whole, which ends the ring and raises `*damaged`.
- */
-size_t ring_next(const unsigned char *ring, size_t ring_bytes, uint64_t *tail, uint64_t head,
-                 unsigned char *record, size_t capacity, uint64_t *damaged);
+/* The record at `*tail`, which is moved behind it: in the ring itself, or in `spare` where it goes over the
+ * ring's end. NULL where there is none, or one that cannot be whole, which ends the ring and raises
+ * `*damaged`. */
+const unsigned char *ring_next(const unsigned char *ring, size_t ring_bytes, uint64_t *tail, uint64_t head,
+                               unsigned char *spare, size_t capacity, size_t *length, uint64_t *damaged);
 
 #endif

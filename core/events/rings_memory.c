@@ -103,7 +103,7 @@ static uint64_t take_record(struct rings *rings, const struct ring *ring, const 
 
 static void drain_one(struct rings *rings, struct ring *ring, const struct ring_memory *memory,
                       rings_take *take, void *context) {
-    static unsigned char record[RECORD_BYTES];
+    static unsigned char spare[RECORD_BYTES];
     struct perf_event_mmap_page *page = memory->page;
     const unsigned char *bytes = (const unsigned char *)page + rings->page_bytes;
     uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
@@ -113,11 +113,10 @@ static void drain_one(struct rings *rings, struct ring *ring, const struct ring_
     bool full = unread > memory->bytes - MOST_RECORD_BYTES - rings->stack_bytes;
     ring->nearly_full = unread > memory->bytes - memory->bytes / 4;
     rings->overfull += full;
-    for (;;) {
-        size_t length = ring_next(bytes, memory->bytes, &tail, head, record, sizeof record, &rings->damaged);
-        if (length == 0) {
-            break;
-        }
+    const unsigned char *record = NULL;
+    size_t length = 0;
+    while ((record = ring_next(bytes, memory->bytes, &tail, head, spare, sizeof spare, &length,
+                               &rings->damaged)) != NULL) {
         last_ns = take_record(rings, ring, record, length, last_ns, take, context);
     }
     __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);

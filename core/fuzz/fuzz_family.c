@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "census/family.h"
-#include "census/names.h"
 #include "fuzz/input.h"
 
 enum { MOST_EVENTS = 2048, CALLS = 512 };
@@ -47,14 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
             .number = (int64_t)input_number(&input, (shape & 4) != 0 ? 8 : 1),
             .result = (int8_t)input_number(&input, 1),
             .flags = input_number(&input, 4)};
-        if (event.kind == CENSUS_EXEC) {
-            char *path = input_text(&input, 600);
-            name_copy(event.path, sizeof event.path, path, strlen(path));
-            free(path);
-        }
+        char *path = event.kind == CENSUS_EXEC ? input_text(&input, 600) : NULL;
+        event.path = path;
         if (family_take(family, &event) != 0) {
             abort();
         }
+        free(path);
         if ((shape & 64) != 0) {
             family_miss(family, time_ns, is_there, NULL);
         }

@@ -8,10 +8,12 @@ enum { RING_BYTES = 4096, MOST_FORMAT = 2048, MOST_RECORD = 1 << 16 };
 
 static void read_ring(const unsigned char *ring, const struct event_format *format, enum event_kind kind,
                       uint64_t tail, uint64_t head) {
-    static unsigned char record[MOST_RECORD];
+    static unsigned char spare[MOST_RECORD];
+    const unsigned char *record = NULL;
+    size_t length = 0;
     uint64_t damaged = 0;
-    for (size_t length;
-         (length = ring_next(ring, RING_BYTES, &tail, head, record, sizeof record, &damaged)) > 0;) {
+    while ((record = ring_next(ring, RING_BYTES, &tail, head, spare, sizeof spare, &length, &damaged)) !=
+           NULL) {
         struct trace_event event;
         struct record_rest rest;
         /* As long as it is, so that reading beyond it is seen. */

@@ -37,8 +37,8 @@ static void happen(struct family *family, uint64_t time_ns, int32_t task, int32_
                                  .kind = kind,
                                  .number = number,
                                  .result = result,
-                                 .flags = new_flags};
-    strncpy(event.path, path, sizeof event.path - 1);
+                                 .flags = new_flags,
+                                 .path = path};
     CHECK(family_take(family, &event) == 0, "taken");
 }
 

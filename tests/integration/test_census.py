@@ -152,7 +152,7 @@ def test_what_cannot_be_run_is_said_as_env_says_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ([], "needs a command or --pid"),
+        ([], "needs a command, --pid, --service or --all"),
         (["--pid", "1", "--", "true"], "not both"),
         (["--pid", "4194303"], "there is no process 4194303"),
         (["--for", "soon", "--", "true"], "'soon' is not a time"),

@@ -21,6 +21,9 @@ from clonometer.runner.interrupts import replace_handlers, restore_handlers
 
 NAME = "clonometer-census"
 
+#: As much as a pipe holds.
+_PIPE_BYTES = 1 << 16
+
 
 def take_census(
     receive: Callable[[dict[str, Any]], None],
@@ -88,7 +91,7 @@ def take_census(
     ended: dict[str, Any] | None = None
     kills = MemoryKills()
     with (
-        os.fdopen(reading, "rb") as lines,
+        os.fdopen(reading, "rb", buffering=0) as answer,
         _signals_wait() as signals,
         hooks_set(wanted=hooks and stacks and bool(command)) as hooked,
     ):
@@ -107,12 +110,13 @@ def take_census(
         try:
             if hooked.are_set:
                 receive({"line": "hooks", "library": hooked.library})
-            for line in _decoded(lines):
-                if line["line"] == "task":
-                    for text in hooked.read():
-                        receive({"line": "call", "text": text})
-                receive(line)
-                ended = line if line["line"] == "end" else ended
+            for lines in _decoded(answer):
+                # What hooks wrote of these tasks they wrote before the tasks were made.
+                for text in hooked.read():
+                    receive({"line": "call", "text": text})
+                for line in lines:
+                    receive(line)
+                    ended = line if line["line"] == "end" else ended
         finally:
             # After its answer it only stops listening, which takes the kernel a while that nobody need wait for. Where
             # no thread can be started it is waited for by nobody, and reaped when we end.
@@ -126,14 +130,51 @@ def take_census(
         raise UnavailableError(f"cannot take a census: {ended['reason']}")
 
 
-def _decoded(lines: Any) -> Iterator[dict[str, Any]]:
-    for raw in lines:
+def _decoded(answer: Any) -> Iterator[Iterator[dict[str, Any]]]:
+    """Give the lines as they come, in parts: what is parsed together takes a third of the time."""
+    columns: Sequence[str] = ()
+    kinds: dict[int, dict[str, Any]] = {}
+
+    def whole(lines: Sequence[Any]) -> Iterator[dict[str, Any]]:
+        nonlocal columns
+        for line in lines:
+            if isinstance(line, list):
+                task = kinds[line[0]].copy()
+                task.update(zip(columns, line, strict=True))
+                yield task
+            elif line["line"] == "kind":
+                kinds[line["kind"]] = {**line, "line": "task"}
+            else:
+                columns = line.get("columns", columns)
+                yield line
+
+    for part in _parts(answer):
         try:
-            line = json.loads(raw)
+            lines = json.loads(b"[%b]" % b",".join(part))
         except ValueError as error:
-            raise DriverError(f"{NAME} wrote what is not JSON: {raw[:80]!r}") from error
-        if isinstance(line, dict) and isinstance(line.get("line"), str):
-            yield line
+            raise DriverError(f"{NAME} wrote what is not JSON: {_worst(part)[:80]!r}") from error
+        yield whole(lines)
+
+
+def _parts(answer: Any) -> Iterator[list[bytes]]:
+    """Give the lines that are there, each whole."""
+    rest = b""
+    while got := answer.read(_PIPE_BYTES):
+        *part, rest = (rest + got).split(b"\n")
+        if part:
+            yield part
+    if rest:
+        yield [rest]
+
+
+def _worst(lines: Sequence[bytes]) -> bytes:
+    """The first line that is no JSON by itself."""
+    for line in lines:
+        try:
+            json.loads(line)
+        except ValueError:
+            return line
+    return lines[0]
 
 
 class _Signals:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from clonometer.launch_paths.explaining import option_calls
@@ -104,6 +105,11 @@ class StackFrame:
         return f"{self.module or '[code in no file]'}+0x{self.module_offset:x}"
 
 
+def _count_name(counts: Counter[str], name: str) -> None:
+    if name in counts or len(counts) < _MOST_HELPERS:
+        counts[name] += 1
+
+
 @dataclass
 class CallSite:
     """What one place makes in one way: the key is the program, the mechanism, the stack, and the options.
@@ -161,13 +167,13 @@ class CallSite:
         if did is not None:
             self.did_known += 1
             self.did_cut += line["did_cut"]
-            self.did_tasks.update(did.keys())
-            self.did_times.update(did)
-        helper = line.get("helper")
-        program = line["program"] if line["execs"] else None
-        for name, counts in ((helper, self.helpers), (program, self.programs)):
-            if name is not None and (name in counts or len(counts) < _MOST_HELPERS):
-                counts[name] += 1
+            for name, times in did.items():
+                self.did_tasks[name] += 1
+                self.did_times[name] += times
+        if line.get("helper") is not None:
+            _count_name(self.helpers, line["helper"])
+        if line["execs"] and line["program"] is not None:
+            _count_name(self.programs, line["program"])
 
     @property
     def options(self) -> list[str]:
@@ -201,6 +207,11 @@ class CallSite:
         return _PUBLIC.get(name, name) or None
 
 
+@lru_cache(maxsize=1024)
+def _option_calls(did: tuple[tuple[str, int], ...]) -> frozenset[str]:
+    return option_calls(dict(did))
+
+
 _SiteKey = tuple[str | None, str, int | None, frozenset[str] | None, tuple[str, ...], LanguageCall | None, str | None]
 
 
@@ -231,19 +242,20 @@ class CallSites:
     ) -> None:
         """Take a task, and what its creator's runtime said."""
         did = line.get("did")
-        calls = None if did is None else option_calls(did)
         key: _SiteKey = (
             line["creator_program"],
             mechanism,
             line.get("site"),
-            calls,
+            None if did is None else _option_calls(tuple(did.items())),
             tuple(line["flag_names"]),
             language,
             service,
         )
-        if key not in self._sites and len(self._sites) >= _MOST_SITES:
-            self._fold()
-        site = self._sites.setdefault(key, CallSite(*key))
+        site = self._sites.get(key)
+        if site is None:
+            if len(self._sites) >= _MOST_SITES:
+                self._fold()
+            site = self._sites.setdefault(key, CallSite(*key))
         site.created += 1
         site.execed += line["execs"] > 0
         site.cost_ns += line["cost_ns"] or 0

@@ -45,6 +45,14 @@ class ExecutedTree:
         if not executes:
             self._join(beside, below)
             return
+        known = beside.get(line["program"])
+        if not below and known is not None:
+            known.times += 1
+            known.life_ns += line["life_ns"] or 0
+            return
+        self._take_tree(line, beside, below)
+
+    def _take_tree(self, line: Mapping[str, Any], beside: dict[str, Executed], below: Mapping[str, Executed]) -> None:
         each = Executed(1, line["life_ns"] or 0)
         if max((node.height for node in below.values()), default=0) < _DEEPEST:
             self._join(each.below, below)

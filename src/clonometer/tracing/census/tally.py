@@ -159,6 +159,8 @@ _MOST_PROGRAMS = 1000
 _MOST_GROUPS = 10_000
 #: Creator, mechanism, call and flags.
 _GroupKey = tuple[str | None, str, str | None, tuple[str, ...]]
+#: Creator, call, flags, exit signal and own stack, as the census writes them.
+_Asked = tuple[str | None, str | None, tuple[str, ...], int | None, int | None]
 
 
 @dataclass
@@ -183,30 +185,33 @@ class Census:
     #: Whether the program was started with hooks, and what a JVM can load as one.
     hooked: bool = False
     hook_library: str | None = None
+    #: The group of what a task's creator asked for: thousands of tasks a second may ask for the same.
+    _asked: dict[_Asked, Group] = field(default_factory=dict)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Take the next line of the answer."""
-        if line["line"] == "begin":
-            self.how, self.without = line["how"], line["without"]
-            self.begin_ns = line.get("begin_ns", 0)
-        elif line["line"] == "hooks":
-            self.hooked, self.hook_library = True, line["library"]
-        elif line["line"] == "call":
-            self.written.take(line["text"])
-        elif line["line"] == "end":
-            self.ended = line
-        elif line["line"] == "task":
+        kind = line["line"]
+        if kind == "task":
             group = self._group(line)
             group.take(line)
             self.executed.take(line)
             service = self.services.take(line, group.mechanism)
             language = self._language(line, thread=group.mechanism == _AS_THREAD)
             self.sites.take(line, group.mechanism, language, service)
-        elif line["line"] == "cgroup":
+        elif kind == "cgroup":
             self.services.take_cgroup(line)
-        elif line["line"] == "site":
+        elif kind == "begin":
+            self.how, self.without = line["how"], line["without"]
+            self.begin_ns = line.get("begin_ns", 0)
+        elif kind == "hooks":
+            self.hooked, self.hook_library = True, line["library"]
+        elif kind == "call":
+            self.written.take(line["text"])
+        elif kind == "end":
+            self.ended = line
+        elif kind == "site":
             self.sites.take_stack(line)
-        elif line["line"] == "module":
+        elif kind == "module":
             self.sites.take_module(line)
 
     def _language(self, line: Mapping[str, Any], *, thread: bool) -> LanguageCall | None:
@@ -218,9 +223,25 @@ class Census:
 
     def _group(self, line: Mapping[str, Any]) -> Group:
         flags = tuple(line["flag_names"])
-        own_stack = None if line["own_stack"] is None else bool(line["own_stack"])
-        how = mechanism(line["call"], flags, exit_signal=line["exit_signal"], own_stack=own_stack)
-        key: _GroupKey = (line["creator_program"], how, line["call"], flags)
+        asked = (line["creator_program"], line["call"], flags, line["exit_signal"], line["own_stack"])
+        group = self._asked.get(asked)
+        if group is None:
+            if len(self._asked) >= _MOST_GROUPS:
+                self._asked.clear()
+            group = self._asked[asked] = self._new_group(*asked)
+        return group
+
+    def _new_group(
+        self,
+        creator: str | None,
+        call: str | None,
+        flags: tuple[str, ...],
+        exit_signal: int | None,
+        has_stack: int | None,
+    ) -> Group:
+        own_stack = None if has_stack is None else bool(has_stack)
+        how = mechanism(call, flags, exit_signal=exit_signal, own_stack=own_stack)
+        key: _GroupKey = (creator, how, call, flags)
         if key not in self.groups and len(self.groups) >= _MOST_GROUPS:
             key = (None, *key[1:])
         if key not in self.groups:
