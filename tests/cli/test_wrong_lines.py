@@ -58,7 +58,7 @@ WRONG = (
     ("explain", 2, ["missing argument 'MECHANISM'", "clonometer explain launch.fork"]),
     ("compare run.parquet", 2, ["compare needs two runs", "clonometer compare before.parquet after.parquet"]),
     ("ab fork", 2, ["the two sides do not differ", "--b linkage="]),
-    ("census", 2, ["a census needs a command or --pid", "clonometer census -- COMMAND"]),
+    ("census", 2, ["a census needs a command, --pid, --service or --all", "clonometer census -- COMMAND"]),
     # Files.
     ("show runn.parquet", 2, ["cannot read runn.parquet", "did you mean run.parquet"]),
     ("show notes.txt", 2, ["notes.txt is not a Parquet file", "clonometer run"]),

@@ -153,7 +153,7 @@ def test_what_cannot_be_run_is_said_as_env_says_it(tmp_path: Path) -> None:
     ("words", "complaint"),
     [
         ([], "needs a command, --pid, --service or --all"),
-        (["--pid", "1", "--", "true"], "not both"),
+        (["--pid", "1", "--", "true"], "only one of them"),
         (["--pid", "4194303"], "there is no process 4194303"),
         (["--for", "soon", "--", "true"], "'soon' is not a time"),
         (["--buffer", "much", "--", "true"], "much"),

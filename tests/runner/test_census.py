@@ -35,7 +35,7 @@ def test_nobody_waits_while_it_stops_listening(tmp_path: Path, monkeypatch: pyte
     os.mkfifo(tmp_path / "gate")
     pretend(tmp_path, monkeypatch, BEGIN, END, then=f"open({str(tmp_path / 'gate')!r}).read()")
     received: list[dict[str, Any]] = []
-    take_census(received.append, command=["true"])
+    take_census(received.append, command=["true"], hooks=False)
     assert [line["line"] for line in received] == ["begin", "end"]
     # Only now may it end: nobody could open this side of the gate if it did not wait at the other.
     deadline = time.monotonic() + 30
@@ -68,7 +68,7 @@ def test_what_tasks_have_in_common_is_told_once(tmp_path: Path, monkeypatch: pyt
     answer = [begin, forks, [3, 11, 500], [3, 12, None], threads, [3, 13, 90], END]
     pretend(tmp_path, monkeypatch, *answer)
     received: list[dict[str, Any]] = []
-    take_census(received.append, command=["true"])
+    take_census(received.append, command=["true"], hooks=False)
     tasks = [line for line in received if line["line"] == "task"]
     assert [(task["tid"], task["call"], task["call_ns"]) for task in tasks] == [
         (11, "fork", 500),
@@ -82,7 +82,7 @@ def test_lines_longer_than_a_pipe_come_whole(tmp_path: Path, monkeypatch: pytest
     long = {"line": "site", "frames": ["x" * 300_000]}
     pretend(tmp_path, monkeypatch, BEGIN, long, END)
     received: list[dict[str, Any]] = []
-    take_census(received.append, command=["true"])
+    take_census(received.append, command=["true"], hooks=False)
     assert received == [BEGIN, long, END]
 
 
