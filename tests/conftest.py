@@ -51,15 +51,25 @@ def pytest_collection() -> Iterator[None]:
 
 # A file goes to one process: one that takes half a minute begins first, or all others wait for it at the end.
 LONG = (
+    "test_launch_paths.py",
+    "test_pages.py",
+    "test_fleet_dask.py",
     "test_wheel.py",
     "test_readme_commands.py",
+    "test_fleet_workers.py",
+    "test_fleet_ssh.py",
+    "test_explain.py",
     "test_tiers.py",
+    "test_stamps.py",
+    "test_explain_work.py",
+    "test_conformance.py",
+    "test_census.py",
+    "test_conditions.py",
+    "test_census_ends.py",
     "test_reproduce.py",
     "test_bad_luck.py",
     "test_simulated_alarms.py",
     "test_from_json.py",
-    "test_check.py",
-    "test_bad_input.py",
 )
 
 
