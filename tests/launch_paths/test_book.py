@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from clonometer.errors import InputError, UsageError
-from clonometer.launch_paths.judging import difference, judged
+from clonometer.launch_paths.judging import difference, judge_line
 from clonometer.launch_paths.reading import load_book, parse_runtime, parse_seen
 from clonometer.launch_paths.types import SeenBook, SeenLine, SeenTask, SeenVersion
 from clonometer.launch_paths.versions import covers, numbers
@@ -72,7 +72,7 @@ def test_every_snippet_has_its_place_in_the_program_around_it() -> None:
 def test_what_was_seen_agrees_with_the_book() -> None:
     """After a change of the book: clonometer paths --check RUNTIME --record src/clonometer/launch_paths/seen.json."""
     verdicts = {
-        (each.runtime, each.version, line.name): judged(runtime, path, line, each)
+        (each.runtime, each.version, line.name): judge_line(runtime, path, line, each)
         for each in BOOK.seen
         for line in each.lines
         for runtime in [BOOK.runtime(each.runtime)]
@@ -89,10 +89,10 @@ def test_a_line_that_is_wrong_is_judged_so() -> None:
     line = next(line for line in seen.lines if line.name == "system")
     path = next(path for path in perl.paths if path.name == "system")
     broken = replace(path, sees=("vfork > true",))
-    assert judged(perl, broken, line, seen) is Status.FAILS
-    assert judged(perl, replace(path, snippet="another"), line, seen) is None
-    assert judged(perl, path, replace(line, saw=("fork > sh",)), seen) is Status.FAILS
-    assert judged(perl, path, replace(line, saw=("fork > true", "fork > true")), seen) is Status.FAILS
+    assert judge_line(perl, broken, line, seen) is Status.FAILS
+    assert judge_line(perl, replace(path, snippet="another"), line, seen) is None
+    assert judge_line(perl, path, replace(line, saw=("fork > sh",)), seen) is Status.FAILS
+    assert judge_line(perl, path, replace(line, saw=("fork > true", "fork > true")), seen) is Status.FAILS
 
 
 def test_threads_count_where_a_runtime_has_none_of_its_own() -> None:

@@ -26,13 +26,16 @@ def test_it_is_told_what_to_set_and_ends_with_the_block(tmp_path: Path, monkeypa
     monkeypatch.setattr(frequency.os, "sched_getaffinity", lambda _: {3, 0, 1})
     words = tmp_path / "told"
     program = guardian(tmp_path, f"open({str(words)!r}, 'w').write(' '.join(sys.argv[1:]))\n{READY}print('restored')")
-    with frequency.kept(program, "1.5GHz"):
+    with frequency.fixed_frequency(program, "1.5GHz"):
         assert words.read_text() == "1500000 0,1,3 /made"
 
 
 def test_a_refusal_is_a_reason(tmp_path: Path) -> None:
     program = guardian(tmp_path, "print('refused: no such thing'); sys.exit(3)")
-    with pytest.raises(UnavailableError, match="frequency=base: no such thing"), frequency.kept(program, "base"):
+    with (
+        pytest.raises(UnavailableError, match="frequency=base: no such thing"),
+        frequency.fixed_frequency(program, "base"),
+    ):
         pytest.fail("the block must not begin")
 
 
@@ -46,19 +49,22 @@ def test_a_refusal_is_a_reason(tmp_path: Path) -> None:
 )
 def test_an_end_without_the_word_restored_is_an_error(tmp_path: Path, ending: str, words: str) -> None:
     program = guardian(tmp_path, READY + ending)
-    with pytest.raises(frequency.NotRestoredError, match=words), frequency.kept(program, "base"):
+    with pytest.raises(frequency.NotRestoredError, match=words), frequency.fixed_frequency(program, "base"):
         pass
 
 
 def test_the_guardian_hears_the_end_of_a_block_that_raises(tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     program = guardian(tmp_path, READY + f"open({str(heard)!r}, 'w')\nprint('restored')")
-    with pytest.raises(KeyError), frequency.kept(program, "base"):
+    with pytest.raises(KeyError), frequency.fixed_frequency(program, "base"):
         raise KeyError
     assert heard.exists()
 
 
 @pytest.mark.parametrize("path", [None, Path("/nowhere/guardian")])
 def test_no_guardian_no_frequency(path: Path | None) -> None:
-    with pytest.raises(UnavailableError, match=r"clonometer-guardian|cannot start"), frequency.kept(path, "base"):
+    with (
+        pytest.raises(UnavailableError, match=r"clonometer-guardian|cannot start"),
+        frequency.fixed_frequency(path, "base"),
+    ):
         pytest.fail("the block must not begin")

@@ -82,7 +82,7 @@ def test_every_item_can_be_judged_of_what_it_needs_and_every_command_can_be_plan
             continue
         if entry.next.does == "decides":
             with reproduce.make_context("reproduce", shlex.split(entry.next.command)[2:]) as context:
-                assert [each.id for each in PUBLISHED.asked(context.params["studies"])] == [item.id]
+                assert [each.id for each in PUBLISHED.items_named(context.params["studies"])] == [item.id]
                 assert context.params["budget_s"] == 60
         else:
             assert planned(entry.next.command)
@@ -110,12 +110,12 @@ def test_where_nothing_reverses_it_a_command_looks_further(pairing):
 
 
 def test_ids_are_read_in_any_case_and_unknown_ones_name_the_near():
-    assert [item.id for item in PUBLISHED.asked(["s12", "B7", "S12"])] == ["S12", "B7"]
-    assert PUBLISHED.asked(["sysel-2020"]) == ()
+    assert [item.id for item in PUBLISHED.items_named(["s12", "B7", "S12"])] == ["S12", "B7"]
+    assert PUBLISHED.items_named(["sysel-2020"]) == ()
     with pytest.raises(UsageError, match="unknown claim 'S99'") as caught:
-        PUBLISHED.asked(["s99"])
+        PUBLISHED.items_named(["s99"])
     assert caught.value.hint.startswith("available: S1 to S2")
     with pytest.raises(UsageError, match="did you mean 'sysel-2020'"):
-        PUBLISHED.asked(["sysel-2021"])
+        PUBLISHED.items_named(["sysel-2021"])
     with pytest.raises(UsageError, match="cannot be combined"):
-        PUBLISHED.asked(["S12", "loop-10000"])
+        PUBLISHED.items_named(["S12", "loop-10000"])

@@ -92,7 +92,7 @@ def _fork_conditions(
         # make it exact, and only who named a budget does without.
         if forked and is_named and time.monotonic() - begin_s >= seconds:
             break
-        with _made(conditions, chance) as (processes, refused):
+        with _maker_processes(conditions, chance) as (processes, refused):
             lacks |= refused
             # Making them takes of their time.
             left_s = begin_s + seconds * number / _PASSES - time.monotonic()
@@ -101,7 +101,7 @@ def _fork_conditions(
 
 
 @contextmanager
-def _made(
+def _maker_processes(
     conditions: Mapping[str, MakerCounts], chance: random.Random
 ) -> Iterator[tuple[dict[str, MadeProcess], dict[str, str]]]:
     """Make a process of each condition, in random order: which memory each gets is a matter of that order.
@@ -168,7 +168,7 @@ class _Remarks:
 @contextmanager
 def reference_processes(chance: random.Random) -> Iterator[dict[str, MadeProcess]]:
     """Make the processes whose forks tell how fast the machine is now."""
-    with _made(REFERENCE, chance) as (processes, _):
+    with _maker_processes(REFERENCE, chance) as (processes, _):
         yield processes
 
 

@@ -66,7 +66,9 @@ def check_paths(
 
         book = load_book()
     ways: set[str] = set()
-    checked = [each for runtime, program in _asked(book, words) for each in _check(runtime, program, say, ways)]
+    checked = [
+        each for runtime, program in _named_runtimes(book, words) for each in _check(runtime, program, say, ways)
+    ]
     machine = os.uname()
     how = "ptrace" if "ptrace" in ways else next(iter(ways), None)
     return CheckedBook(machine.machine, machine.release, how, tuple(checked))
@@ -93,7 +95,7 @@ def recorded(checked: CheckedBook, file: Path) -> SeenBook:
     return before.having(checked.seen(load_book()))
 
 
-def _asked(book: PathBook, words: Iterable[str]) -> Iterator[tuple[RuntimeBook, str | None]]:
+def _named_runtimes(book: PathBook, words: Iterable[str]) -> Iterator[tuple[RuntimeBook, str | None]]:
     """The runtimes that words name, each with the program that one gives."""
     for word in dict.fromkeys(words) or [runtime.name for runtime in book.runtimes]:
         name, _, program = word.partition("=")

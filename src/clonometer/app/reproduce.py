@@ -74,7 +74,7 @@ def reproduce(
         raise UsageError("--budget applies to single claims, such as clonometer reproduce S12 --budget 2m")
     drivers, catalogue = find_catalogue(progress)
     available = free_bytes(live())
-    items = load_published().asked(names)
+    items = load_published().items_named(names)
     of_studies = tuple(dict.fromkeys(item.study for item in items)) or names
     loaded = [load_part(name, catalogue, quick=quick, available_bytes=available) for name in plans_for(of_studies)]
     plans = [plan for plan, _ in loaded]
@@ -122,7 +122,7 @@ def folder_of(studies: Iterable[str], out: Path) -> Path:
 def _chosen(studies: Iterable[str]) -> tuple[Sequence[str], bool]:
     """The ids of the claims that are asked for, or the names of the studies; and whether they are claims."""
     published, asked = load_published(), tuple(studies)
-    items = published.asked(asked)
+    items = published.items_named(asked)
     return tuple(item.id for item in items) or published.choose(asked), bool(items)
 
 

@@ -75,7 +75,7 @@ def read_summaries(folder: RunFolder, progress: ReadingProgress | None = None) -
     known = {(run["path"], run["size"], run["mtime_ns"]) for part in parts for run in part.runs}
     new = [file for file in files.values() if (file.path, file.size, file.mtime_ns) not in known]
     loose = []
-    for content in _made(folder, new, progress):
+    for content in _parts_of(folder, new, progress):
         try:
             if place is None:
                 raise OSError
@@ -90,7 +90,7 @@ def read_summaries(folder: RunFolder, progress: ReadingProgress | None = None) -
     return Summaries(files, [*parts, *loose])
 
 
-def _made(folder: RunFolder, files: Sequence[FoundFile], progress: ReadingProgress | None) -> Iterator[_Content]:
+def _parts_of(folder: RunFolder, files: Sequence[FoundFile], progress: ReadingProgress | None) -> Iterator[_Content]:
     draft, since = _Draft(), time.monotonic()
     for number, file in enumerate(files):
         if progress is not None:

@@ -69,7 +69,7 @@ def differing_tasks(wanted: Sequence[SeenTask], saw: Sequence[SeenTask], archite
     return f"the book has {_listed(wanted)}, the kernel saw {_listed(saw)}"
 
 
-def judged(runtime: RuntimeBook, path: LaunchPath, line: SeenLine, seen: SeenVersion) -> Status | None:
+def judge_line(runtime: RuntimeBook, path: LaunchPath, line: SeenLine, seen: SeenVersion) -> Status | None:
     """What an earlier run says of a line; None where it is of another snippet."""
     if line.program != runtime.digest(path):
         return None

@@ -58,19 +58,19 @@ def _of_simple_command(words: Sequence[str], depth: int) -> Iterator[str]:
     while place < len(words):
         word = words[place]
         if word in _REDIRECTIONS and place + 1 < len(words):
-            yield from _known([words[place + 1]])
+            yield from _recorded_words([words[place + 1]])
             place += 1
         else:
             plain.append(word)
         place += 1
     programs = {word.rpartition("/")[2]: at for at, word in reversed(list(enumerate(plain)))}
     if "tee" in programs:
-        yield from _known(word for word in plain[programs["tee"] + 1 :] if not word.startswith("-"))
+        yield from _recorded_words(word for word in plain[programs["tee"] + 1 :] if not word.startswith("-"))
     if "sysctl" in programs:
         for word in plain[programs["sysctl"] + 1 :]:
             setting = _SETTING.fullmatch(word)
             if setting and not word.startswith("-"):
-                yield from _known([_sysctl_file(setting[1])])
+                yield from _recorded_words([_sysctl_file(setting[1])])
     if depth and "-c" in plain and _SHELLS & programs.keys():
         for text in plain[plain.index("-c") + 1 :][:1]:
             yield from _names(text, depth - 1)
@@ -80,7 +80,7 @@ def _at_home(name: str) -> str:
     return str(Path(name).expanduser()) if name.startswith("~/") else name
 
 
-def _known(words: Sequence[str] | Iterator[str]) -> Iterator[str]:
+def _recorded_words(words: Sequence[str] | Iterator[str]) -> Iterator[str]:
     yield from (word for word in words if word and not _UNKNOWN.search(word))
 
 

@@ -27,7 +27,7 @@ class NotRestoredError(DriverError):
 
 
 @contextlib.contextmanager
-def kept(guardian: Path | None, frequency: str) -> Iterator[None]:
+def fixed_frequency(guardian: Path | None, frequency: str) -> Iterator[None]:
     """Keep the allowed CPUs at a frequency while the block lasts.
 
     The guardian sets the governor, the range and turbo back when its standard input ends, so also if this

@@ -15,7 +15,7 @@ from clonometer.plan.limits import estimated_process_ns
 from clonometer.plan.types import Target
 from clonometer.protocol import AnswerReader
 from clonometer.runner.drivers import Driver
-from clonometer.runner.frequency import AS_IS, AXIS, NotRestoredError, kept
+from clonometer.runner.frequency import AS_IS, AXIS, NotRestoredError, fixed_frequency
 from clonometer.runner.process import Ending, supervise
 
 # An estimate is good to a factor of some, and the machine may be slower still: only a hang should be found.
@@ -88,7 +88,7 @@ def measure(
     frequency = str(target.condition.get(AXIS, AS_IS))
     measured = None
     try:
-        with nullcontext() if frequency == AS_IS else kept(guardian, frequency):
+        with nullcontext() if frequency == AS_IS else fixed_frequency(guardian, frequency):
             measured = _measure(driver, target, clock, timeout_s, interrupt_fd, environment=environment)
     except UnavailableError as error:
         return ProcessResult("skipped", error.message)

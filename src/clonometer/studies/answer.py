@@ -35,7 +35,7 @@ def answer(
     of the one that measures a single item for longer.
     """
     published = load_published()
-    alone = published.asked(studies)
+    alone = published.items_named(studies)
     chosen = tuple(dict.fromkeys(item.study for item in alone)) or published.choose(studies)
     judge = Judge(measured, seed)
     items = alone or published.of(chosen)

@@ -102,7 +102,7 @@ class Published:
         """One item by its id; KeyError where there is none."""
         return next(item for item in self.items if item.id == id_)
 
-    def asked(self, names: Iterable[str]) -> tuple[Item, ...]:
+    def items_named(self, names: Iterable[str]) -> tuple[Item, ...]:
         """The items of these ids, in any case of letters; none where studies are named, or nothing is.
 
         Raises

@@ -14,7 +14,7 @@ from clonometer.families import is_launch
 from clonometer.plan.types import Catalogue, Target
 from clonometer.tracing.arguments import listing_of
 from clonometer.tracing.budget import BAND, budget_of
-from clonometer.tracing.calls import calls_of, made
+from clonometer.tracing.calls import calls_of, tasks_and_programs
 from clonometer.tracing.counters import counters_of
 from clonometer.tracing.overhead import overhead_of
 from clonometer.tracing.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
@@ -163,7 +163,7 @@ def _gather(
     followed, refusal = ([], None) if sees_calls and not options.arguments else _follow(tracer, target)
     words = refusal or (None if sees_calls else _INFLATED)
     calls = calls_of(closely if sees_calls else followed)
-    new_tasks, programs = made(closely if sees_calls else followed)
+    new_tasks, programs = tasks_and_programs(closely if sees_calls else followed)
     traces = [*rounds.traces, *([] if detailed is None else [detailed])]
     lost = sum({id(trace): trace.lost for trace in traces}.values())
     left_out = sum(not_whole(trace) for trace in rounds.traces)

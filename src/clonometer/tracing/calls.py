@@ -58,7 +58,7 @@ def _caller(traced: TracedLaunch, task: int) -> str:
     return "parent" if task == traced.parent else "child"
 
 
-def made(launches: Sequence[TracedLaunch]) -> tuple[tuple[NewTasks, ...], tuple[ProgramUse, ...]]:
+def tasks_and_programs(launches: Sequence[TracedLaunch]) -> tuple[tuple[NewTasks, ...], tuple[ProgramUse, ...]]:
     """Clone flags of new tasks, and executed programs, each with how often a launch; most frequent first."""
     flags: Counter[tuple[str, ...]] = Counter()
     programs: Counter[str] = Counter()

@@ -292,7 +292,7 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
     if not keys:
         boot = " The machine was rebooted between them." if is_another_boot else ""
         return f"Same machine and settings, as far as they were recorded.{boot}"
-    kept = set(keys if most is None else _kept(keys, most))
+    kept = set(keys if most is None else _named_keys(keys, most))
     changes_of: dict[str, list[str]] = {key: [] for key in keys if key in kept}
     for difference in differences:
         if difference.key in changes_of:
@@ -305,7 +305,7 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
     return f"The runs differ in {'; '.join(parts)}{f'; and {more} more' if more else ''}{boot}."
 
 
-def _kept(keys: Sequence[str], most: int) -> list[str]:
+def _named_keys(keys: Sequence[str], most: int) -> list[str]:
     """Keep what is always said, and of the others what there is room for, in their order."""
     # Another kernel changes a dozen mitigations: their sum is enough, or one by its name where that is the same.
     mitigations = [key for key in keys if key.startswith("mitigations.")]

@@ -65,7 +65,7 @@ def _parts(block: DocumentBlock) -> Iterator[str]:
         case FactTables(groups):
             yield from (part for group in groups for part in _facts(group))
         case JudgedStatement():
-            yield from _judged(block)
+            yield from _judged_statement(block)
         case _:
             yield _words(block)
 
@@ -120,7 +120,7 @@ def _facts(group: FactGroup) -> Iterator[str]:
     yield _list(f"{_text(name)}: {_text(text)}" for name, text in whole)
 
 
-def _judged(block: JudgedStatement) -> Iterator[str]:
+def _judged_statement(block: JudgedStatement) -> Iterator[str]:
     yield " ".join(filter(None, [f"**{_text(block.name)}**" if block.name else "", _text(block.statement)]))
     number = f": {_text(block.number)}" if block.number else ""
     yield f"**{_text(block.outcome)}**{number}. {_text(block.why)}"

@@ -97,11 +97,11 @@ def command(
     if plot is not None:
         from clonometer.views.comparison_picture import comparison_picture
 
-        made = [_made(path) for path in dict.fromkeys(path for group in groups for path in group)]
-        write_and_say(plot, comparison_picture(compared, image_format, made))
+        provenances = [_provenance_text(path) for path in dict.fromkeys(path for group in groups for path in group)]
+        write_and_say(plot, comparison_picture(compared, image_format, provenances))
 
 
-def _made(path: Path) -> str:
+def _provenance_text(path: Path) -> str:
     from clonometer.runfile import open_run
     from clonometer.views.pictures import provenance
 

@@ -77,7 +77,7 @@ def check_runs(
         )
     variance = variance_of_sides(bases, runs, variance)
     listed = pending_tests(matches, variance)
-    rows = _judged(listed, max_regression)
+    rows = _judge_rows(listed, max_regression)
     checked = Checked(
         baseline=pair.base,
         run=pair.other,
@@ -112,7 +112,7 @@ def check_again(
     """
     bases = _listed(base)
     listed = pending_tests(_timed(*match_sides(bases, [again]))[0], variance_of_sides(bases, [again], variance))
-    rerun = _judged(listed, checked.max_regression, checked.n_tests)
+    rerun = _judge_rows(listed, checked.max_regression, checked.n_tests)
     new = {row.compared.base.name: row for row in rerun}
     rows: list[CheckedRow] = []
     lost: list[str] = []
@@ -142,7 +142,7 @@ def _timed(matches: Sequence[RowPair], left_out: Sequence[LeftOut]) -> tuple[lis
     return [match for match in matches if match.base.is_time], [*left_out, *dict.fromkeys(others)]
 
 
-def _judged(listed: Sequence[PendingTest], max_regression: float, tests: int | None = None) -> list[CheckedRow]:
+def _judge_rows(listed: Sequence[PendingTest], max_regression: float, tests: int | None = None) -> list[CheckedRow]:
     """Judge rows as `compare` does, for an alarm at a smaller error rate, for a suspicion at that of `compare`."""
     size = max(n_tests(listed), tests or 0)
     strict, lax = (

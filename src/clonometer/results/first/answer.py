@@ -70,11 +70,12 @@ def _contest(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding:
     a, b = compared.other, compared.base
     where = condition_words(tests.estimates.changes(a))
     head = f"{where}, " if where else ""
-    text = f"{head}{named(a)} takes {short_median(a)} {how_long(a)}, {named(b)} {short_median(b)}: {_judged(compared)}"
+    verdict = _verdict_text(compared)
+    text = f"{head}{named(a)} takes {short_median(a)} {how_long(a)}, {named(b)} {short_median(b)}: {verdict}"
     return Finding("answer.contest", sentence(text), numbers_of(compared))
 
 
-def _judged(compared: Change[RunEstimate]) -> str:
+def _verdict_text(compared: Change[RunEstimate]) -> str:
     if compared.direction == Direction.UNKNOWN:
         return f"cannot tell a difference ({compared.aside})"
     longer, _ = compared.upward.sides

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from clonometer.launch_paths.checks import CheckedBook, CheckedVersion
-from clonometer.launch_paths.judging import judged
+from clonometer.launch_paths.judging import judge_line
 from clonometer.launch_paths.types import LaunchPath, PathBook, RuntimeBook, SeenVersion
 from clonometer.verdicts import Status
 from clonometer.views.document import (
@@ -201,7 +201,7 @@ def _checked_with(runtime: RuntimeBook, path: LaunchPath, versions: Sequence[See
         each.version: verdict
         for each in versions
         for line in each.lines
-        if line.name == path.name and (verdict := judged(runtime, path, line, each)) is not None
+        if line.name == path.name and (verdict := judge_line(runtime, path, line, each)) is not None
     }
     wrong = [version for version, verdict in verdicts.items() if verdict is Status.FAILS]
     if wrong:

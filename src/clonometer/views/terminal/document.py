@@ -74,7 +74,7 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
         case FactTables():
             lines = list(_facts(block, width))
         case JudgedStatement():
-            lines = list(_judged(block, width, colour))
+            lines = list(_judged_statement(block, width, colour))
         case _:
             lines = _words(block, width, colour)
     return lines
@@ -144,7 +144,7 @@ def _facts(block: FactTables, width: int) -> Iterator[str]:
             yield from wrap(f"{name}: {text}{why}", width, bullet=_INDENT if group.title else "")
 
 
-def _judged(block: JudgedStatement, width: int, colour: bool) -> Iterator[str]:
+def _judged_statement(block: JudgedStatement, width: int, colour: bool) -> Iterator[str]:
     yield from wrap(block.statement, width, bullet=f"{block.name} " if block.name else "")
     outcome = ": ".join(filter(None, [block.outcome, block.number]))
     yield from _painted(wrap(outcome[:1].upper() + outcome[1:], width, bullet=_INDENT), block.tone, colour)
