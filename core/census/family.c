@@ -159,6 +159,9 @@ int family_take(struct family *family, const struct census_event *event) {
         break;
     case CENSUS_EXEC:
         making_lets_go(family, place, event->time_ns);
+        if (member->task.execs == 0) {
+            member->task.exec_at_ns = members_since(family, event->time_ns);
+        }
         if (member->task.execs++ > 0) {
             memcpy(member->task.helper, member->task.program, CENSUS_PATH_BYTES);
         }

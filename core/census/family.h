@@ -81,6 +81,8 @@ struct census_task {
     struct census_asked asked;
     int64_t previous_ns; /* when the creator entered the call before that which makes tasks */
     int64_t start_ns;    /* when that call was entered; times since the beginning */
+    int64_t made_ns;     /* when it was there */
+    int64_t exec_at_ns;  /* when it began its first program; also since the beginning */
     int64_t call_ns;     /* until it returned to the creator */
     int64_t making_ns;   /* until the creator could go on: it returned, or was ready to */
     int64_t cpu_wait_ns; /* from there until it returned, of a creator that had to be woken */

@@ -166,6 +166,7 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     }
     made->task.previous_ns = maker->previous_ns;
     made->task.start_ns = members_since(family, in_call ? maker->call_at_ns : event->time_ns);
+    made->task.made_ns = members_since(family, event->time_ns);
     made->task.site = maker->site;
     made->task.cgroup = maker->cgroup;
     made->cgroup = maker->cgroup;

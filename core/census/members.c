@@ -37,6 +37,8 @@ uint32_t members_add(struct family *family, int32_t task) {
                                                           .asked = unknown,
                                                           .call_number = CENSUS_UNKNOWN,
                                                           .previous_ns = CENSUS_UNKNOWN,
+                                                          .made_ns = CENSUS_UNKNOWN,
+                                                          .exec_at_ns = CENSUS_UNKNOWN,
                                                           .call_ns = CENSUS_UNKNOWN,
                                                           .making_ns = CENSUS_UNKNOWN,
                                                           .cpu_wait_ns = CENSUS_UNKNOWN,

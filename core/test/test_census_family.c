@@ -62,6 +62,7 @@ static void check_child(void) {
     CHECK(task->creator == 10 && task->tid == 11 && task->call_number == SYS_clone, "who");
     CHECK(task->start_ns == 100 && task->call_ns == 500 && task->runs_ns == 100, "the call");
     CHECK(task->making_ns == 500 && task->cpu_wait_ns == CENSUS_UNKNOWN, "a creator that goes on by itself");
+    CHECK(task->made_ns == 150 && task->exec_at_ns == 350, "when it was there, and when its program began");
     CHECK(task->cost_ns == 500, "its child's exec was within its call");
     CHECK(task->exec_ns == 100 && task->execs == 1 && task->failed_execs == 0, "the program");
     CHECK(task->life_ns == 350 && !task->alive, "its life");

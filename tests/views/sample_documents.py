@@ -22,6 +22,8 @@ from tests.views.sample_results import sample_results, with_switches
 from tests.views.sample_tails import with_tails
 from tests.views.test_check import checked
 from tests.views.test_comparison import compared
+from tests.views.test_creation_tree import census_of
+from tests.views.test_creation_tree import lived as task_lived
 from tests.views.test_explain import counted as explained_with_counters
 from tests.views.test_explain import versus
 from tests.views.test_noise import noise
@@ -179,6 +181,17 @@ def counted() -> Document:
     return census_document(census, "make", savings(census, COSTS), ["redis (1 GiB): fork() would block."], wide=True)
 
 
+def over_time() -> Document:
+    """Tasks of strange names, a tree of some levels, folded ones."""
+    tasks = [
+        task_lived(10, 1, 0, 60, program="/bin/sh"),
+        task_lived(11, 10, 1, None, program=f"/bin/{STRANGE}", cost_ns=10**7),
+    ]
+    tasks += [task_lived(12 + n, 11, 2 + n / 10, program="/bin/cc1plus-of-a-very-long-name-indeed") for n in range(30)]
+    tasks += [task_lived(60 + n, 10, 10 + n / 10, program="/bin/true", cost_ns=10) for n in range(300)]
+    return census_document(census_of(*tasks), "make", wide=True)
+
+
 def validated() -> Document:
     forks = [
         ValidatedFork(state, CostRange(80, 100, 120), (100.0, 125.0), 125.0, "pages") for state in ("first", "later")
@@ -250,6 +263,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "doctor": audited,
     "self_test": self_tested,
     "census": counted,
+    "census_over_time": over_time,
     "validation": validated,
     "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
     "paths": lambda: paths_document(load_book().only(["php"])),

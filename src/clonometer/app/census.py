@@ -32,6 +32,7 @@ from clonometer.tracing.census.launches import LaunchSite, RuntimeVersion, launc
 from clonometer.tracing.census.savings import Saving, savings
 from clonometer.tracing.census.services import services_to_json
 from clonometer.tracing.census.tally import Census
+from clonometer.tracing.census.timeline import TaskLives
 from clonometer.tracing.census.to_json import census_to_json
 
 #: A program whose files cannot be read is not asked at each of its tasks.
@@ -91,6 +92,7 @@ def census(
     hooks: bool = True,
     advice: bool = True,
     output_to_stderr: bool = False,
+    timeline: bool = False,
     report: Callable[[Census], None] | None = None,
     progress: Progress = SILENT,
 ) -> CensusAnswer:
@@ -126,6 +128,8 @@ def census(
         Say what other ways to create its tasks would save. Once after each boot that takes 2 s of measuring.
     output_to_stderr
         What the command writes to its output goes to standard error.
+    timeline
+        Keep when each task lived, of at most 20,000 tasks (`tally.timeline`), for pages and traces.
     report
         Gets what was counted so far, every `REPORT_EVERY_S`.
     progress
@@ -154,7 +158,8 @@ def census(
     )
     # Whoever ends it by Ctrl-C waits for nothing more.
     costs_ns = making_costs_ns(progress) if advice and groups is not None else {}
-    tally, foreseen, runtimes, began_ns = Census(), LivePredictions(), _Runtimes(), time.time_ns()
+    tally, foreseen, runtimes = Census(timeline=TaskLives() if timeline else None), LivePredictions(), _Runtimes()
+    began_ns = time.time_ns()
     reports = Reports(tally, report)
 
     def receive(line: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from clonometer.views.creation_tree import CreationTree
 from clonometer.views.figures.types import Panel
 from clonometer.views.table import Table
 from clonometer.views.types import Spec
@@ -264,6 +265,14 @@ class Fold:
     wished: bool = False
 
 
+@dataclass(frozen=True)
+class TreeBlock:
+    """Tasks over time, on a page alone; ``heading`` names its section."""
+
+    heading: str
+    tree: CreationTree
+
+
 #: Whatever a document is made of.
 DocumentBlock = (
     Heading
@@ -283,6 +292,7 @@ DocumentBlock = (
     | FigureBlock
     | SwitchedFigure
     | Fold
+    | TreeBlock
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import rich_click as click
 
 from clonometer.cli.console import json_text, print_document
 from clonometer.cli.options import FILE, PROCESS_ID, SIZE, examples, force_option, out_option, page_options, time_option
-from clonometer.cli.outputs import Pages
+from clonometer.cli.outputs import Pages, write_and_say
 from clonometer.errors import EXIT_INTERRUPTED, DriverError, UnavailableError, UsageError
 from clonometer.files import write_text
 
@@ -78,6 +79,7 @@ _EXAMPLES = examples(
     type=FILE,
     help="Histograms by service for a collector.",
 )
+@click.option("--perfetto", metavar="FILE", type=FILE, help="Write trace events, which Perfetto opens.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; its output goes to stderr.")
 @out_option("Write the JSON object to a file.")
 @page_options
@@ -89,6 +91,7 @@ def command(
     wide: bool,
     prove: str | None,
     openmetrics: Path | None,
+    perfetto: Path | None,
     as_json: bool,
     out: Path | None,
     pages: Pages,
@@ -105,19 +108,29 @@ def command(
     """
     from clonometer.app.census import census
     from clonometer.cli.progress import make_progress
+    from clonometer.runfile import check_output
 
-    if out is not None:
-        from clonometer.runfile import check_output
-
-        check_output(out, force)
+    for path in (out, perfetto):
+        if path is not None:
+            check_output(path, force)
     _check_proof(prove, words, as_json=as_json)
     report = None if openmetrics is None else _metrics_report(openmetrics, watching, force=force)
     try:
         # The other options say how it watches, each by the name that it has there.
-        answer = census(words, pid=pid, output_to_stderr=as_json, report=report, progress=make_progress(), **watching)
+        answer = census(
+            words,
+            pid=pid,
+            output_to_stderr=as_json,
+            timeline=pages.html is not None or perfetto is not None,
+            report=report,
+            progress=make_progress(),
+            **watching,
+        )
     except (UnavailableError, DriverError) as error:
         error.exit_status = EXIT_FAILED
         raise
+    if perfetto is not None:
+        _write_trace(answer, perfetto)
     _print(answer, out, pages=pages, as_json=as_json, wide=wide)
     if prove is not None and not answer.tally.ended["interrupted"]:
         _prove(answer, prove)
@@ -173,6 +186,16 @@ def _prove(answer: CensusAnswer, setting: str) -> None:
     for each in proposed:
         click.echo(f"\nWithout and with {each}:")
         compare_commands(answer.command, ("env", each, *answer.command), request, ignore_failure=True)
+
+
+def _write_trace(answer: CensusAnswer, path: Path) -> None:
+    """Write when each task lived."""
+    from clonometer.views.census_events import census_events
+
+    tally = answer.tally
+    if tally.timeline is not None:
+        events = census_events(tally.timeline, tally.sites, int(tally.ended["wall_ns"]), answer.name)
+        write_and_say(path, json.dumps(events, allow_nan=False))
 
 
 def _print(answer: CensusAnswer, out: Path | None, *, pages: Pages, as_json: bool, wide: bool) -> None:

@@ -297,6 +297,12 @@ class CallSites:
             merged.setdefault((*_identity(site), whole.api, callers, ends), whole).add(site)
         return sorted(merged.values(), key=lambda site: (-site.cost_ns, -site.created))
 
+    def place(self, number: int | None, language: LanguageCall | None = None) -> CallSite:
+        """The site of a stack, or of what a runtime said, without figures."""
+        stack = self._stacks.get(number) if number is not None else None
+        frames = [self._frame(frame) for frame in stack["frames"] if frame] if stack is not None else []
+        return CallSite(None, "", number, language=language, frames=frames)
+
     def _frame(self, frame: Mapping[str, Any]) -> StackFrame:
         module = self._modules.get(frame["module"], {})
         return StackFrame(

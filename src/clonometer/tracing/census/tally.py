@@ -15,6 +15,7 @@ from clonometer.tracing.census.durations import Durations
 from clonometer.tracing.census.executed import ExecutedTree
 from clonometer.tracing.census.language import LanguageCall, LanguageRecords
 from clonometer.tracing.census.services import Services
+from clonometer.tracing.census.timeline import TaskLives
 
 NANOSECONDS = 1_000_000_000
 
@@ -180,6 +181,8 @@ class Census:
     sites: CallSites = field(default_factory=CallSites)
     written: LanguageRecords = field(default_factory=LanguageRecords)
     services: Services = field(default_factory=Services)
+    #: When each task lived, where that is asked for.
+    timeline: TaskLives | None = None
     #: From when times are counted, ns of CLOCK_MONOTONIC.
     begin_ns: int = 0
     #: Whether the program was started with hooks, and what a JVM can load as one.
@@ -198,6 +201,8 @@ class Census:
             service = self.services.take(line, group.mechanism)
             language = self._language(line, thread=group.mechanism == _AS_THREAD)
             self.sites.take(line, group.mechanism, language, service)
+            if self.timeline is not None:
+                self.timeline.take(line, group.mechanism, language, is_thread=group.mechanism == _AS_THREAD)
         elif kind == "cgroup":
             self.services.take_cgroup(line)
         elif kind == "begin":

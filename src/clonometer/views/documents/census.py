@@ -12,7 +12,8 @@ from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import Census, Group
 from clonometer.tracing.census.unnamed import unnamed_lines
 from clonometer.units import format_bytes, format_duration, format_share
-from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
+from clonometer.views.creation_tree import creation_tree
+from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock, TreeBlock
 from clonometer.views.documents.launches import launch_advice, sites_table, time_in
 from clonometer.views.documents.services import by_service, services_table
 from clonometer.views.table import Column, Table
@@ -80,6 +81,7 @@ def census_document(
     if listed:
         parts.append([TableBlock(_programs(listed, by_creator=wide))])
     parts[-1] += map(Hint, hints)
+    parts.append(_over_time(census))
     parts += [[]] if shown or several else []
     parts[-1] += last
     parts += [[*(Paragraph(_advice(saving)) for saving in worth), Paragraph(_MODEL)]] if worth else []
@@ -290,6 +292,14 @@ def _stackless(census: Census) -> list[str]:
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
     sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
     return sentences
+
+
+def _over_time(census: Census) -> list[DocumentBlock]:
+    """The tree of creation, where times of tasks were kept."""
+    if census.timeline is None or not census.created:
+        return []
+    tree = creation_tree(census.timeline, census.sites, int(census.ended["wall_ns"]))
+    return [TreeBlock("Tasks over time", tree)]
 
 
 def _folded(census: Census) -> list[str]:

@@ -19,9 +19,11 @@ from clonometer.views.document import (
     Subheading,
     SwitchedFigure,
     TableBlock,
+    TreeBlock,
 )
 from clonometer.views.figures.types import Panel
 from clonometer.views.html.page import render_page
+from clonometer.views.html.tree import tree_block
 from clonometer.views.markdown import commented
 from clonometer.views.specs import DASHES, PAGE, theme
 from clonometer.views.table import Table
@@ -83,6 +85,8 @@ class _Page:
                 self._begin(heading, block.link, block.anchor)
             case SearchableTable(heading):
                 self._begin(heading, "", block.anchor)
+            case TreeBlock(heading):
+                self._begin(heading, "", "")
         self.sections[-1]["blocks"] += self._parts(block)
 
     def _parts(self, block: DocumentBlock) -> Iterator[dict[str, Any]]:
@@ -105,6 +109,9 @@ class _Page:
                 switches = [{"name": switch.name} for switch in block.switches]
                 self.switched.append({**about, "switches": switches, "spec": {**block.spec, **_TALL}})
                 yield {"is": "switched", "figure": block}
+            case TreeBlock(tree=tree):
+                self.scripts.add("tree.js")
+                yield tree_block(tree)
             case Fold(summary, blocks):
                 yield {
                     "is": "fold",

@@ -28,6 +28,7 @@ from clonometer.views.document import (
     SwitchedFigure,
     TableBlock,
     Tone,
+    TreeBlock,
 )
 from clonometer.views.terminal.table import draw_stack, draw_table, draw_with
 from clonometer.views.terminal.text import painted, rendered, wrap, wrap_each
@@ -67,7 +68,7 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
             lines = list(_commented(block, width, colour))
         case Fold(summary, blocks):
             lines = [*wrap(f"{summary}:", width), *group_lines(blocks, width, colour)] if block.wished else []
-        case FigureBlock() | SwitchedFigure() | SearchableTable():
+        case FigureBlock() | SwitchedFigure() | SearchableTable() | TreeBlock():
             pass
         case Statements():
             lines = list(_statements(block, width))
