@@ -185,7 +185,7 @@ def over_time() -> Document:
     """Tasks of strange names, a tree of some levels, folded ones."""
     tasks = [
         task_lived(10, 1, 0, 60, program="/bin/sh"),
-        task_lived(11, 10, 1, None, program=f"/bin/{STRANGE}", cost_ns=10**7),
+        task_lived(11, 10, 1, None, creator_program=f"/bin/{STRANGE}", execs=0, cost_ns=10**7),
     ]
     tasks += [task_lived(12 + n, 11, 2 + n / 10, program="/bin/cc1plus-of-a-very-long-name-indeed") for n in range(30)]
     tasks += [task_lived(60 + n, 10, 10 + n / 10, program="/bin/true", cost_ns=10) for n in range(300)]

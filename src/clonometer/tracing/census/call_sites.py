@@ -156,10 +156,12 @@ class CallSite:
         self.costs_ns.extend(other.costs_ns)
         self.did_known += other.did_known
         self.did_cut += other.did_cut
-        self.did_tasks += other.did_tasks
-        self.did_times += other.did_times
-        self.helpers += other.helpers
-        self.programs += other.programs
+        self.did_tasks.update(other.did_tasks)
+        self.did_times.update(other.did_times)
+        for names, counts in ((other.helpers, self.helpers), (other.programs, self.programs)):
+            for name, count in names.items():
+                if name in counts or len(counts) < _MOST_HELPERS:
+                    counts[name] += count
 
     def take_did(self, line: Mapping[str, Any]) -> None:
         """Take what a task did between its creation and its exec."""
