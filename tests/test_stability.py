@@ -25,9 +25,14 @@ def documents(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
 def test_every_answer_says_the_number_of_its_schema(path: Path) -> None:
-    for document in documents(json.loads(path.read_text())):
+    schema = json.loads(path.read_text())
+    numbers = set()
+    for document in documents(schema):
         assert "schema" in document["required"]
         assert document["properties"]["schema"]["const"] >= 1
+        numbers.add(str(document["properties"]["schema"]["const"]))
+    # Whoever keeps a schema under its name has the right one.
+    assert set(schema["$id"].rpartition(":")[2].split("-")) == numbers
 
 
 def test_every_command_with_json_has_a_schema_or_the_page_says_that_it_has_none() -> None:

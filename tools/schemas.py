@@ -26,18 +26,17 @@ def json_schemas() -> Iterator[JsonSchema]:
 
 def schema_texts() -> dict[str, str]:
     """Make the text of each generated file of docs/schemas."""
-    return {
-        f"{schema.name}.schema.json": compact(
-            schema_of(
-                schema.roots,
-                **{"$id": f"urn:clonometer:{schema.name}:1"},
-                title=schema.title,
-                description=schema.description,
-            )
-        )
-        + "\n"
-        for schema in json_schemas()
-    }
+    return {f"{schema.name}.schema.json": compact(_made(schema)) + "\n" for schema in json_schemas()}
+
+
+def _made(schema: JsonSchema) -> dict[str, Any]:
+    """A schema, whose ``$id`` ends with its number: a copy that somebody kept under that name stays right."""
+    made = schema_of(schema.roots, title=schema.title, description=schema.description)
+    variants = made.get("oneOf", [made])
+    documents = [made["$defs"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in variants]
+    numbers = sorted({document["properties"]["schema"]["const"] for document in documents})
+    name = f"urn:clonometer:{schema.name}:{'-'.join(map(str, numbers))}"
+    return {"$schema": made["$schema"], "$id": name, **made}
 
 
 def compact(value: Any, indent: str = "", room: int = 0) -> str:
