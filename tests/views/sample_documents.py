@@ -40,9 +40,13 @@ from clonometer.model.features import Features
 from clonometer.model.types import UNSCALED, CostRange
 from clonometer.model.validated import ValidatedFork
 from clonometer.model.validation import summarize_validation
+from clonometer.prediction.answer import Predicted
+from clonometer.prediction.audited import DriverState, MachineAudit, UnavailableWorkload
 from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
+from clonometer.results.audit.cpuid import CpuidCost
+from clonometer.results.audit.items import AuditItem
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 from clonometer.results.types import CellOutcome, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun
@@ -120,12 +124,17 @@ def strange() -> Document:
     )
 
 
-def predicted() -> JsonObject:
-    """What ``predict --json`` prints of a process whose name is HTML."""
+def judged_process() -> Predicted:
+    """What a fork would cost a process whose name is HTML."""
     whole = Features(anon_areas=1, anon_pages=100_000, anon_tables=200, threads=9)
     profile = Profile("<b>it</b>", "smaps", None, 400 << 20, whole, None, None, 1, 1, [])
     made = replace(calibration(), made_at=0, quick=True)
-    document = to_json(judge(profile, Machine(made, is_rough=True, scales=UNSCALED), Question()))
+    return judge(profile, Machine(made, is_rough=True, scales=UNSCALED), Question())
+
+
+def predicted() -> JsonObject:
+    """What ``predict --json`` prints of it."""
+    document = to_json(judged_process())
     part = {"rss_bytes": 1 << 20, "areas": 3, "first_ns": 1e5, "unwritten_ns": 1e4, "share": 0.2}
     labels = ("[heap]", "/usr/lib/libwith_a_long_name.so.6", "<i>mapping</i>")
     return {**document, "contributors": [{**part, "label": label} for label in labels]}
@@ -137,35 +146,28 @@ def ranked() -> Document:
 
 
 def audited() -> Document:
-    sentences = ("the value that was read, in a few words", "it moves times by up to 12% from one run to the next")
+    value, effect = "the value that was read, in a few words", "it moves times by up to 12% from one run to the next"
     items = [
-        {"title": title, "judged": judged, "known": known, "value": value, "effect": effect, "command": command}
-        for (title, judged, known, command), (value, effect) in zip(
-            (
-                ("Frequency governor", "warn", True, "sudo cpupower frequency-set --governor performance"),
-                ("Hypervisor", "note", True, None),
-                ("Swap", "fine", True, None),
-                ("Stolen time", "fine", False, None),
-            ),
-            [sentences] * 4,
-            strict=True,
+        AuditItem("cpu.thing", title, value, judged, effect, command, known=known)
+        for title, judged, known, command in (
+            ("Frequency governor", "warn", True, "sudo cpupower frequency-set --governor performance"),
+            ("Hypervisor", "note", True, None),
+            ("Swap", "fine", True, None),
+            ("Stolen time", "fine", False, None),
         )
     ]
-    drivers = [
-        {"name": "probe-x", "linkage": "static", "reason": None},
-        {"name": "cxx", "linkage": None, "reason": "x"},
-    ]
-    return doctor_document(
-        {
-            "process": predicted(),
-            "host": "AMD EPYC 9R14, Linux 6.12",
-            "items": items,
-            "clock": {"clock": "TSC", "clock_hz": 2.5e9, "cost_ns": 12.5, "reason": None},
-            "noise_reason": "too short",
-            "drivers": drivers,
-            "lacks": [{"what": "bpf", "reason": "CAP_BPF is missing"}],
-        }
+    audit = MachineAudit(
+        host="AMD EPYC 9R14, Linux 6.12",
+        items=items,
+        noise=None,
+        noise_reason="too short",
+        cpuid=CpuidCost(),
+        clock={"clock": "TSC", "clock_hz": 2.5e9, "cost_ns": 12.5, "reason": None},
+        drivers=[DriverState("probe-x", "static", None), DriverState("cxx", None, "x")],
+        lacks=[UnavailableWorkload("bpf", "CAP_BPF is missing")],
+        process=judged_process(),
     )
+    return doctor_document(audit)
 
 
 def self_tested() -> Document:

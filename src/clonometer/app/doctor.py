@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
+    from clonometer.prediction.audited import MachineAudit
     from clonometer.results.audit.cpuid import CpuidCost
     from clonometer.results.audit.items import AuditItem
     from clonometer.results.audit.noise import MachineNoise
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from clonometer.runner.drivers import Drivers
 
 Found = TypeVar("Found")
-DOCTOR_SCHEMA = 1
 NOISE_SECONDS = 2.0
 CPUID_SECONDS = 1.0
 
 
-def doctor(pid: int | None = None) -> dict[str, Any]:
-    """Audit this machine and measure its noise: the object of docs/schemas/doctor.schema.json.
+def doctor(pid: int | None = None) -> MachineAudit:
+    """Audit this machine and measure its noise.
 
     With a process, it also says what a fork would cost that process.
     """
-    from clonometer.app.measuring import drivers_to_json, find_catalogue
+    from clonometer.app.measuring import driver_states, find_catalogue
     from clonometer.host.facts import collect
+    from clonometer.prediction.audited import MachineAudit, UnavailableWorkload
     from clonometer.results.audit.all import audit
     from clonometer.results.audit.cpuid import check_cpuid
     from clonometer.results.audit.noise import check_noise
@@ -34,9 +34,8 @@ def doctor(pid: int | None = None) -> dict[str, Any]:
     process = None
     if pid is not None:
         from clonometer.app.predict import predict
-        from clonometer.records import to_json
 
-        process = to_json(predict(pid, scan=False))
+        process = predict(pid, scan=False)
     # Before anything of ours is load.
     facts = collect()
     drivers, catalogue = find_catalogue()
@@ -44,18 +43,17 @@ def doctor(pid: int | None = None) -> dict[str, Any]:
     noise, reason = _measure_noise(drivers, catalogue)
     cpuid = _measure_cpuid(drivers, catalogue)
     items = [*audit(facts), *check_cpuid(cpuid), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
-    return {
-        "schema": DOCTOR_SCHEMA,
-        "host": facts["host.summary"],
-        "items": [asdict(item) for item in items],
-        "noise": None if noise is None else asdict(noise),
-        "noise_reason": reason,
-        "cpuid": asdict(cpuid),
-        "clock": clock,
-        "drivers": drivers_to_json(drivers),
-        "lacks": [dict(lack) for lack in catalogue.lacks],
-        **({} if process is None else {"process": process}),
-    }
+    return MachineAudit(
+        host=str(facts["host.summary"]),
+        items=items,
+        noise=noise,
+        noise_reason=reason,
+        cpuid=cpuid,
+        clock=clock,
+        drivers=driver_states(drivers),
+        lacks=[UnavailableWorkload(lack["what"], lack["reason"]) for lack in catalogue.lacks],
+        process=process,
+    )
 
 
 def _check_tracing() -> AuditItem:

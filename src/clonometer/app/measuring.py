@@ -11,6 +11,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
+    from clonometer.prediction.audited import DriverState
     from clonometer.runfile import Run
     from clonometer.runner.drivers import Drivers
     from clonometer.runner.interfaces import LaunchHooks, Scheduler
@@ -54,11 +55,13 @@ def say_lacking(plan: Plan, settings: Iterable[str], progress: Progress) -> None
         progress.say(f"clonometer: {', '.join(workloads)} {has} no {axis} and {are} measured without it")
 
 
-def drivers_to_json(drivers: Drivers) -> list[dict[str, str | None]]:
-    """Say as JSON which drivers there are, and of those that cannot be used why."""
+def driver_states(drivers: Drivers) -> list[DriverState]:
+    """Say which drivers there are, and of those that cannot be used why."""
+    from clonometer.prediction.audited import DriverState
+
     return [
-        *({"name": driver.name, "linkage": driver.linkage, "reason": None} for driver in drivers.usable),
-        *({"name": name, "linkage": None, "reason": reason} for name, reason in drivers.broken.items()),
+        *(DriverState(driver.name, driver.linkage, None) for driver in drivers.usable),
+        *(DriverState(name, None, reason) for name, reason in drivers.broken.items()),
     ]
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import rich_click as click
 
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import PROCESS_ID, examples, json_option, page_options
 from clonometer.cli.outputs import Pages
 from clonometer.runner.interfaces import SILENT
-
-SELF_TEST_SCHEMA = 1
 
 #: Its place in the list of commands.
 ORDER = 130
@@ -71,9 +69,28 @@ def _self_test(rounds: int, *, as_json: bool, pages: Pages) -> int:
     test = self_test(rounds, make_progress() if sys.stderr.isatty() else SILENT)
     for failure in test.failures:
         click.echo(f"clonometer: {failure}", err=True)
-    written = {"schema": SELF_TEST_SCHEMA, **asdict(test)}
-    del written["failures"]
-    print_document(self_test_document, test, json=written, pages=pages, as_json=as_json)
+    print_document(self_test_document, test, pages=pages, as_json=as_json)
     if test.failures:
         return EXIT_FAILED_CELLS
     return 0 if test.passed else EXIT_CANNOT_TELL if test.other_running_tasks else EXIT_REGRESSION
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.prediction.audited import MachineAudit
+    from clonometer.results.self_test_types import SelfTest
+
+    return [
+        JsonSchema(
+            "doctor",
+            "What on this machine will move the numbers. Times are in nanoseconds; items may be added.",
+            {"audit": MachineAudit},
+            title="clonometer doctor --json",
+        ),
+        JsonSchema(
+            "self-test",
+            "How far delays of known length moved each stage, and whether times add up. Times are in nanoseconds.",
+            {"test": SelfTest},
+            title="clonometer doctor --self-test --json",
+        ),
+    ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from clonometer.app.measuring import drivers_to_json, find_catalogue
+from clonometer.app.measuring import driver_states, find_catalogue
 from clonometer.cli.completing import complete_names
 from clonometer.cli.console import plain_width, print_json
 from clonometer.cli.options import examples, json_option
@@ -96,7 +96,7 @@ def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
         ],
         "axes": [_axis(axis, drivers) for axis in catalogue.axes.values()],
         "plans": _plans(catalogue, drivers),
-        "drivers": drivers_to_json(drivers),
+        "drivers": [asdict(each) for each in driver_states(drivers)],
         "lacks": [dict(lack) for lack in catalogue.lacks],
     }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from clonometer.families.other import CPUID, STEPS, traps
+from clonometer.records import Count, Ge
 from clonometer.results.audit.items import FINE, NOTE, AuditItem
 from clonometer.results.rows.source import RunSource
 from clonometer.units import format_duration
@@ -22,15 +23,15 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class CpuidCost:
-    """What one CPUID takes, median and minimum of repetitions in ns, and how many our static program's start executes.
+    """What one CPUID takes, and how many the start of a static program with a C library executes.
 
-    None for what was not measured, with the ``reason``. It is the object ``cpuid`` of docs/schemas/doctor.schema.json.
+    What was not measured is null.
     """
 
-    cost_ns: float | None = None
-    least_ns: float | None = None
-    at_start: int | None = None
-    reason: str | None = None
+    cost_ns: Annotated[float | None, Ge(0), "Median of repetitions."] = None
+    least_ns: Annotated[float | None, Ge(0), "The fastest repetition."] = None
+    at_start: Count | None = None
+    reason: Annotated[str | None, "Why something of it was not measured."] = None
 
 
 def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost:

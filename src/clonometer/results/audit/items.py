@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from clonometer.records import OneOf, Pattern
 
 FINE = "fine"
 NOTE = "note"
@@ -15,34 +17,19 @@ _Kind = TypeVar("_Kind")
 
 @dataclass(frozen=True)
 class AuditItem:
-    """One thing that can move the cost of a launch.
+    """One thing that can move the cost of a launch."""
 
-    Attributes
-    ----------
-    id
-        Stable and dotted, ``cpu.governor``; its first word is the area.
-    title
-        What it is called in a table.
-    value
-        What was found, in words; ``unknown: REASON`` where the facts do not tell.
-    judged
-        ``warn`` (will distort figures or make them scatter), ``note`` (shifts them; keep it in mind when you compare
-        machines) or ``fine``.
-    effect
-        What it does to launches, in a sentence.
-    command
-        What changes it, for the reader to run; None where it is fine as it is or no command changes it.
-    known
-        False where the facts do not tell.
-    """
-
-    id: str
-    title: str
-    value: str
-    judged: str
-    effect: str
-    command: str | None = None
-    known: bool = True
+    id: Annotated[str, Pattern(r"^[a-z]+\.[a-z_]+$"), "Stable; its first word is the area."]
+    title: Annotated[str, "What it is called in a table."]
+    value: Annotated[str, "What was found, in words; where the facts do not say, why."]
+    judged: Annotated[
+        str,
+        OneOf((WARN, NOTE, FINE)),
+        "warn: will move figures or make them scatter; note: know it when you compare machines.",
+    ]
+    effect: Annotated[str, "What it does to launches."]
+    command: Annotated[str | None, "What changes it or says more. It was not run."] = None
+    known: Annotated[bool, "False where the machine does not say."] = True
 
 
 class Facts:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clonometer.records import Count, Ge
 from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.run_document import BlockEntry
@@ -25,29 +26,16 @@ _SWITCHES_PER_S = 5.0
 
 @dataclass(frozen=True)
 class MachineNoise:
-    """What a short run shows of the machine's noise: the object ``noise`` of docs/schemas/doctor.schema.json.
+    """From two seconds of the bare loop and of pinned forks."""
 
-    Attributes
-    ----------
-    scatter
-        Of pinned forks: distance of the upper from the lower quartile of all samples, over their median; None
-        where fewer than 20 succeeded.
-    largest_gap_ns
-        The longest time between two passes of the bare loop, in ns; None without passes.
-    watched_ns
-        How long the bare loop was watched, in ns.
-    involuntary, wall_ns
-        Switches away from a task that wanted to go on, and the wall time of the blocks they were counted in.
-    samples
-        Forks that succeeded.
-    """
-
-    scatter: float | None
-    largest_gap_ns: float | None
-    watched_ns: float
-    involuntary: int
-    wall_ns: float
-    samples: int
+    scatter: Annotated[
+        float | None, Ge(0), "Of pinned forks: interquartile range over median; null where fewer than 20 succeeded."
+    ]
+    largest_gap_ns: Annotated[float | None, Ge(0), "Longest time between two passes of the bare loop."]
+    watched_ns: Annotated[float, Ge(0), "How long the bare loop was watched."]
+    involuntary: Annotated[Count, "Involuntary context switches while measuring."]
+    wall_ns: Annotated[float, Ge(0), "Wall time in which they were counted."]
+    samples: Annotated[Count, "Forks that succeeded."]
 
 
 def noise_of(run: RunSource) -> MachineNoise:

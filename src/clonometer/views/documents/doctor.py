@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from clonometer.prediction.audited import DriverState, MachineAudit
+from clonometer.records import to_json
+from clonometer.results.audit.items import AuditItem
 from clonometer.views.document import Document, DocumentBlock, Heading, NamedText, NamedTexts, Paragraph, Tone
 from clonometer.views.documents.predict import answer_blocks
 
@@ -19,47 +21,41 @@ _HEADS: dict[str | None, tuple[str, Tone]] = {
 _INDENT = 25
 
 
-def doctor_document(answer: Mapping[str, Any]) -> Document:
-    """Make a document of what ``doctor --json`` prints."""
-    items: Sequence[Mapping[str, Any]] = answer["items"]
-    groups: list[Sequence[DocumentBlock]] = [answer_blocks(answer["process"]) if "process" in answer else []]
-    groups.append([Paragraph(str(answer["host"]))])
+def doctor_document(audit: MachineAudit) -> Document:
+    """Make a document of an audit."""
+    groups: list[Sequence[DocumentBlock]] = [[] if audit.process is None else answer_blocks(to_json(audit.process))]
+    groups.append([Paragraph(audit.host)])
     counts = []
     for judged, (head, tone) in _HEADS.items():
-        alike = [item for item in items if (item["judged"] if item["known"] else None) == judged]
+        alike = [item for item in audit.items if (item.judged if item.known else None) == judged]
         if alike:
             groups.append([Heading(f"{head} ({len(alike)})", tone), NamedTexts(list(map(_named, alike)), _INDENT)])
             counts.append(f"{head}: {len(alike)}")
-    groups.append([NamedTexts(list(_instrument(answer)), 10)])
+    groups.append([NamedTexts(list(_instrument(audit)), 10)])
     last = "Nothing was changed; the commands are for you to run."
     groups.append([Paragraph(last), Paragraph("'clonometer doctor --self-test' checks the instrument itself.")])
     return Document("doctor", "What will distort the numbers on this machine", f"{'; '.join(counts)}.", groups)
 
 
-def _named(item: Mapping[str, Any]) -> NamedText:
-    return NamedText(
-        f"  {item['title']}", item["value"], item["effect"], item["command"], is_brief=item["judged"] == "fine"
-    )
+def _named(item: AuditItem) -> NamedText:
+    return NamedText(f"  {item.title}", item.value, item.effect, item.command, is_brief=item.judged == "fine")
 
 
-def _driver(entry: Mapping[str, Any]) -> str:
+def _driver(driver: DriverState) -> str:
     """Name a driver: the probe, which comes in several, by its linkage."""
-    name = str(entry["name"])
-    return str(entry["linkage"]) if name.startswith("probe-") and entry["linkage"] else name
+    return driver.linkage if driver.name.startswith("probe-") and driver.linkage else driver.name
 
 
-def _instrument(answer: Mapping[str, Any]) -> Iterator[NamedText]:
-    clock = answer["clock"]
+def _instrument(audit: MachineAudit) -> Iterator[NamedText]:
+    clock = audit.clock
     rate = f" at {clock['clock_hz'] / 1e6:,.3f} MHz" if clock.get("clock_hz") else ""
     cost = f"one reading costs {clock.get('cost_ns', 0.0):.1f} ns"
-    noise = answer["noise_reason"]
-    drivers = answer["drivers"]
     lines = [
         ("Clock", f"{clock['clock']}{rate}, {cost}"),
         ("", clock.get("reason") or ""),
-        ("Drivers", ", ".join(_driver(entry) for entry in drivers if not entry["reason"])),
-        *(("Broken", f"{entry['name']}: {entry['reason']}") for entry in drivers if entry["reason"]),
-        *(("Lacks", f"{lack['what']}: {lack['reason']}") for lack in answer["lacks"]),
-        ("Noise", f"not measured reliably: {noise}" if noise else ""),
+        ("Drivers", ", ".join(_driver(driver) for driver in audit.drivers if not driver.reason)),
+        *(("Broken", f"{driver.name}: {driver.reason}") for driver in audit.drivers if driver.reason),
+        *(("Lacks", f"{lack.what}: {lack.reason}") for lack in audit.lacks),
+        ("Noise", f"not measured reliably: {audit.noise_reason}" if audit.noise_reason else ""),
     ]
     yield from (NamedText(label, text) for label, text in lines)
