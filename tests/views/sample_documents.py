@@ -27,6 +27,7 @@ from tests.views.test_creation_tree import lived as task_lived
 from tests.views.test_explain import counted as explained_with_counters
 from tests.views.test_explain import versus
 from tests.views.test_noise import noise
+from tests.views.test_peers import answer as peers_answer
 from tests.views.test_peers import rows
 from tests.views.test_workers import of
 
@@ -272,7 +273,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "drivers": lambda: languages_document(languages()),
     "whole book of paths": lambda: whole_document(load_book().only(["php", "qt6"])),
     "paths --check": lambda: checked_document(checked_book()),
-    "peers": lambda: peers_document(rows(), [program.install for program in PROGRAMS], wide=True),
+    "peers": lambda: peers_document(peers_answer(rows(), PROGRAMS), wide=True),
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
     "explain": lambda: explain_document(explained_with_counters()),
     "versus": lambda: explain_document(versus()),

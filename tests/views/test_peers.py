@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
 from clonometer.results.change import Change
 from clonometer.results.peers.configurations import CONFIGURATIONS
-from clonometer.results.peers.rows import PeerFigure, PeerRow
+from clonometer.results.peers.rows import PeerFigure, PeerInstallation, PeerRow, PeersAnswer
 from clonometer.runner.peers import PROGRAMS
 from clonometer.verdicts import Direction
 from clonometer.views.documents.peers import peers_document
 from clonometer.views.terminal.document import render_document
 
-render_peers = partial(render_document, peers_document)
+
+def answer(rows, programs=()):
+    missing = [PeerInstallation(each.name, list(each.figures), False, each.install) for each in programs]
+    return PeersAnswer("complete", rows, missing)
+
+
+def render_peers(rows, programs=(), **options):
+    return render_document(peers_document, answer(rows, programs), **options)
+
 
 OURS, THEIRS = PeerFigure(50_000.0, 49_000.0, 51_000.0, 12), PeerFigure(150_000.0, 148_000.0, 152_000.0, 12)
 ALONE = Change(base=OURS, other=PeerFigure())
@@ -37,7 +44,7 @@ def rows():
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_every_row_fits_and_says_what_and_why(width):
-    lines = render_peers(rows(), [program.install for program in PROGRAMS], width=width, wide=True).splitlines()
+    lines = render_peers(rows(), PROGRAMS, width=width, wide=True).splitlines()
     assert max(len(line) for line in lines if not line.startswith("  $ ")) <= width
     text = " ".join(" ".join(lines).split())
     for row in rows():
@@ -56,15 +63,15 @@ def test_it_begins_with_how_far_apart_two_figures_of_one_word_are():
         replace(row, change=replace(ALONE, base=replace(OURS, value=(number + 1) * 10_000.0)))
         for number, row in enumerate(rows()[:5])
     ]
-    text = " ".join(render_peers(made, [], width=100).split())
+    text = " ".join(render_peers(made, width=100).split())
     assert text.startswith("A fork takes 10 µs or 50 µs on this machine, depending on who defines it: Bendersky 2018 (")
     assert "Not installed" not in text
 
 
 def test_what_is_not_run_from_here_is_one_line_a_word_unless_all_is_asked_for():
-    text = render_peers(rows(), [], width=80)
+    text = render_peers(rows(), width=80)
     assert "Clonometer, measuring like others: Bendersky 2018 50 µs, " in text
     of_peers = {row.configuration.peer for row in rows() if row.status == "failed" or row.change.value is not None}
     assert {line.split("  ")[1] for line in text.splitlines() if re.match("  [^ o]", line)} >= of_peers
     assert "failed: it ended with status 1" in text, "what failed is not folded"
-    assert len(text.splitlines()) < len(render_peers(rows(), [], width=80, wide=True).splitlines()) - 15
+    assert len(text.splitlines()) < len(render_peers(rows(), width=80, wide=True).splitlines()) - 15

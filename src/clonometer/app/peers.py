@@ -3,60 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from clonometer.app.measuring import find_catalogue
 from clonometer.plan.planfile import load_plan
-from clonometer.records import to_json
 from clonometer.results.peers.comparison import compare_peers
-from clonometer.results.peers.rows import PeerRow
+from clonometer.results.peers.rows import PeerInstallation, PeersAnswer
 from clonometer.results.schedule.scheduler import RoundsScheduler
 from clonometer.runfile import open_run
 from clonometer.runner.folder import temporary_folder
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.peers import PROGRAMS, Interleaved
-from clonometer.runner.run import RunOutcome, run
+from clonometer.runner.run import run
 
-PEERS_SCHEMA = 1
 PLAN = "peers"
-
-
-@dataclass(frozen=True)
-class PeersAnswer:
-    """What other tools said and what we say of the same: rows, which ``programs`` were there, how our run ended."""
-
-    rows: Sequence[PeerRow]
-    programs: Interleaved
-    outcome: RunOutcome
-
-    @property
-    def installs(self) -> list[str]:
-        """The commands that install what is not here."""
-        return [program.install for program in self.programs.missing.values()]
-
-    def to_json(self) -> dict[str, Any]:
-        """The object of docs/schemas/peers.schema.json; times in ns."""
-        missing = self.programs.missing
-        return {
-            "schema": PEERS_SCHEMA,
-            "status": self.outcome.status,
-            "rows": [to_json(row) for row in self.rows],
-            "programs": [
-                {
-                    "name": program.name,
-                    "figures": list(program.figures),
-                    "installed": installed,
-                    "install": program.install,
-                }
-                for installed in (False, True)
-                for program in self.programs.programs
-                if (program.name not in missing) == installed
-            ],
-        }
 
 
 def peers(
@@ -112,7 +75,13 @@ def peers(
             raise KeyboardInterrupt
         with open_run(outcome.path) as measured:
             rows = compare_peers(measured, programs.series(), programs.absent(), seed)
-    return PeersAnswer(rows, programs, outcome)
+    installations = [
+        PeerInstallation(program.name, list(program.figures), installed, program.install)
+        for installed in (False, True)
+        for program in programs.programs
+        if (program.name not in programs.missing) == installed
+    ]
+    return PeersAnswer(outcome.status, rows, installations, outcome.exit_status)
 
 
 @contextmanager

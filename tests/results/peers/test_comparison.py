@@ -124,9 +124,9 @@ def test_the_spread_of_a_word():
 
 def test_rows_are_written_as_the_schema_says():
     schema = json.loads((Path(__file__).parents[3] / "docs/schemas/peers.schema.json").read_text(encoding="utf-8"))
-    of_row = Draft202012Validator({"$ref": "#/$defs/row", "$defs": schema["$defs"]})
+    of_row = Draft202012Validator({"$ref": "#/$defs/peer_row", "$defs": schema["$defs"]})
     run = MadeRun({FORK: processes(*[100] * 12, gap=100)})
     for row in compare_peers(run, {"stress-ng.fork": figures(*[104] * 12)}, {}, seed=1):
         written = to_json(row)
         of_row.validate(written)
-        assert list(written) == schema["$defs"]["row"]["required"]
+        assert list(written) == schema["$defs"]["peer_row"]["required"]

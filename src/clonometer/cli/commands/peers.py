@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import (
     budget_option,
     examples,
@@ -52,6 +53,19 @@ def command(
     from clonometer.views.documents.peers import peers_document
 
     answer = peers(budget_s=budget_s, seed=seed, out=out, force=force, progress=make_progress())
-    shown = (answer.rows, answer.installs)
-    print_document(peers_document, *shown, json=answer.to_json(), pages=pages, as_json=as_json, wide=wide)
-    return answer.outcome.exit_status
+    print_document(peers_document, answer, pages=pages, as_json=as_json, wide=wide)
+    return answer.exit_status
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.results.peers.rows import PeersAnswer
+
+    return [
+        JsonSchema(
+            "peers",
+            "Peers beside Clonometer configured like them. Times are in nanoseconds; rows may be added.",
+            {"peers": PeersAnswer},
+            title="clonometer peers --json",
+        )
+    ]

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.records import OneOf, Positive
+
+#: What figures are of.
+WORDS = ("fork", "vfork", "thread", "exec", "switch", "message", "system call")
 
 _FORK = "launch.fork[linkage=dynamic_lazy,placement=free,temperature=warm]"
 _FORK_EXIT = "launch.fork[linkage=dynamic_lazy,placement=free,process_ending=exit,temperature=warm]"
@@ -23,35 +29,21 @@ _LARGE = "is a large program: fork copies the page tables and mappings of the pr
 
 @dataclass(frozen=True)
 class PeerConfiguration:
-    """What a peer measures, in Clonometer's words.
+    """What a peer measures, in Clonometer's words."""
 
-    Attributes
-    ----------
-    id
-        ``PEER.FIGURE``.
-    word
-        What the figure is called: ``fork``, ``vfork``, ``thread``, ``exec``, ``switch``, ``message`` or
-        ``system call``.
-    peer, measures
-        Its name, and how it takes the figure.
-    cell, column, statistic
-        The cell of the plan ``peers``, the column and the statistic that mean the same. The latter is ``mean``,
-        ``median``, ``best batch`` or ``rate``.
-    why
-        What is left to explain the difference where there is one; empty where no program of it can be run here.
-    times
-        How many of ours make one of theirs: a round trip is two hand-overs.
-    """
-
-    id: str
-    word: str
+    id: Annotated[str, "PEER.FIGURE."]
+    word: Annotated[str, OneOf(WORDS), "What the peer calls it."]
     peer: str
-    measures: str
-    cell: str
-    column: str
-    statistic: str
-    why: str
-    times: int = 1
+    measures: Annotated[str, "How it takes the figure."]
+    cell: Annotated[str, "Of the plan peers."]
+    column: Annotated[str, "The quantity of that cell."]
+    statistic: Annotated[
+        str,
+        OneOf(("mean", "median", "best batch", "rate")),
+        "Of each of our processes; the row has the median of these.",
+    ]
+    why: Annotated[str, "What explains a difference, where there is one; empty where no program of it can be run here."]
+    times: Annotated[Positive, "How many of ours make one of theirs: a round trip is two hand-overs."] = 1
 
 
 CONFIGURATIONS: tuple[PeerConfiguration, ...] = (

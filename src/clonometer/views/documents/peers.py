@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from clonometer.results.peers.rows import PeerFigure, PeerRow, spread
+from clonometer.results.peers.rows import PeerFigure, PeerRow, PeersAnswer, spread
 from clonometer.units import format_duration
 from clonometer.views.document import Commands, CommentedTables, Document, DocumentBlock, Paragraph
 from clonometer.views.table import MISSING, Column, Table
@@ -20,8 +20,8 @@ _WORDS = {
 }
 
 
-def peers_document(rows: Sequence[PeerRow], installs: Iterable[str], *, wide: bool = False) -> Document:
-    """Make a document of rows by word, each with what it measures and its reason.
+def peers_document(answer: PeersAnswer, *, wide: bool = False) -> Document:
+    """Make a document of an answer: rows by word, each with what it measures and its reason.
 
     Unless ``wide`` those without a figure of the peer are one line a word.
     """
@@ -29,7 +29,7 @@ def peers_document(rows: Sequence[PeerRow], installs: Iterable[str], *, wide: bo
         "Clonometer is configured like each peer, and both run alternately. 'ratio' is the peer's figure over "
         "Clonometer's, with its 95% interval."
     )
-    by_word = {head: [row for row in rows if row.configuration.word == word] for word, head in _WORDS.items()}
+    by_word = {head: [row for row in answer.rows if row.configuration.word == word] for word, head in _WORDS.items()}
     shown = {head: [row for row in of_word if wide or not _is_folded(row)] for head, of_word in by_word.items()}
     tables = CommentedTables(
         [_table(head, of_word) for head, of_word in shown.items()],
@@ -42,9 +42,9 @@ def peers_document(rows: Sequence[PeerRow], installs: Iterable[str], *, wide: bo
         else "Where the peer is not installed or not run from here, only Clonometer's figure is shown; --wide shows "
         "all."
     )
-    commands = list(dict.fromkeys(installs))
+    commands = list(dict.fromkeys(answer.installs))
     missing = "Not installed; each of these commands adds rows:" if commands else ""
-    texts = [*_spread(rows), about]
+    texts = [*_spread(answer.rows), about]
     groups: list[list[DocumentBlock]] = [[Paragraph(text)] for text in texts]
     groups += [[tables], [Paragraph(last)], [Paragraph(missing), Commands(commands)]]
     return Document("peers", "Other tools and Clonometer, side by side", texts[0], groups)
