@@ -42,12 +42,10 @@ from clonometer.model.types import UNSCALED, CostRange
 from clonometer.model.validated import ValidatedFork
 from clonometer.model.validation import summarize_validation
 from clonometer.prediction.answer import Predicted
-from clonometer.prediction.audited import DriverState, MachineAudit, UnavailableWorkload
 from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
-from clonometer.results.audit.cpuid import CpuidCost
-from clonometer.results.audit.items import AuditItem
+from clonometer.results.audit.types import AuditItem, CpuidCost, DriverState, MachineAudit, UnavailableWorkload
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 from clonometer.results.types import CellOutcome, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun

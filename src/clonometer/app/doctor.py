@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
-    from clonometer.prediction.audited import MachineAudit
-    from clonometer.results.audit.cpuid import CpuidCost
-    from clonometer.results.audit.items import AuditItem
-    from clonometer.results.audit.noise import MachineNoise
+    from clonometer.prediction.answer import Predicted
+    from clonometer.results.audit.types import AuditItem, CpuidCost, MachineAudit, MachineNoise
     from clonometer.results.rows.source import RunSource
     from clonometer.runner.drivers import Drivers
 
@@ -19,17 +17,17 @@ NOISE_SECONDS = 2.0
 CPUID_SECONDS = 1.0
 
 
-def doctor(pid: int | None = None) -> MachineAudit:
+def doctor(pid: int | None = None) -> MachineAudit[Predicted]:
     """Audit this machine and measure its noise.
 
     With a process, it also says what a fork would cost that process.
     """
     from clonometer.app.measuring import driver_states, find_catalogue
     from clonometer.host.facts import collect
-    from clonometer.prediction.audited import MachineAudit, UnavailableWorkload
     from clonometer.results.audit.all import audit
     from clonometer.results.audit.cpuid import check_cpuid
     from clonometer.results.audit.noise import check_noise
+    from clonometer.results.audit.types import MachineAudit, UnavailableWorkload
 
     process = None
     if pid is not None:
@@ -80,7 +78,7 @@ def _measure_noise(drivers: Drivers, catalogue: Catalogue) -> tuple[MachineNoise
 def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
     """Time CPUID and count how many the start of our static program executes."""
     from clonometer.families.other import CPUID, STEPS
-    from clonometer.results.audit.cpuid import CpuidCost, cpuid_of
+    from clonometer.results.audit.cpuid import cpuid_of
 
     known = {name: catalogue.workloads.get(name) for name in (CPUID, STEPS)}
     lacking = {

@@ -11,7 +11,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue, Plan
-    from clonometer.prediction.audited import DriverState
+    from clonometer.results.audit.types import DriverState
     from clonometer.runfile import Run
     from clonometer.runner.drivers import Drivers
     from clonometer.runner.interfaces import LaunchHooks, Scheduler
@@ -57,7 +57,7 @@ def say_lacking(plan: Plan, settings: Iterable[str], progress: Progress) -> None
 
 def driver_states(drivers: Drivers) -> list[DriverState]:
     """Say which drivers there are, and of those that cannot be used why."""
-    from clonometer.prediction.audited import DriverState
+    from clonometer.results.audit.types import DriverState
 
     return [
         *(DriverState(driver.name, driver.linkage, None) for driver in drivers.usable),

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from clonometer.results.audit.all import audit
-from clonometer.results.audit.items import FINE, NOTE, WARN
+from clonometer.results.audit.types import FINE, NOTE, WARN
 
 QUIET = {
     "cpu.online": 8,

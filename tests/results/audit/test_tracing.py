@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clonometer.results.audit.items import AuditItem
 from clonometer.results.audit.tracing import check_tracing
+from clonometer.results.audit.types import AuditItem
 
 WHY = "tracefs is not mounted, and only root may mount it: run it as root"
 

@@ -77,14 +77,15 @@ def _self_test(rounds: int, *, as_json: bool, pages: Pages) -> int:
 
 def json_schemas() -> list[JsonSchema]:
     """Describe what it writes as JSON."""
-    from clonometer.prediction.audited import MachineAudit
+    from clonometer.prediction.answer import Predicted
+    from clonometer.results.audit.types import MachineAudit
     from clonometer.results.self_test_types import SelfTest
 
     return [
         JsonSchema(
             "doctor",
             "What on this machine will move the numbers. Times are in nanoseconds; items may be added.",
-            {"audit": MachineAudit},
+            {"audit": MachineAudit[Predicted]},
             title="clonometer doctor --json",
         ),
         JsonSchema(

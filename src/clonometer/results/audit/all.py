@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clonometer.results.audit.items import AuditItem, Facts
+from clonometer.results.audit.items import Facts
 from clonometer.results.audit.kernel import check_kernel
 from clonometer.results.audit.limits import check_cgroup, check_limits
 from clonometer.results.audit.memory import check_memory
 from clonometer.results.audit.processor import check_processor
 from clonometer.results.audit.surroundings import check_surroundings
+from clonometer.results.audit.types import AuditItem
 
 
 def audit(facts: Mapping[str, object]) -> list[AuditItem]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from clonometer.families.other import CPUID, STEPS, traps
-from clonometer.records import Count, Ge
-from clonometer.results.audit.items import FINE, NOTE, AuditItem
+from clonometer.results.audit.types import FINE, NOTE, AuditItem, CpuidCost
 from clonometer.results.rows.source import RunSource
 from clonometer.units import format_duration
 
@@ -19,19 +17,6 @@ _REMEDY = (
     "Nothing inside a guest can change it. Start fewer programs (use threads, forks or long-lived workers), or build "
     "small helpers statically and without the C library."
 )
-
-
-@dataclass(frozen=True)
-class CpuidCost:
-    """What one CPUID takes, and how many the start of a static program with a C library executes.
-
-    What was not measured is null.
-    """
-
-    cost_ns: Annotated[float | None, Ge(0), "Median of repetitions."] = None
-    least_ns: Annotated[float | None, Ge(0), "The fastest repetition."] = None
-    at_start: Count | None = None
-    reason: Annotated[str | None, "Why something of it was not measured."] = None
 
 
 def cpuid_of(run: RunSource, unavailable: Mapping[str, str | None]) -> CpuidCost:

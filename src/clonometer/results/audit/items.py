@@ -1,35 +1,13 @@
-"""What an audit is made of: items, and typed access to host facts of any machine."""
+"""What items are made of: typed access to host facts of any machine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-from clonometer.records import OneOf, Pattern
-
-FINE = "fine"
-NOTE = "note"
-WARN = "warn"
+from clonometer.results.audit.types import NOTE, AuditItem
 
 _Kind = TypeVar("_Kind")
-
-
-@dataclass(frozen=True)
-class AuditItem:
-    """One thing that can move the cost of a launch."""
-
-    id: Annotated[str, Pattern(r"^[a-z]+\.[a-z_]+$"), "Stable; its first word is the area."]
-    title: Annotated[str, "What it is called in a table."]
-    value: Annotated[str, "What was found, in words; where the facts do not say, why."]
-    judged: Annotated[
-        str,
-        OneOf((WARN, NOTE, FINE)),
-        "warn: will move figures or make them scatter; note: know it when you compare machines.",
-    ]
-    effect: Annotated[str, "What it does to launches."]
-    command: Annotated[str | None, "What changes it or says more. It was not run."] = None
-    known: Annotated[bool, "False where the machine does not say."] = True
 
 
 class Facts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem, Facts, unknown
+from clonometer.results.audit.items import Facts, unknown
+from clonometer.results.audit.types import FINE, NOTE, WARN, AuditItem
 
 _CHEAP_LSM = {"capability", "lockdown", "yama", "landlock", "safesetid", "loadpin", "integrity", "ima", "evm", "bpf"}
 # Flags of the command line that make every allocation dearer: they look for mistakes in the kernel.

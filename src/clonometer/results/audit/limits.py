@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem, Facts, unknown
+from clonometer.results.audit.items import Facts, unknown
+from clonometer.results.audit.types import FINE, NOTE, WARN, AuditItem
 from clonometer.units import format_bytes
 
 _COMFORTABLE_TASKS = 4096

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.records import Count, Ge
-from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem
+from clonometer.results.audit.types import FINE, NOTE, WARN, AuditItem, MachineNoise
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.run_document import BlockEntry
 from clonometer.units import format_duration
@@ -22,20 +20,6 @@ _VERY_WIDE = 0.30
 _LONG_GAP_NS = 100_000.0
 _VERY_LONG_GAP_NS = 1_000_000.0
 _SWITCHES_PER_S = 5.0
-
-
-@dataclass(frozen=True)
-class MachineNoise:
-    """From two seconds of the bare loop and of pinned forks."""
-
-    scatter: Annotated[
-        float | None, Ge(0), "Of pinned forks: interquartile range over median; null where fewer than 20 succeeded."
-    ]
-    largest_gap_ns: Annotated[float | None, Ge(0), "Longest time between two passes of the bare loop."]
-    watched_ns: Annotated[float, Ge(0), "How long the bare loop was watched."]
-    involuntary: Annotated[Count, "Involuntary context switches while measuring."]
-    wall_ns: Annotated[float, Ge(0), "Wall time in which they were counted."]
-    samples: Annotated[Count, "Forks that succeeded."]
 
 
 def noise_of(run: RunSource) -> MachineNoise:

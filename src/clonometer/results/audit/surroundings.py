@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.results.audit.items import FINE, NOTE, WARN, AuditItem, Facts, unknown
+from clonometer.results.audit.items import Facts, unknown
+from clonometer.results.audit.types import FINE, NOTE, WARN, AuditItem
 
 _MUCH_STEAL = 0.01
 _SOME_STEAL = 0.001

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clonometer.results.audit.items import FINE, NOTE, AuditItem
+from clonometer.results.audit.types import FINE, NOTE, AuditItem
 
 _ID, _TITLE = "kernel.tracing", "Tracing"
 

@@ -39,7 +39,7 @@ class PeerRow:
     status: Annotated[
         str,
         OneOf(("measured", "not installed", "not run", "unavailable", "failed")),
-        "not run: nothing of it is started from here; unavailable: its version lacks this.",
+        "not run: it is never started from here; unavailable: its version lacks this.",
     ]
     change: Annotated[Change[PeerFigure], Mark.MERGED, _RATIO, Gt(0)]
     reason: Annotated[str | None, "Why it is unavailable, failed or not alike."] = None

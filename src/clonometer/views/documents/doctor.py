@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from clonometer.prediction.audited import DriverState, MachineAudit
 from clonometer.records import to_json
-from clonometer.results.audit.items import AuditItem
+from clonometer.results.audit.types import AuditItem, DriverState, MachineAudit
 from clonometer.views.document import Document, DocumentBlock, Heading, NamedText, NamedTexts, Paragraph, Tone
 from clonometer.views.documents.predict import answer_blocks
 
@@ -21,7 +21,7 @@ _HEADS: dict[str | None, tuple[str, Tone]] = {
 _INDENT = 25
 
 
-def doctor_document(audit: MachineAudit) -> Document:
+def doctor_document(audit: MachineAudit[Any]) -> Document:
     """Make a document of an audit."""
     groups: list[Sequence[DocumentBlock]] = [[] if audit.process is None else answer_blocks(to_json(audit.process))]
     groups.append([Paragraph(audit.host)])
@@ -46,7 +46,7 @@ def _driver(driver: DriverState) -> str:
     return driver.linkage if driver.name.startswith("probe-") and driver.linkage else driver.name
 
 
-def _instrument(audit: MachineAudit) -> Iterator[NamedText]:
+def _instrument(audit: MachineAudit[Any]) -> Iterator[NamedText]:
     clock = audit.clock
     rate = f" at {clock['clock_hz'] / 1e6:,.3f} MHz" if clock.get("clock_hz") else ""
     cost = f"one reading costs {clock.get('cost_ns', 0.0):.1f} ns"
