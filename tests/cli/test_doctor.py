@@ -16,7 +16,6 @@ from tests.cli.conftest import CommandLine, make_command_line
 
 from clonometer.app import doctor
 from clonometer.cli.ending import run_to_the_end
-from clonometer.prediction.answer import Predicted
 from clonometer.records import from_json
 from clonometer.results.audit.types import MachineAudit
 from clonometer.views.documents.doctor import doctor_document
@@ -24,7 +23,9 @@ from clonometer.views.terminal.document import render_document
 
 
 def render_doctor(answer: dict, **options: object) -> str:
-    return render_document(doctor_document, from_json(MachineAudit[Predicted], answer), **options)
+    answer = dict(answer)
+    process = answer.pop("process")
+    return render_document(doctor_document, from_json(MachineAudit, answer), process, **options)
 
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/doctor.schema.json").read_text(encoding="utf-8"))

@@ -164,9 +164,8 @@ def audited() -> Document:
         clock={"clock": "TSC", "clock_hz": 2.5e9, "cost_ns": 12.5, "reason": None},
         drivers=[DriverState("probe-x", "static", None), DriverState("cxx", None, "x")],
         lacks=[UnavailableWorkload("bpf", "CAP_BPF is missing")],
-        process=judged_process(),
     )
-    return doctor_document(audit)
+    return doctor_document(audit, to_json(judged_process()))
 
 
 def self_tested() -> Document:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Catalogue
-    from clonometer.prediction.answer import Predicted
-    from clonometer.results.audit.types import AuditItem, CpuidCost, MachineAudit, MachineNoise
+    from clonometer.prediction.audited import ProcessAudit
+    from clonometer.results.audit.types import AuditItem, CpuidCost, MachineNoise
     from clonometer.results.rows.source import RunSource
     from clonometer.runner.drivers import Drivers
 
@@ -17,17 +17,18 @@ NOISE_SECONDS = 2.0
 CPUID_SECONDS = 1.0
 
 
-def doctor(pid: int | None = None) -> MachineAudit[Predicted]:
+def doctor(pid: int | None = None) -> ProcessAudit:
     """Audit this machine and measure its noise.
 
     With a process, it also says what a fork would cost that process.
     """
     from clonometer.app.measuring import driver_states, find_catalogue
     from clonometer.host.facts import collect
+    from clonometer.prediction.audited import ProcessAudit
     from clonometer.results.audit.all import audit
     from clonometer.results.audit.cpuid import check_cpuid
     from clonometer.results.audit.noise import check_noise
-    from clonometer.results.audit.types import MachineAudit, UnavailableWorkload
+    from clonometer.results.audit.types import UnavailableWorkload
 
     process = None
     if pid is not None:
@@ -41,7 +42,7 @@ def doctor(pid: int | None = None) -> MachineAudit[Predicted]:
     noise, reason = _measure_noise(drivers, catalogue)
     cpuid = _measure_cpuid(drivers, catalogue)
     items = [*audit(facts), *check_cpuid(cpuid), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
-    return MachineAudit(
+    return ProcessAudit(
         host=str(facts["host.summary"]),
         items=items,
         noise=noise,
@@ -79,6 +80,7 @@ def _measure_cpuid(drivers: Drivers, catalogue: Catalogue) -> CpuidCost:
     """Time CPUID and count how many the start of our static program executes."""
     from clonometer.families.other import CPUID, STEPS
     from clonometer.results.audit.cpuid import cpuid_of
+    from clonometer.results.audit.types import CpuidCost
 
     known = {name: catalogue.workloads.get(name) for name in (CPUID, STEPS)}
     lacking = {

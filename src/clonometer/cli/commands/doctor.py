@@ -53,9 +53,12 @@ def command(wants_self_test: bool, rounds: int, pid: int | None, as_json: bool, 
     if wants_self_test:
         return _self_test(rounds, as_json=as_json, pages=pages)
     from clonometer.app.doctor import doctor
+    from clonometer.records import to_json
     from clonometer.views.documents.doctor import doctor_document
 
-    print_document(doctor_document, doctor(pid), pages=pages, as_json=as_json)
+    audit = doctor(pid)
+    process = None if audit.process is None else to_json(audit.process)
+    print_document(doctor_document, audit, process, pages=pages, as_json=as_json)
     return 0
 
 
@@ -77,15 +80,14 @@ def _self_test(rounds: int, *, as_json: bool, pages: Pages) -> int:
 
 def json_schemas() -> list[JsonSchema]:
     """Describe what it writes as JSON."""
-    from clonometer.prediction.answer import Predicted
-    from clonometer.results.audit.types import MachineAudit
+    from clonometer.prediction.audited import ProcessAudit
     from clonometer.results.self_test_types import SelfTest
 
     return [
         JsonSchema(
             "doctor",
             "What on this machine will move the numbers. Times are in nanoseconds; items may be added.",
-            {"audit": MachineAudit[Predicted]},
+            {"audit": ProcessAudit},
             title="clonometer doctor --json",
         ),
         JsonSchema(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
-from clonometer.records import Count, Ge, Mark, OneOf, Pattern, version
+from clonometer.records import Count, Ge, OneOf, Pattern, version
 
 DOCTOR_SCHEMA = 1
 FINE = "fine"
 NOTE = "note"
 WARN = "warn"
-
-#: What a fork would cost a process: its type stands above this package.
-_Process = TypeVar("_Process")
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class UnavailableWorkload:
 
 
 @dataclass(frozen=True)
-class MachineAudit(Generic[_Process]):
+class MachineAudit:
     """What on this machine will move the numbers."""
 
     schema = version(DOCTOR_SCHEMA)
@@ -92,4 +89,3 @@ class MachineAudit(Generic[_Process]):
     clock: Annotated[Mapping[str, Any], "The calibration, see docs/protocol.md."]
     drivers: Sequence[DriverState]
     lacks: Annotated[Sequence[UnavailableWorkload], "What cannot be measured here, and why."]
-    process: Annotated[_Process | None, Mark.OMITTED, "With --pid: what its fork would cost."] = None

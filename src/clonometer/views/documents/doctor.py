@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from clonometer.records import to_json
 from clonometer.results.audit.types import AuditItem, DriverState, MachineAudit
 from clonometer.views.document import Document, DocumentBlock, Heading, NamedText, NamedTexts, Paragraph, Tone
-from clonometer.views.documents.predict import answer_blocks
+from clonometer.views.documents.predict import JsonObject, answer_blocks
 
 #: How an item is judged -> the heading of all that are, and its style; None: what is not known.
 _HEADS: dict[str | None, tuple[str, Tone]] = {
@@ -21,9 +19,9 @@ _HEADS: dict[str | None, tuple[str, Tone]] = {
 _INDENT = 25
 
 
-def doctor_document(audit: MachineAudit[Any]) -> Document:
-    """Make a document of an audit."""
-    groups: list[Sequence[DocumentBlock]] = [[] if audit.process is None else answer_blocks(to_json(audit.process))]
+def doctor_document(audit: MachineAudit, process: JsonObject | None = None) -> Document:
+    """Make a document of an audit, and of what ``predict --json`` prints of a process."""
+    groups: list[Sequence[DocumentBlock]] = [[] if process is None else answer_blocks(process)]
     groups.append([Paragraph(audit.host)])
     counts = []
     for judged, (head, tone) in _HEADS.items():
@@ -46,7 +44,7 @@ def _driver(driver: DriverState) -> str:
     return driver.linkage if driver.name.startswith("probe-") and driver.linkage else driver.name
 
 
-def _instrument(audit: MachineAudit[Any]) -> Iterator[NamedText]:
+def _instrument(audit: MachineAudit) -> Iterator[NamedText]:
     clock = audit.clock
     rate = f" at {clock['clock_hz'] / 1e6:,.3f} MHz" if clock.get("clock_hz") else ""
     cost = f"one reading costs {clock.get('cost_ns', 0.0):.1f} ns"
