@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.integration.census import run
+from tests.integration.census import can_trace, run, watched
+from tests.integration.test_census import attached
 
 from clonometer.runner.drivers import bin_folder
 
@@ -248,6 +249,45 @@ def test_php_keeps_the_settings_that_it_had(tmp_path: Path) -> None:
         seen = run("--json", "--", "php", "-r", source, env=environment)
         assert seen.stderr == bare.stdout
         assert [site["language"]["event"] for site in json.loads(seen.stdout)["sites"]] == ["shell_exec"]
+
+
+PERF = "import sys; sys.exit(not sys.is_stack_trampoline_active())"
+
+
+def test_functions_of_a_running_python_are_named_where_it_names_them_for_perf(tmp_path: Path) -> None:
+    if not can_trace():
+        pytest.skip("a running process is watched by tracepoints")
+    present = filter(None, map(shutil.which, ("python3.14", "python3.13", "python3.12")))
+    able = (
+        path
+        for path in present
+        if subprocess.run([path, "-X", "perf", "-c", PERF], capture_output=True).returncode == 0
+    )
+    python = next(able, None)
+    if python is None:
+        pytest.skip("no Python here can name its functions for perf")
+    script = tmp_path / "forks.py"
+    script.write_text(
+        "import os\ndef forks():\n    if os.fork() == 0: os._exit(0)\n    os.wait()\n"
+        "while input():\n    forks()\n    print()\n"
+    )
+    words = [python, "-u", "-X", "perf", str(script)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        stdin, stdout = running.stdin, running.stdout
+
+        def work() -> None:
+            for _ in range(3):
+                stdin.write("x\n")
+                stdin.flush()
+                stdout.readline()
+
+        answer = watched(running.pid, attached, work)
+        running.kill()
+    Path(f"/tmp/perf-{running.pid}.map").unlink(missing_ok=True)
+    places = {(site["where"]["function"], site["where"]["file"], site["where"]["line"]) for site in answer["sites"]}
+    assert places == {("forks", str(script), None)}
 
 
 def test_ruby_keeps_the_options_that_it_had(tmp_path: Path) -> None:

@@ -154,6 +154,18 @@ def test_what_a_runtime_said_is_the_place() -> None:
     assert "Lines are not known of python3." in " ".join(render_census(spoken, "x").split())
 
 
+def test_a_function_that_python_names_for_perf_is_the_place() -> None:
+    native, script = frame(1, "os_fork", 80, line=7719), frame(2, "py::Job.run:/srv/a@b.py", 24)
+    python = task(site=0, creator_program="/usr/bin/python3.12")
+    census = taken(python, site(0, native, script), *MODULES, module(2, None), ended(stacks=STACKS))
+    (only,) = census.sites.by_cost()
+    assert only.where is not None
+    assert (only.where.function, only.where.place) == ("Job.run", "/srv/a@b.py")
+    shown = render_census(census, "x", width=140)
+    assert "/srv/a@b.py" in shown
+    assert "Lines are not known" not in shown
+
+
 @pytest.mark.parametrize(
     ("program", "hooked", "hint"),
     [

@@ -99,10 +99,20 @@ class StackFrame:
 
     @property
     def place(self) -> str:
-        """Where it is: file and line, else module and address."""
+        """Where it is: file and line as far as they are known, else module and address."""
         if self.file is not None and self.source_line:
             return f"{self.file}:{self.source_line}"
+        if self.file is not None and self.module is None:
+            return self.file
         return f"{self.module or '[code in no file]'}+0x{self.module_offset:x}"
+
+
+def _python_frame(frame: StackFrame) -> StackFrame | None:
+    """The Python function of a frame that ``python -X perf`` names: py::FUNCTION:FILE, of no line; None for others."""
+    if frame.module is not None or not frame.name.startswith("py::"):
+        return None
+    function, _, file = (frame.function or "").removeprefix("py::").partition(":")
+    return StackFrame(None, None, frame.module_offset, function, None, file or None)
 
 
 def _count_name(counts: Counter[str], name: str) -> None:
@@ -193,7 +203,8 @@ class CallSite:
         spoken = self.language.where if self.language is not None else None
         if spoken is not None:
             return StackFrame(None, None, 0, spoken.function, None, spoken.file, spoken.line)
-        return next((frame for frame in self.frames if not frame.is_maker), None)
+        in_python = next(filter(None, map(_python_frame, self.frames)), None)
+        return in_python or next((frame for frame in self.frames if not frame.is_maker), None)
 
     @property
     def api(self) -> str | None:

@@ -22,6 +22,12 @@ _NEVER = {
 }
 
 
+def _is_named(site: CallSite) -> bool:
+    """Whether a hook has named the line, or the runtime itself the function."""
+    place = site.where
+    return site.language is not None or (place is not None and place.module is None and place.file is not None)
+
+
 def unnamed_lines(sites: Iterable[CallSite], *, hooked: bool, library: str | None) -> list[str]:
     """Say whose lines are not known, and what would name them; nothing where all are known.
 
@@ -36,7 +42,7 @@ def unnamed_lines(sites: Iterable[CallSite], *, hooked: bool, library: str | Non
     for site in sites:
         name = PurePath(site.program or "").name
         runtime = _RUNTIME.match(name)
-        if runtime is not None and site.language is None and site.mechanism != "thread":
+        if runtime is not None and site.mechanism != "thread" and not _is_named(site):
             silent[name] = "dash" if runtime[1] in _SHELLS else runtime[1]
     if not silent:
         return []
