@@ -194,7 +194,7 @@ def census(
     is_root = os.geteuid() == 0 if words else None
     if words:
         # Of another process, what stands here under that name may be another file.
-        runtimes.complete(group.creator for group in tally.groups.values())
+        runtimes.complete((group.creator for group in tally.groups.values()), words[0])
 
     def source_of(site: CallSite) -> SourceText:
         return _source_of(site, began_ns) if words and site.program not in runtimes.elsewhere else NO_SOURCE
@@ -229,11 +229,15 @@ class _Runtimes:
             if _still_runs(pid, program):
                 self.versions[program] = RuntimeVersion(runtime.name, runtime.version)
 
-    def complete(self, programs: Iterable[str | None]) -> None:
-        """Read the files of programs whose processes had ended too soon."""
+    def complete(self, programs: Iterable[str | None], command: str) -> None:
+        """Read the files of programs whose processes had ended too soon.
+
+        Only of the command itself is it known below which folder its relative path is.
+        """
         for program in {program for program in programs if program is not None} - self.versions.keys():
+            file = str(Path(program).absolute()) if program == command else program
             with suppress(FactUnavailable):
-                runtime = read_program(Source(Path("/")), program)
+                runtime = read_program(Source(Path("/")), file)
                 self.versions[program] = RuntimeVersion(runtime.name, runtime.version)
 
 

@@ -335,7 +335,8 @@ def one_place(sites: Sequence[CallSite]) -> list[CallSite]:
     for site in sites:
         where = site.where.place if site.where is not None else None
         whole = replace(CallSite(*_identity(site)), frames=site.frames, ends=site.ends)
-        places.setdefault((*_identity(site), site.api, where), whole).add(site)
+        identity = (*_identity(site)[:-1], site.language is not None)
+        places.setdefault((*identity, site.api, where), whole).add(site)
     return sorted(places.values(), key=lambda site: (-site.cost_ns, -site.created))
 
 

@@ -1,0 +1,35 @@
+"""Runs filters in process groups, to end each with its children."""
+
+import os
+import subprocess
+import sys
+import time
+
+COUNT, MEGABYTES = int(sys.argv[1]), int(sys.argv[2])
+
+
+class Catalogue:
+    """What makes the program large."""
+
+    def __init__(self):
+        self.pages = [b"%d" % number * 4096 for number in range(MEGABYTES * 256)]
+
+    def size(self):
+        return sum(map(len, self.pages))
+
+
+def run_filter(number):
+    child = subprocess.Popen(["/bin/true", str(number)], preexec_fn=os.setpgrp)
+    child.wait()
+
+
+def main():
+    catalogue = Catalogue()
+    began = time.monotonic_ns()
+    for number in range(COUNT):
+        run_filter(number)
+    print(time.monotonic_ns() - began)
+    return 0 if catalogue.size() else 1
+
+
+sys.exit(main())

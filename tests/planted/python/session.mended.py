@@ -1,0 +1,38 @@
+"""Converts pages, each in a session of its own."""
+
+import subprocess
+import sys
+import time
+
+COUNT, MEGABYTES = int(sys.argv[1]), int(sys.argv[2])
+
+
+class Catalogue:
+    """What makes the program large."""
+
+    def __init__(self):
+        self.pages = [b"%d" % number * 4096 for number in range(MEGABYTES * 256)]
+
+    def size(self):
+        return sum(map(len, self.pages))
+
+
+def convert(number):
+    command = ["/bin/true", str(number)]
+    subprocess.run(
+        command,
+        check=True,
+        start_new_session=True,
+    )
+
+
+def main():
+    catalogue = Catalogue()
+    began = time.monotonic_ns()
+    for number in range(COUNT):
+        convert(number)
+    print(time.monotonic_ns() - began)
+    return 0 if catalogue.size() else 1
+
+
+sys.exit(main())

@@ -1,0 +1,35 @@
+"""Calls a compressor in the old way."""
+
+import os
+import sys
+import time
+
+COUNT, MEGABYTES = int(sys.argv[1]), int(sys.argv[2])
+
+
+class Catalogue:
+    """What makes the program large."""
+
+    def __init__(self):
+        self.pages = [b"%d" % number * 4096 for number in range(MEGABYTES * 256)]
+
+    def size(self):
+        return sum(map(len, self.pages))
+
+
+def compress(number):
+    status = os.spawnl(os.P_WAIT, "/bin/true", "true", str(number))
+    if status != 0:
+        raise OSError(status)
+
+
+def main():
+    catalogue = Catalogue()
+    began = time.monotonic_ns()
+    for number in range(COUNT):
+        compress(number)
+    print(time.monotonic_ns() - began)
+    return 0 if catalogue.size() else 1
+
+
+sys.exit(main())
