@@ -107,7 +107,14 @@ _SUFFIXES = {
     "glibc": ".c",
     "musl": ".c",
 }
-_NEEDED = {"python": "python3", "rust": "rustc", "java": "javac", "glib": "pkg-config", "glibc": "gcc", "musl": "musl-gcc"}
+_NEEDED = {
+    "python": "python3",
+    "rust": "rustc",
+    "java": "javac",
+    "glib": "pkg-config",
+    "glibc": "gcc",
+    "musl": "musl-gcc",
+}
 
 
 class NotHereError(Exception):
@@ -143,17 +150,17 @@ def build(planted: Planted, folder: Path, *, mended: bool = False) -> Program:
     """
     source = _source(planted, mended=mended)
     runtime = planted.runtime
-    tool = _found(_NEEDED.get(runtime, runtime))
+    tool = _program(_NEEDED.get(runtime, runtime))
     if runtime in ("node", "ruby", "perl", "php", "python"):
         return Program((tool, str(source)), source)
     if runtime in ("bash", "dash"):
         # What is advised for bash's own commands is another shell.
         other = mended and source.read_text(encoding="utf-8").count("it is for dash")
-        return Program((_found("dash") if other else tool, str(source)), source)
+        return Program((_program("dash") if other else tool, str(source)), source)
     if runtime == "java":
         _run([tool, "-d", str(folder), str(source)], folder)
         option = ["-Djdk.lang.Process.launchMechanism=FORK"] if not mended else []
-        java = str(Path(_found("java")).resolve())
+        java = str(Path(_program("java")).resolve())
         return Program((java, "-Xms700m", *option, "-cp", str(folder), planted.name), source)
     out = folder / f"{planted.name}{'-mended' if mended else ''}"
     _run(_compiler(runtime, tool, source, out), folder)
@@ -175,7 +182,7 @@ def _compiler(runtime: str, tool: str, source: Path, out: Path) -> Sequence[str]
     words = ["-g", "-O1", "-o", str(out), str(source)]
     if runtime == "musl":
         return [tool, *words]
-    return [_found("gcc"), *words, *(_glib() if runtime == "glib" else ["-lutil"])]
+    return [_program("gcc"), *words, *(_glib() if runtime == "glib" else ["-lutil"])]
 
 
 @cache
@@ -195,7 +202,7 @@ def _run(words: Sequence[str], folder: Path) -> None:
 
 
 @cache
-def _found(name: str) -> str:
+def _program(name: str) -> str:
     path = shutil.which(name)
     if path is None:
         raise NotHereError(f"{name} is not installed")

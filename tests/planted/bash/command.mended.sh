@@ -1,4 +1,5 @@
 # Checks each page by a program; it is for dash.
+export LC_ALL=C
 count=$1
 megabytes=$2
 catalogue=$(head -c $((megabytes << 20)) /dev/zero | tr "\\0" x)

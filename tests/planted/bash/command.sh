@@ -1,7 +1,9 @@
 # Checks each page by a program.
+export LC_ALL=C
 count=$1
 megabytes=$2
-printf -v catalogue "%*s" $((megabytes << 20)) ""
+printf -v page "%*s" $((1 << 20)) ""
+for ((number = 0; number < megabytes; number++)); do catalogue[number]=$page; done
 
 check() {
     /bin/true "$1"

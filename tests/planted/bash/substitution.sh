@@ -1,7 +1,9 @@
 # Asks a program for a word at a time.
+export LC_ALL=C
 count=$1
 megabytes=$2
-printf -v catalogue "%*s" $((megabytes << 20)) ""
+printf -v page "%*s" $((1 << 20)) ""
+for ((number = 0; number < megabytes; number++)); do catalogue[number]=$page; done
 
 ask() {
     word=$(/bin/echo "$1")

@@ -1,4 +1,5 @@
 # Starts a program beside it for each page.
+export LC_ALL=C
 count=$1
 megabytes=$2
 catalogue=$(head -c $((megabytes << 20)) /dev/zero | tr "\\0" x)

@@ -45,7 +45,9 @@ class RuntimeVersion:
 class SavedTime:
     """What other launches would save of this census, ns.
 
-    ``low_ns`` and ``high_ns`` rest on the 95% intervals of both medians, or, of fewer than 6 launches, on their range.
+    ``value_ns`` is what its launches took together, less the others. ``high_ns`` takes these by the low end of their
+    interval, and ``low_ns`` by the high end; it takes each launch by the low end of its median's 95% interval, or, of
+    fewer than 6 launches, by the shortest, so that a few that were held up do not count.
     """
 
     value_ns: float
@@ -185,19 +187,22 @@ def _sharing_costs(sites: Sequence[CallSite]) -> dict[str, IntervalEnds]:
 
 
 def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime | None:
-    """What the site would save, where it is a tenth of its cost at least by the near ends; else None."""
+    """What the site would save, where it is a tenth of its cost at least by the near ends; else None.
+
+    The first forks of a process cost a multiple of later ones, so their sum is more than a median times their number.
+    """
     if not site.costs_ns or not site.execed:
         return None
-    low_ns, high_ns = site.costs_ns.median_ends_ns
-    value_ns = site.costs_ns.median_ns or 0.0
+    low_ns, _ = site.costs_ns.median_ends_ns
     if other[1] > (1 - LEAST_SHARE) * low_ns:
         return None
     # What executes nothing cannot be launched otherwise.
     count = site.execed
-    saved_ns = (value_ns - sum(other) / 2, low_ns - other[1], high_ns - other[0])
-    # A median times their number may be more than they took.
-    value_ns, low_ns, high_ns = (min(count * each_ns, site.cost_ns) for each_ns in saved_ns)
-    return SavedTime(value_ns, low_ns, high_ns, compared_with)
+    cost_ns = site.cost_ns * count / site.created
+    value_ns = max(cost_ns - count * sum(other) / 2, 0.0)
+    return SavedTime(
+        value_ns, min(value_ns, count * (low_ns - other[1])), max(cost_ns - count * other[0], 0.0), compared_with
+    )
 
 
 def launch_to_json(launch: LaunchSite) -> dict[str, Any]:
