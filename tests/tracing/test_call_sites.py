@@ -198,3 +198,20 @@ def test_launches_of_one_line_with_other_options_are_other_sites() -> None:
         frozenset({"setsid", "dup2"}): 1,
         None: 1,
     }
+
+
+def test_a_line_that_others_call_in_turn_is_one_place() -> None:
+    library, line = "Lsubprocess\x1frun\x1f/lib/subprocess.py\x1f548", "P__main__\x1fgo\x1f/srv/a.py\x1f9"
+    callers = [f"P__main__\x1fmain\x1f/srv/a.py\x1f{number}" for number in (20, 30)]
+    lines = [
+        {"line": "call", "text": "\t".join(["python", str(at), "2", "process", "os.fork", library, line, caller])}
+        for at, caller in zip((1000, 1600), callers, strict=True)
+    ]
+    made = {"site": 0, "creator": 2, "creator_program": "/usr/bin/python3"}
+    tasks = [task(start_ns=500, previous_ns=None, **made), task(start_ns=1100, previous_ns=500, **made)]
+    stack = site(0, *LIBRARY, frame(1, "do_fork_exec", 80))
+    census = taken(*lines, *tasks, stack, *MODULES, ended(stacks=STACKS), begin_ns=600)
+    sites = census.sites.by_cost()
+    assert [each.created for each in sites] == [1, 1]
+    (place,) = call_sites.one_place(sites)
+    assert (place.created, place.where.place if place.where else None) == (2, "/srv/a.py:9")

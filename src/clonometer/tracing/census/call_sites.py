@@ -335,8 +335,10 @@ def one_place(sites: Sequence[CallSite]) -> list[CallSite]:
     for site in sites:
         where = site.where.place if site.where is not None else None
         whole = replace(CallSite(*_identity(site)), frames=site.frames, ends=site.ends)
-        identity = (*_identity(site)[:-1], site.language is not None)
-        places.setdefault((*identity, site.api, where), whole).add(site)
+        # Of what a runtime said only the line and what it called count: who called that is another matter.
+        spoken = site.language is not None
+        identity = _identity(replace(site, language=None))
+        places.setdefault((*identity, spoken, site.api, where), whole).add(site)
     return sorted(places.values(), key=lambda site: (-site.cost_ns, -site.created))
 
 
