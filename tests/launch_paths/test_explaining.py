@@ -194,6 +194,7 @@ def test_the_text_of_a_call_is_all_its_lines_and_no_others() -> None:
     assert source_text(chain, 3).call == "Command::new(a)\n    .env(b)\n    .status();"
     assert source_text("git log |\n  head\nls\n", 2).call == "git log |\n  head"
     assert source_text("git log\nls\n", 2).call == "ls"
+    assert source_text("check() {\n  git log\n}\n", 2).call == "git log"
     assert source_text("a\n", 7) == NO_SOURCE
     assert len(source_text("(" * 500 + "\n(" * 500, 3).call.splitlines()) <= 42
 

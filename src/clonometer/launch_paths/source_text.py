@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from clonometer.launch_paths.explaining import NO_SOURCE, SourceText
 
 _MOST_LINES = 40
-_OPENS, _CLOSES = "([{", ")]}"
+#: Braces open blocks, which hold other statements.
+_OPENS, _CLOSES = "([", ")]"
 #: At the beginning of a line, or at the end of the one before it: both are of one statement.
 _GOES_ON, _IS_OPEN = (".", "|", "&&", "?.", *_CLOSES), ("\\", "|", "&&", ",", *_OPENS)
 _COMMENTS = ("#", "//", "--", "*", "/*")
