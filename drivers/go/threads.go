@@ -11,7 +11,7 @@ func threads() []*workload {
 	nulls := map[string]string{"image_runs_ns": "no new program is started"}
 	spins := []string{"stages", "call_spin_ns", "stamp_spin_ns", "child_spin_ns"}
 	return []*workload{
-		{ID: "thread", family: "runtime_thread", summary: "go of a function that calls runtime.LockOSThread, a channel",
+		{ID: "os_thread", family: "runtime_thread", summary: "go of a function that calls runtime.LockOSThread, a channel",
 			stages: stages, Axes: spins, nulls: nulls, api: "go, runtime.LockOSThread", path: "goroutine",
 			prepare: plain(func(r *request, stamps []int64) error { return start(r, stamps, true) })},
 		{ID: "task", family: "runtime_thread", summary: "go of a function that returns at once, a channel",

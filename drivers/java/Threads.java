@@ -19,7 +19,7 @@ final class Threads {
     private Threads() {}
 
     static void addTo(Map<String, Workload> named) {
-        named.put("thread", new Workload("runtime_thread", "new Thread, start(), run() returns, join()", STAGES,
+        named.put("os_thread", new Workload("runtime_thread", "new Thread, start(), run() returns, join()", STAGES,
                 request -> stamps -> platform(request, stamps),
                 "stages", "call_spin_ns", "stamp_spin_ns", "child_spin_ns")
                 .without(NO_PROGRAM).calls("Thread.start", null));

@@ -40,7 +40,7 @@ function prepareTask() {
 }
 
 module.exports = {
-  thread: {
+  os_thread: {
     family: FAMILY,
     summary: "new Worker of a file that returns at once, its event exit",
     stages: STAGES,

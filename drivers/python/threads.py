@@ -16,7 +16,7 @@ _NO_PROGRAM = {"image_runs_ns": "no new program is started"}
 
 def workloads(workload):
     return {
-        "thread": workload(
+        "os_thread": workload(
             "runtime_thread",
             "threading.Thread: start(), its function returns, join()",
             _STAGES,

@@ -14,7 +14,7 @@ use crate::workload::{Launcher, Workload, NULL_64};
 pub fn workloads() -> Vec<Workload> {
     vec![
         Workload {
-            id: "thread".to_string(),
+            id: "os_thread".to_string(),
             family: "runtime_thread",
             summary: "std::thread::Builder::spawn, its closure returns, join()",
             stages: &["call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"],

@@ -280,3 +280,18 @@ def setting_name(path: str) -> str:
     ('transparent_hugepage/enabled', 'switched.txt')
     """
     return "/".join(path.split("/")[-2:]) if path.startswith(("/sys/", "/proc/")) else path
+
+
+_LANGUAGES = {"node": "Node.js"}
+
+
+def language_name(name: str) -> str:
+    """Write the first word of a language's workloads as its name, with the numbers of its version.
+
+    Examples
+    --------
+    >>> language_name("java_25_0"), language_name("node")
+    ('Java 25.0', 'Node.js')
+    """
+    language, _, version = name.partition("_")
+    return f"{_LANGUAGES.get(language, language.capitalize())} {version.replace('_', '.')}".rstrip()

@@ -40,13 +40,40 @@ INVENTED: dict[str, Any] = {
     "available": True,
     "reason": None,
 }
-INVENTED_QUANTITIES = {
+INVENTED_QUANTITIES: dict[str, Any] = {
     "wait_us": {"unit": "us", "stage": None, "summary": "until served"},
     "queue_bytes": {"unit": "bytes", "stage": None, "summary": "what the queue holds"},
 }
+
+
+def of_language(name: str, word: str, family: str, quantities: list[str], launch_path: str | None) -> dict[str, Any]:
+    """A workload of a language, whose drivers are not among those that are frozen."""
+    return {
+        **INVENTED,
+        "id": f"{name}.{word}",
+        "family": family,
+        "summary": f"{word} in {name}",
+        "axes": ["placement", "parent_bytes"],
+        "temperatures": ["cold", "warm"],
+        "quantities": quantities,
+        "launch_path": launch_path,
+    }
+
+
+_STAGES = ["call_returns_ns", "reaped_ns"]
+LANGUAGES = [
+    of_language("python", "os_thread", "runtime_thread", _STAGES, "threading"),
+    of_language("python", "task", "runtime_thread", _STAGES, None),
+    of_language("python", "command", "runtime_command", _STAGES, "subprocess"),
+    of_language("node", "os_thread", "runtime_thread", _STAGES, "worker"),
+    of_language("node", "command", "runtime_command", _STAGES, "stdio"),
+    of_language("java_25_0", "command", "runtime_command", _STAGES, "redirect"),
+    of_language("python", "thread_pool", "runtime_call", ["call_returns_ns", "result_ns"], None),
+]
+INVENTED_QUANTITIES["result_ns"] = {"unit": "ns", "stage": "result", "summary": "until the result is here"}
 DESCRIBED: dict[str, Any] = {
     **CATALOGUE.raw,
-    "workloads": [*CATALOGUE.raw["workloads"], INVENTED],
+    "workloads": [*CATALOGUE.raw["workloads"], INVENTED, *LANGUAGES],
     "quantities": {**CATALOGUE.raw["quantities"], **INVENTED_QUANTITIES},
 }
 # Copied a thousand times: quicker so than by copy.deepcopy.

@@ -17,7 +17,8 @@ from clonometer.runner.drivers import find_drivers
 from clonometer.runner.ledger import why_unavailable
 
 # What the guess cannot know: the kernel puts off removing namespaces, and the next ones wait for it.
-NOT_GUESSED = {"namespaces"}
+# Nor which languages there are: here they are looked for by nobody.
+NOT_GUESSED = {"namespaces", "runtimes", "runtimes-full"}
 LAUNCHES = ("launch.fork", "launch.pthread")
 REPOSITORY = Path(__file__).parents[2]
 SCHEMA = json.loads((REPOSITORY / "docs/schemas/plan.schema.json").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import pytest
 from tests.views.sample_results import with_switches
 from tests.views.sample_tails import with_tails
 
-from clonometer.results.series_types import AblationRung, AblationSeries, FitSeries, ScanSeries
+from clonometer.results.series_types import AblationRung, AblationSeries, FitSeries, LanguageRow, ScanSeries
 from clonometer.results.types import Results
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Panel
@@ -17,7 +17,7 @@ from clonometer.views.figures.types import Panel
 SAMPLED = frozenset(
     (
         *("overview", "ecdf", "memory", "scan", "story", "footprint", "ring", "working_set", "messages"),
-        *("gaps", "isolation", "contention", "fit", "ablation"),
+        *("gaps", "isolation", "contention", "fit", "ablation", "languages"),
     )
 )
 
@@ -25,7 +25,7 @@ SAMPLED = frozenset(
 def with_all(results: Results) -> Results:
     """Add switches, messages, gaps, failing workers, contention, and workers with curves and an ablation."""
     whole = with_tails(with_switches(results))
-    series = {**whole.series, "fits": FITS, "ablations": (ABLATION,)}
+    series = {**whole.series, "fits": FITS, "ablations": (ABLATION,), "languages": LANGUAGES}
     return replace(whole, scans=[*whole.scans, *contended_scans(), *SCANS], series=series)
 
 
@@ -114,6 +114,12 @@ def fit(kind: str, factor: float) -> FitSeries:
 
 SCANS = (scan("thread", 1.2), scan("process", 1.0))
 FITS = (fit("thread", 1.2), fit("process", 1.0))
+_TIMES = {"C": (9e3, 8e3, 1e4), "python": (3e4, 2.9e4, 3.2e4), "java_25_0": (7e4, 6e4, 8e4)}
+LANGUAGES = (
+    LanguageRow("thread", "a thread", {}, "warm", _TIMES),
+    LanguageRow("thread", "a thread", {}, "cold", {"python": (4e6, 1e6, 9e6)}),
+    LanguageRow("command", "a command", {"parent_bytes": 64 << 20}, "warm", {"python": (5e5, 4e5, 6e5)}),
+)
 ABLATION = AblationSeries(
     workload="work.factor",
     quantity="whole_ns",

@@ -1,6 +1,6 @@
 """Functions that languages run elsewhere: in a pool, in a new process, in a worker."""
 
-from clonometer.families.types import Family, Stage
+from clonometer.families.types import Family, LanguageTask, Stage
 
 FAMILY = Family(
     "runtime_call",
@@ -22,4 +22,18 @@ FAMILY = Family(
             reading="the caller's own clock reading",
         ),
     ),
+    language_tasks={
+        "thread_pool": LanguageTask(
+            "pool", "a function in a thread pool", "result_ns", "wake.thread_futex", "answered_ns"
+        ),
+        "process_pool": LanguageTask(
+            "processes", "a function in a pool of processes", "result_ns", "wake.futex", "answered_ns"
+        ),
+        "fork": LanguageTask("fork", "a fork that ends at once", "result_ns", "launch.fork", "reaped_ns"),
+        "process_fork": LanguageTask(
+            "forked", "a function in a forked process", "result_ns", "launch.fork", "reaped_ns"
+        ),
+        "process_spawn": LanguageTask("spawned", "a function in a fresh process of the runtime", "result_ns"),
+        "process_forkserver": LanguageTask("server", "a function in a process of a fork server", "result_ns"),
+    },
 )

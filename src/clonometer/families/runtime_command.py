@@ -1,6 +1,6 @@
 """Commands as languages start them, by each API and by options that change how the kernel is asked."""
 
-from clonometer.families.types import LAUNCH, Family
+from clonometer.families.types import LAUNCH, Family, LanguageTask
 
 FAMILY = Family(
     "runtime_command",
@@ -10,4 +10,5 @@ FAMILY = Family(
     order=220,
     shape=LAUNCH,
     task="starts a new program from a language's runtime",
+    language_tasks={"command": LanguageTask("command", "a command", "reaped_ns", "launch.posix_spawn", "reaped_ns")},
 )

@@ -1,6 +1,6 @@
 """Data that languages hand over to another thread or process, and get back."""
 
-from clonometer.families.types import Family
+from clonometer.families.types import Family, LanguageTask
 
 FAMILY = Family(
     "runtime_data",
@@ -10,4 +10,8 @@ FAMILY = Family(
     order=230,
     task="sends data back to a language's runtime",
     not_ranked="may include the whole answer",
+    language_tasks={
+        "exchange_thread": LanguageTask("data", "data to a thread and back", "result_ns"),
+        "exchange_process": LanguageTask("data, process", "data to a process and back", "result_ns"),
+    },
 )

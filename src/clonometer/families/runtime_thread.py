@@ -1,6 +1,6 @@
 """Threads of control as languages start them: their own APIs for OS threads, and their lighter tasks."""
 
-from clonometer.families.types import LAUNCH, Family
+from clonometer.families.types import LAUNCH, Family, LanguageTask
 
 FAMILY = Family(
     "runtime_thread",
@@ -10,4 +10,8 @@ FAMILY = Family(
     order=200,
     shape=LAUNCH,
     task="is started by a language's runtime",
+    language_tasks={
+        "os_thread": LanguageTask("thread", "a thread", "reaped_ns", "launch.pthread", "reaped_ns"),
+        "task": LanguageTask("task", "a task of the runtime", "reaped_ns"),
+    },
 )

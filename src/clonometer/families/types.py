@@ -160,6 +160,20 @@ class WorkloadWords:
     colour: str = ""
 
 
+class LanguageTask(NamedTuple):
+    """Something that every language is asked to do, by the last word of its workload.
+
+    ``head`` heads a column, ``thing`` stands in sentences. ``quantity`` is what it takes; ``base`` is what C does for
+    the same purpose, and ``base_quantity`` what that takes. Empty: C has nothing to compare with.
+    """
+
+    head: str
+    thing: str
+    quantity: str
+    base: str = ""
+    base_quantity: str = ""
+
+
 class WorkerColumn(NamedTuple):
     """How a quantity of each worker is headed in a table of workers (empty: it has no column).
 
@@ -241,6 +255,9 @@ class Family:
     worker_columns, worker_note
         Of a crowd: the columns of a table of its workers, in their order, and what they mean. Quantities that are not
         named follow, headed by their names.
+    language_tasks
+        Of what languages are asked to do: each by the last word of a workload, in their order. Such workloads are
+        compared with C, not with each other.
     """
 
     name: str
@@ -264,3 +281,4 @@ class Family:
     advice: str = ""
     worker_columns: Mapping[str, WorkerColumn] = field(default_factory=dict)
     worker_note: str = ""
+    language_tasks: Mapping[str, LanguageTask] = field(default_factory=dict)

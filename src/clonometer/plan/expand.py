@@ -91,7 +91,8 @@ def expand(
 def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
     """Workloads by id, by the last word of one (`clonometer.plan.names.full_name`) or by glob, in their order.
 
-    A glob that a driver might answer which is missing here (`Catalogue.lacks`) may name none.
+    A glob that begins with a wild card (``*.command``) means workloads of any driver, and may name none; so may one of
+    a driver that is missing here (`Catalogue.lacks`).
 
     Raises
     ------
@@ -105,9 +106,14 @@ def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
         return [catalogue.workloads[full_name(name, catalogue.workloads)]]
     pattern = glob_pattern(name)
     workloads = [workload for workload in catalogue.workloads.values() if pattern.fullmatch(workload.id)]
-    if not workloads and missing is None:
+    if not workloads and missing is None and not _is_of_any_driver(name):
         raise unknown("workload", name, catalogue.workloads)
     return workloads
+
+
+def _is_of_any_driver(name: str) -> bool:
+    first, dot, _ = name.partition(".")
+    return bool(dot) and is_glob(first)
 
 
 def _missing(name: str, catalogue: Catalogue) -> str | None:
@@ -184,7 +190,7 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
                     draft = _Draft(workload.id, condition, {temperature}, dict(entry.limits), entry.place)
                     _merge(drafts, make_cell(workload.id, condition, None, axes).text, draft)
                     left += 1
-    if not left and all(_missing(name, catalogue) for name in entry.workloads):
+    if not left and not any(find_workloads(name, catalogue) for name in entry.workloads):
         return
     _refuse_unused(entry, used, catalogue)
     if not left:

@@ -12,6 +12,8 @@ from clonometer.records import Count, Ge
 TASK_KIND = "task_kind"
 #: What is compared, first less second.
 SIDES = ("thread", "process")
+#: The language that others are compared with.
+REFERENCE = "C"
 #: A value and the ends of its 95% interval.
 Ends = tuple[float, float, float]
 
@@ -209,3 +211,26 @@ class IsolationRow:
     parent_alive: bool
     signal: int
     times_ns: Mapping[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class LanguageRow:
+    """What each language takes for one thing under one condition.
+
+    Attributes
+    ----------
+    head, thing
+        What it is, as a heading and in a sentence.
+    condition
+        The axes that are off their default.
+    temperature
+        ``cold`` for first launches, else ``warm``.
+    times_ns
+        Language -> median with the ends of its interval; ``C`` first, where C does the same.
+    """
+
+    head: str
+    thing: str
+    condition: Mapping[str, int | str]
+    temperature: str | None
+    times_ns: Mapping[str, Ends]

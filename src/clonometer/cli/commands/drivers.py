@@ -18,7 +18,7 @@ _EXAMPLES = examples(
     "clonometer drivers",
     "clonometer drivers build",
     "clonometer drivers build go java",
-    "clonometer run python.thread python.command",
+    "clonometer run python.os_thread python.command",
     "clonometer run --plan runtimes",
 )
 

@@ -97,7 +97,7 @@ def cold_and_warm(tests: PairwiseTests) -> list[Finding]:
 
 def fastest(tests: PairwiseTests) -> Findings:
     """In each family and at each temperature the fastest mechanism to each stage, with its runner-up."""
-    launches = [family for family in families() if family.shape == LAUNCH]
+    launches = [family for family in families() if family.shape == LAUNCH and not family.language_tasks]
     return (_fastest_of(tests, family, temperature) for family in launches for temperature in TEMPERATURES)
 
 

@@ -24,6 +24,8 @@ from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
 
 MOST_SENTENCES = 2
+#: What languages take beside C is the answer of a run that has any.
+_LANGUAGES = "languages."
 #: What says how a curve was fitted, or what the instrument costs, answers nobody's first question; choices are told in
 #: other words.
 _NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
@@ -32,9 +34,15 @@ _NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
 def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     """Answer in at most two sentences.
 
-    Launches are told from call to end: the first mechanism beside its rival, then the largest effect of what was
-    varied, or a new program. What launches nothing is told by the first findings that state a difference.
+    Of languages the distance from C is told. Launches are told from call to end: the first mechanism beside its rival,
+    then the largest effect of what was varied, or a new program. What launches nothing is told by the first findings
+    that state a difference.
     """
+    languages = [finding for finding in findings if finding.id.startswith(_LANGUAGES)]
+    if languages:
+        # What C has nothing to compare with comes last.
+        languages.sort(key=lambda finding: "base" not in finding.numbers)
+        return [_first_sentences(finding) for finding in languages[:MOST_SENTENCES]]
     launches = [row for row in plain_rows(tests.estimates) if is_launch_row(row)]
     listed = _of_launches(tests, launches) if launches else []
     if len(listed) < MOST_SENTENCES:
@@ -136,6 +144,10 @@ def _of_others(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Findin
     chosen = list({finding.id: finding for finding in reversed(sure)}.values())[::-1]
     short = [finding for finding in [*stating, *chosen, *unsure] if n_words(finding.sentence) <= MOST_WORDS]
     return [*short, *(_alone(tests, row) for row in plain_rows(tests.estimates))]
+
+
+def _first_sentences(finding: Finding) -> Finding:
+    return Finding(f"answer.{finding.id}", finding.headline or finding.sentence, finding.numbers)
 
 
 def _first_sentence(finding: Finding) -> Finding:

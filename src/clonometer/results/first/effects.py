@@ -94,7 +94,8 @@ def alternatives(estimates: RunEstimates) -> tuple[Sequence[RunEstimate], ...]:
     A row stands for a mechanism; they are in the order of the plan, and all at one stage.
     """
     # Nobody launches tasks by the rungs of a ladder.
-    launches = [row for row in _no_rungs(estimates) if is_launch(row.family)]
+    # Languages are compared with C, each for the same thing.
+    launches = [row for row in _no_rungs(estimates) if is_launch(row.family) and not family(row.family).language_tasks]
     groups: dict[Hashable, list[RunEstimate]] = {}
     for row in launches:
         condition = frozenset(estimates.changes(row).items())

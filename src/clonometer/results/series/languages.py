@@ -1,0 +1,80 @@
+"""What each language takes for the same thing, beside C, to say and to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clonometer.families import families
+from clonometer.families.types import LanguageTask
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
+from clonometer.results.series_types import REFERENCE, LanguageRow
+
+#: Axes off their default, and the temperature.
+_Where = tuple[tuple[tuple[str, int | str], ...], str | None]
+
+
+@dataclass(frozen=True)
+class LanguageAnswers:
+    """The rows of all languages that answer a question under one condition, and that of C, if there is one."""
+
+    word: str
+    task: LanguageTask
+    changes: Mapping[str, int | str]
+    temperature: str | None
+    base: RunEstimate | None
+    rows: Mapping[str, RunEstimate]
+
+
+@cached_per_run
+def answers_of(estimates: RunEstimates) -> tuple[LanguageAnswers, ...]:
+    """Gather what languages take, question by question in the order of families, and by condition in that of the plan.
+
+    Empty where no language was measured.
+    """
+    gathered: list[LanguageAnswers] = []
+    for family in families():
+        for word, task in family.language_tasks.items():
+            asked = [row for row in estimates.rows if _answers(row, family.name, word, task)]
+            for condition in dict.fromkeys(_condition(estimates, row) for row in asked):
+                alike = [row for row in asked if _condition(estimates, row) == condition]
+                languages = {row.workload.partition(".")[0]: row for row in alike}
+                gathered.append(_with_base(estimates, word, task, condition, languages))
+    return tuple(gathered)
+
+
+def _answers(row: RunEstimate, family: str, word: str, task: LanguageTask) -> bool:
+    return (row.family, row.quantity) == (family, task.quantity) and row.workload.partition(".")[2] == word
+
+
+def _condition(estimates: RunEstimates, row: RunEstimate) -> _Where:
+    return tuple(estimates.changes(row).items()), row.temperature
+
+
+def _with_base(
+    estimates: RunEstimates,
+    word: str,
+    task: LanguageTask,
+    condition: _Where,
+    rows: Mapping[str, RunEstimate],
+) -> LanguageAnswers:
+    changes, temperature = dict(condition[0]), condition[1]
+    alike = (
+        row
+        for row in estimates.rows_of(task.base)
+        if (row.quantity, row.temperature) == (task.base_quantity, temperature) and estimates.changes(row) == changes
+    )
+    return LanguageAnswers(word, task, changes, temperature, next(alike, None), rows)
+
+
+def language_rows(estimates: RunEstimates) -> tuple[LanguageRow, ...]:
+    """What each language takes (`answers_of`), ready to draw."""
+    drawn = []
+    for each in answers_of(estimates):
+        rows = {**({} if each.base is None else {REFERENCE: each.base}), **each.rows}
+        times = {language: row.median_with_ends for language, row in rows.items() if row.n_samples}
+        drawn.append(LanguageRow(each.task.head, each.task.thing, each.changes, each.temperature, times))
+    return tuple(drawn)
+
+
+SERIES = {"languages": lambda estimates, _: language_rows(estimates)}

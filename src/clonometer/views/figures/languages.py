@@ -1,0 +1,137 @@
+"""The figure of languages: what each takes for the same thing, beside C; and the table of languages by things."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from functools import partial
+from typing import Any
+
+from clonometer.families import families
+from clonometer.results.series_types import REFERENCE, LanguageRow
+from clonometer.results.types import Results
+from clonometer.units import format_duration, format_duration_interval
+from clonometer.views.axes import number_axis
+from clonometer.views.colours import HUES
+from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, answered_by
+from clonometer.views.specs import SHAPES, TIP, choice, dots, frame, names_axis, places, rule
+from clonometer.views.table import MISSING, Column, Table
+from clonometer.views.types import Datum, Spec
+from clonometer.words import axis_words, language_name
+
+_COLD = "cold"
+_KINDS = {"warm": "later launches", _COLD: "the first launch"}
+_LINE = 24
+_WIDTH = 240
+
+
+def _rows(results: Results) -> Sequence[LanguageRow]:
+    rows: Sequence[LanguageRow] = results.series.get("languages", ())
+    return rows
+
+
+def _with_condition(text: str, row: LanguageRow) -> str:
+    return ", ".join([text, *(axis_words(*item) for item in row.condition.items())])
+
+
+def _points(rows: Sequence[LanguageRow]) -> list[dict[str, Any]]:
+    """The points of one thing under one condition: one a language and kind of launch."""
+    points = []
+    for row in rows:
+        kind = _KINDS[_COLD if row.temperature == _COLD else "warm"]
+        for language, (median, low, high) in row.times_ns.items():
+            name = language_name(language)
+            tip = f"{name}, {kind}: {format_duration_interval(median, low, high)}"
+            hue = HUES["blue" if language == REFERENCE else "orange"]
+            ends = {"median_ns": median, "low_ns": low, "high_ns": high}
+            points.append({"language": name, "kind": kind, "colour": hue, **ends, "tip": tip})
+    return points
+
+
+def languages_panel(points: Sequence[Datum], title: str) -> Spec:
+    """Draw a line a language: its later launches and its first one."""
+    names = list(dict.fromkeys(point["language"] for point in points))
+    axis = number_axis([point[end] for point in points for end in ("low_ns", "high_ns")], "time", log_from=5.0)
+    y = names_axis("language", names, grid=True)
+    colour = {"field": "colour", "type": "nominal", "scale": None}
+    kinds = [kind for kind in _KINDS.values() if any(point["kind"] == kind for point in points)]
+    shape = choice("kind", kinds, places(SHAPES, len(kinds)))
+    middle = {"y": y, "x": axis.encode("median_ns"), "color": colour, "shape": shape, "tooltip": TIP}
+    ends = {"y": y, "x": axis.encode("low_ns"), "x2": {"field": "high_ns"}, "color": colour}
+    return {**frame(points, _WIDTH, _LINE * max(len(names), 1), f"{title}."), "layer": [rule(ends), dots(middle, 60)]}
+
+
+def _panels(results: Results) -> list[Row]:
+    things: dict[str, list[LanguageRow]] = {}
+    for row in _rows(results):
+        things.setdefault(_with_condition(row.thing, row), []).append(row)
+    panels = []
+    for number, (title, rows) in enumerate(things.items()):
+        points = _points(rows)
+        if points:
+            heading = f"{title[:1].upper()}{title[1:]}"
+            words = alt(heading, points)
+            panels.append(
+                Panel(
+                    f"languages-{number}",
+                    title.capitalize(),
+                    words,
+                    partial(languages_panel, points, title),
+                    tall=False,
+                )
+            )
+    return [Row(panels)] if panels else []
+
+
+def languages_tables(results: Results) -> list[Table]:
+    """What each language takes for each thing: a table of later launches, and one of first launches."""
+    tables = []
+    for kind, title in _KINDS.items():
+        rows = [row for row in _rows(results) if row.times_ns and (row.temperature == _COLD) == (kind == _COLD)]
+        if rows:
+            tables.append(_table(rows, title.capitalize()))
+    return tables
+
+
+def _table(rows: Sequence[LanguageRow], title: str) -> Table:
+    languages = dict.fromkeys(language for row in rows for language in row.times_ns)
+    ordered = [
+        *([REFERENCE] if REFERENCE in languages else []),
+        *sorted(language for language in languages if language != REFERENCE),
+    ]
+    columns = [Column("", [language_name(language) for language in ordered])]
+    for number, row in enumerate(rows):
+        times = [row.times_ns.get(language) for language in ordered]
+        texts = [MISSING if time is None else format_duration(*time) for time in times]
+        # On a narrow terminal what comes first is kept.
+        columns.append(Column(_with_condition(row.head, row), texts, "right", drop=len(rows) - number))
+    return Table(columns, title)
+
+
+def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
+    """The table of later launches, where the run has nothing but languages and what they are compared with."""
+    tasks = [task for family in families() for task in family.language_tasks.values()]
+    bases = {task.base for task in tasks}
+    asked = {word for family in families() for word in family.language_tasks}
+    others = {workload for workload in workloads - bases if workload.partition(".")[2] not in asked}
+    return [] if others or not _rows(results) else languages_tables(results)[:1]
+
+
+FIGURES = (
+    Figure(
+        130,
+        "languages",
+        "what each language takes for the same thing",
+        "workload of a language (the plan runtimes has)",
+        "What does each language pay, beside C?",
+        answered_by("languages"),
+        _panels,
+        Section(
+            "Languages",
+            "Languages",
+            "What each language takes for the same thing by its own API, beside C. Medians with 95% intervals; the "
+            "axis is logarithmic where times differ much.",
+        ),
+        tables=languages_tables,
+        sums_up=_summed_up,
+    ),
+)
