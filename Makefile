@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -29,6 +29,8 @@ help:
 	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'
 	@echo '             sentences of findings and warnings (tests/data/sentences.txt)'
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
+	@echo 'make cases    measure ten real programs before and after a mend, and write docs/cases anew, in some 12 minutes'
+	@echo '              (CASES=name for one; those whose program is not installed are skipped)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
 	@echo 'make frozen  what users see of fixed inputs, now and at BASE=revision: names what differs (FROZEN_ARGS=--diff)'
@@ -150,6 +152,10 @@ docs: $(VENV)/.built $(VENV)/.dev
 # What docs/gallery.md shows; runs that build/gallery has are not measured again.
 gallery: $(VENV)/.built
 	@$(BIN)/python -m tools.gallery
+
+# What docs/cases shows; cases that build/cases has are not measured again.
+cases: $(VENV)/.built
+	@$(BIN)/python -m tools.cases $(CASES)
 
 # The documentation as pages that link to each other; a link that leads nowhere fails.
 site: $(VENV)/.dev

@@ -215,9 +215,10 @@ static int watch(struct census *census, struct family *family) {
 int census_by_ptrace(struct census *census, struct family **family, struct reason *reason) {
     int release = -1;
     if (census->command == NULL) {
-        return reason_set(
-            reason, -ENOTSUP, "a process that runs already cannot be watched without tracepoints: %s",
-            census->without[0] != '\0' ? census->without : "start the program by the census instead");
+        return reason_set(reason, -ENOTSUP, "%s cannot be watched without tracepoints: %s",
+                          census->cgroup != NULL ? "a service" : "a process that runs already",
+                          census->without[0] != '\0' ? census->without
+                                                     : "start the program by the census instead");
     }
     census->how = "ptrace";
     if (census->calls) {

@@ -58,6 +58,9 @@ WRONG = (
     ("explain", 2, ["missing argument 'MECHANISM'", "clonometer explain launch.fork"]),
     ("compare run.parquet", 2, ["compare needs two runs", "clonometer compare before.parquet after.parquet"]),
     ("ab fork", 2, ["the two sides do not differ", "--b linkage="]),
+    ("census --all --pid 1", 2, ["and only one of them"]),
+    ("census --all --until-all-end", 2, ["a service does not end", "Ctrl-C"]),
+    ("census --openmetrics x.prom -- true", 2, ["counts by service", "--service UNIT or --all"]),
     ("census", 2, ["a census needs a command, --pid, --service or --all", "clonometer census -- COMMAND"]),
     # Files.
     ("show runn.parquet", 2, ["cannot read runn.parquet", "did you mean run.parquet"]),

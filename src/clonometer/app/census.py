@@ -149,6 +149,10 @@ def census(
     """
     words = tuple(command)
     _check(words, pid, service, whole_machine=whole_machine)
+    if until_all_end and (service is not None or whole_machine):
+        raise UsageError(
+            "a service does not end: --until-all-end is for a command or --pid", "leave it out; Ctrl-C or --for ends it"
+        )
     groups = (
         find_service(live(), service)
         if service is not None

@@ -1,0 +1,1 @@
+"""`make cases`: real programs before and after a mend of how they launch, measured in pairs; writes docs/cases."""
