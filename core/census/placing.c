@@ -104,6 +104,23 @@ static int meet(struct placing *placing, struct family *family, const struct cen
     return adopt(placing, family, event->task, event->process, number);
 }
 
+/* Where its other threads are may have changed as well: that is read when they make a task. */
+static void forget_threads(struct placing *placing, pid_t process) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    DIR *folder = placing->same_numbers ? opendir(path) : NULL;
+    for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        pid_t task = (pid_t)strtol(entry->d_name, NULL, DECIMAL);
+        if (is_number(task)) {
+            placing->before[task] = 0;
+            placing->stranger[task] = 0;
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+}
+
 /* A task is moved into another group: with all threads of its process, of which one is told. It is known from
  * then on, as it may begin a program, make tasks and be gone before anybody looks. */
 static int moved(struct placing *placing, struct family *family, const struct census_event *event) {
@@ -116,6 +133,7 @@ static int moved(struct placing *placing, struct family *family, const struct ce
     /* Within a namespace of groups only /proc has paths as we see them. */
     int32_t number =
         cgroups->in_namespace ? cgroups_of(cgroups, task) : cgroups_number(cgroups, path, strlen(path));
+    forget_threads(placing, task);
     placing->before[task] = number + KNOWN_FROM;
     placing->stranger[task] = 0;
     if (family_has(family, task)) {

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,47 @@ def test_a_services_tasks_count_those_that_run_and_those_that_join(kind: str, tm
     assert service["name"] == answer["watched"]["path"] == f"/{watched.name}"
     assert service["created"] == 5
     assert {creator["program"] for creator in answer["creators"]} == {shutil.which("sh")}
+
+
+#: Another thread of a process than its first waits for words, and makes a task at each.
+THREAD = """
+import subprocess, sys, threading
+def work():
+    while sys.stdin.readline():
+        subprocess.run(["/bin/true"])
+        print("done", flush=True)
+thread = threading.Thread(target=work)
+thread.start()
+print("ready", flush=True)
+thread.join()
+"""
+
+
+def test_a_process_that_joins_does_so_with_all_its_threads() -> None:
+    hierarchies = dict(_hierarchies())
+    if "cgroup2" not in hierarchies:
+        pytest.skip("version 2 is not mounted here")
+    words = [sys.executable, "-c", THREAD]
+    with (
+        group(hierarchies["cgroup2"], "joined") as joined,
+        subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        ) as process,
+        ended_after(process),
+    ):
+        assert process.stdout is not None
+        process.stdout.readline()
+        home = Path(f"/proc/{process.pid}/cgroup").read_text().partition("\n0::")[2].strip()
+        with census("--service", str(joined)) as watching:
+            tell(process)
+            process.stdout.readline()
+            (joined / "cgroup.procs").write_text(str(process.pid))
+            for _ in range(2):
+                tell(process)
+                process.stdout.readline()
+            answer = answer_of(watching)
+        (hierarchies["cgroup2"] / home.lstrip("/") / "cgroup.procs").write_text(str(process.pid))
+    assert answer["tasks_created"] == 2
 
 
 def test_the_whole_machine_is_divided_by_service() -> None:
