@@ -14,6 +14,7 @@ from tests.integration.census import can_trace, run, watched
 from tests.integration.test_census import attached
 
 from clonometer.runner.drivers import bin_folder
+from clonometer.runner.hooks import hooks_set
 
 pytestmark = pytest.mark.real
 
@@ -178,6 +179,45 @@ def test_without_hooks_no_line_is_named(name: str, tmp_path: Path) -> None:
     answer = json.loads(run("--no-hooks", "--json", "--", *command).stdout)
     assert answer["tasks_created"] > 0
     assert [site["language"] for site in answer["sites"] if site["language"] is not None] == []
+
+
+#: What a hook could disturb. A program that is not here fails in both ways alike.
+UNDISTURBED = {
+    "bash, its options": "shopt; set -o; alias; enable | grep clonometer; echo $-; echo $_",
+    "bash, traced": "bash -eux -c 'f() { /bin/true; }; f; echo $(echo x)'",
+    "bash, its arrays": "f() { local BASH_SOURCE=x FUNCNAME; /bin/true; }; f; unset FUNCNAME BASH_LINENO; /bin/true",
+    "bash, a trap": "trap 'echo $LINENO' DEBUG; /bin/true; (exit 2)",
+    "bash, no descriptors": "ulimit -n 5; /bin/true; echo done",
+    "bash, a coprocess": "coproc cat; echo hi >&${COPROC[1]}; exec {COPROC[1]}>&-; cat <&${COPROC[0]}",
+    "bash, restricted": "bash -r -c '/bin/true; cd /; echo $?'; bash --posix -c '/bin/true; echo $?'",
+    "make, built-in rules": r"printf 'all: x.o\nx.c: ; echo int x\\;>x.c\n' >m; make -f m; make -rf m; rm x.[co]",
+    "make, all anew": r"printf '$(info [$(MAKE_RESTARTS)])\nx: ; @echo $(MAKEFILE_LIST)\n' >m; make -Bf m; make -qf m",
+    "make, any rule": r"printf '%%.so: %%.x ; @echo $@\n.DEFAULT: ; @echo default $@\n' >m; make -f m no; make -f m",
+    "make, another shell": r"printf '.ONESHELL:\n.SHELLFLAGS=-ec\na:\n\t@x=1\n\techo $$x\n' >m; make -f m",
+    "make, its IFS": r"""printf 'IFS=:\nall: ; @echo "$(IFS)"\n' >m; make -f m""",
+    "perl, warnings": "perl -W -e 'print `echo W`'; perl -T -e 'print 1'; perl -we 'print __LINE__; system q(./none)'",
+    "perl, threads": "perl -Mthreads -e 'threads->create(sub { print `echo in a thread` })->join'",
+    "perl, a library": r"perl -MIPC::Cmd=run -e 'print scalar run(command => [qw(echo hi)], buffer => \my $b), $b'",
+    "ruby, methods": "ruby -W2 -e 'p `echo x`, method(:system).arity, Object.constants.size, global_variables.size'",
+    "ruby, a method of that name": """ruby -e 'def system(x) = p("mine"); system 1; Kernel.system("echo theirs")'""",
+    "ruby, a daemon": "ruby --disable=gems -e 'Process.daemon(true, true); puts `echo d`' | cat",
+    "ruby, a signal": """ruby -e 'trap(:CHLD) { print "c" }; system("true"); sleep 0.1; system(7)'""",
+    "php, its lists": "php -v; php -m; php -n -r 'echo `echo n`;'",
+}
+
+
+@pytest.mark.parametrize("words", UNDISTURBED.values(), ids=UNDISTURBED.keys())
+def test_hooks_disturb_nothing(words: str, tmp_path: Path) -> None:
+    bare = dict(os.environ)
+    with hooks_set(wanted=True) as hooks:
+        sides = [
+            subprocess.run(
+                ["bash", "-c", words], env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60
+            )
+            for variables in (bare, hooks.environment(bare))
+        ]
+    first, second = [(ended.returncode, ended.stdout, ended.stderr) for ended in sides]
+    assert first == second
 
 
 def test_hostile_names_are_no_frames(tmp_path: Path) -> None:
