@@ -76,10 +76,10 @@ def _line(members: Sequence[EstimateRow]) -> ScreenLine:
 def first_tables(lines: Sequence[ScreenLine]) -> list[Table]:
     """Make a table of each family, all with the same columns; of launches with their stages and first launches."""
     by_family = group_by((line.row.family, line) for line in lines)
-    return [_table(family, members) for family, members in by_family.items()]
+    return [_family_table(family, members) for family, members in by_family.items()]
 
 
-def _table(family: str, lines: Sequence[ScreenLine]) -> Table:
+def _family_table(family: str, lines: Sequence[ScreenLine]) -> Table:
     ends = dict.fromkeys(line.row.any_estimate.stage for line in lines if line.row.any_estimate.stage)
     # The last one of all; of stages that nobody has heard of the driver names the last one last.
     end = max(reversed(ends), key=stage_place, default=None)

@@ -54,12 +54,12 @@ def _list(texts: Iterable[str]) -> str:
 def _parts(block: DocumentBlock) -> Iterator[str]:
     match block:
         case TableBlock(table):
-            yield from _table(table) if table.columns else ()
+            yield from _markdown_table(table) if table.columns else ()
         case CommentedTables():
             for table, below in zip(commented(block), block.below, strict=True):
-                yield from (*_table(table), _text(below))
+                yield from (*_markdown_table(table), _text(below))
         case SearchableTable(heading, table):
-            yield from _folded(heading, _table(table))
+            yield from _folded(heading, _markdown_table(table))
         case Fold(summary, blocks):
             yield from _folded(summary, (part for inner in blocks for part in _parts(inner)))
         case FactTables(groups):
@@ -129,7 +129,7 @@ def _judged_statement(block: JudgedStatement) -> Iterator[str]:
         yield from _parts(Fold("Evidence", [Paragraph(block.evidence), Paragraph(", ".join(block.cells))]))
 
 
-def _table(table: Table) -> Iterator[str]:
+def _markdown_table(table: Table) -> Iterator[str]:
     columns = [
         replace(each, head=_text(each.head), texts=[_text(text.replace("\n", ", ")) for text in each.texts])
         for each in table.columns

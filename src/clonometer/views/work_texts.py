@@ -44,16 +44,18 @@ def about(explanation: WorkExplanation) -> str:
 
 def life_table(explanation: WorkExplanation) -> Table:
     """Parts of a worker's life on both sides, and what each adds to the gap."""
-    return _table("Where a worker's time goes, from the program's start to its end", explanation, explanation.reasons)
+    return _budget_table(
+        "Where a worker's time goes, from the program's start to its end", explanation, explanation.reasons
+    )
 
 
 def cpu_table(explanation: WorkExplanation) -> Table:
     """What the CPUs did meanwhile, on the same scale."""
     title = f"What the CPUs do meanwhile, all together divided by {explanation.cpus}"
-    return _table(title, explanation, explanation.cpu_reasons)
+    return _budget_table(title, explanation, explanation.cpu_reasons)
 
 
-def _table(title: str, explanation: WorkExplanation, reasons: Sequence[GapPart]) -> Table:
+def _budget_table(title: str, explanation: WorkExplanation, reasons: Sequence[GapPart]) -> Table:
     wholes_ns = [side.whole_ns.value for _, side in named_sides(explanation)]
     unit = table_unit([max(wholes_ns)])
     rows = [

@@ -48,10 +48,10 @@ def caches(tests: PairwiseTests) -> Findings:
             cold = {axis: value for axis, value in changes.items() if axis in _AXES}
             if cold not in colds_of_base:
                 colds_of_base.append(cold)
-    return (_finding(tests, workload, dict(base), colds) for (workload, base), colds in asked.items())
+    return (_caches_finding(tests, workload, dict(base), colds) for (workload, base), colds in asked.items())
 
 
-def _finding(tests: PairwiseTests, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:
+def _caches_finding(tests: PairwiseTests, workload: str, base: Changes, colds: Sequence[Changes]) -> Finding | None:
     for stage in _STAGES:
         for temperature in TEMPERATURES[::-1]:
             hot = _figure(tests, workload, base, {}, (temperature, stage))

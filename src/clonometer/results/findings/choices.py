@@ -66,7 +66,7 @@ def choices(tests: PairwiseTests) -> Findings:
                 largest_of[choice.related_choice()] = choice
     for choice in largest_of.values():
         if not tests.is_reported(choice.workload, choice.axis, dict(choice.others)):
-            yield _finding(tests, choice)
+            yield _choices_finding(tests, choice)
 
 
 @cached_per_run
@@ -93,7 +93,7 @@ def scanned(estimates: RunEstimates, axis: str, rungs: frozenset[str] = frozense
     return scanned
 
 
-def _finding(tests: PairwiseTests, choice: Choice) -> Finding | None:
+def _choices_finding(tests: PairwiseTests, choice: Choice) -> Finding | None:
     for temperature in _TEMPERATURES:
         made = _comparisons(tests, choice, temperature)
         if not made:

@@ -37,7 +37,7 @@ def contention(tests: PairwiseTests) -> Findings:
     for (workload, changes), by_workers in operations.items():
         made = by_workers.values()
         tests.mark_reported((row for comparison in made for row in comparison.sides), "workers", TASK_KIND)
-        yield _finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {}))
+        yield _contention_finding(workload, dict(changes), by_workers, cpu.get((workload, changes), {}))
 
 
 def false_sharing(tests: PairwiseTests) -> Findings:
@@ -93,7 +93,9 @@ def _count(comparison: Change[RunEstimate]) -> str:
     return axis_words("workers", _workers(comparison))
 
 
-def _finding(workload: str, changes: Mapping[str, int | str], by_workers: _ByWorkers, cpu: _ByWorkers) -> Finding:
+def _contention_finding(
+    workload: str, changes: Mapping[str, int | str], by_workers: _ByWorkers, cpu: _ByWorkers
+) -> Finding:
     name = operation(workload, changes)
     made = list(by_workers.values())
     clauses = several_ratios("threads", "processes", made, plural=True, at=lambda each: f"with {_count(each)}")

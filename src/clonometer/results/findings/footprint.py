@@ -27,7 +27,7 @@ def footprints(tests: PairwiseTests) -> Findings:
     """
     yield from _against_threads(tests)
     for footprint, whole in _largest(tests):
-        yield _finding(tests, footprint, whole)
+        yield _footprint_finding(tests, footprint, whole)
 
 
 def _largest(tests: PairwiseTests) -> list[tuple[Footprint, RunEstimate]]:
@@ -55,7 +55,7 @@ def _clause(changes: Changes) -> str:
     return f"{words}," if words else ""
 
 
-def _finding(tests: PairwiseTests, footprint: Footprint, whole: RunEstimate) -> Finding:
+def _footprint_finding(tests: PairwiseTests, footprint: Footprint, whole: RunEstimate) -> Finding:
     estimates, estimate = tests.estimates, whole
     names = workload_words(estimate.workload)
     name, many = names.thing or estimate.workload, names.things or estimate.workload

@@ -21,10 +21,10 @@ _MENDED = {**TIMES, "restored_ns": "everything is restored"}
 def isolation(tests: PairwiseTests) -> list[Finding]:
     """Say of each fault who survives, how it is seen, and how long until it is known and mended."""
     by_fault = groupby(incidents_of(tests.estimates), key=lambda incident: incident.fault)
-    return [_finding(tests, fault, list(incidents)) for fault, incidents in by_fault]
+    return [_isolation_finding(tests, fault, list(incidents)) for fault, incidents in by_fault]
 
 
-def _finding(tests: PairwiseTests, fault: str, incidents: list[FaultOutcome]) -> Finding:
+def _isolation_finding(tests: PairwiseTests, fault: str, incidents: list[FaultOutcome]) -> Finding:
     tests.mark_reported((row for incident in incidents for row in incident.times.values()), "fault", "task_kind")
     fates = [f"{_WHO[incident.arrangement]}, {_fate(incident)}" for incident in incidents]
     times = [_times(incident.times) for incident in incidents]

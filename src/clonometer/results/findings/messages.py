@@ -26,7 +26,7 @@ def messages(tests: PairwiseTests) -> Findings:
     """Say of every way between processes how it compares with threads in shared memory as messages grow."""
     for quantity, words in _QUANTITIES.items():
         for where, lines in _lines(tests, quantity).items():
-            yield _finding(tests, quantity, words, where, lines)
+            yield _messages_finding(tests, quantity, words, where, lines)
 
 
 def _lines(tests: PairwiseTests, quantity: str) -> dict[Where, LinesBySize]:
@@ -45,7 +45,9 @@ def _size(row: RunEstimate) -> int:
     return int(row.condition["message_bytes"])
 
 
-def _finding(tests: PairwiseTests, quantity: str, what: str, where: Where, lines: LinesBySize) -> Finding | None:
+def _messages_finding(
+    tests: PairwiseTests, quantity: str, what: str, where: Where, lines: LinesBySize
+) -> Finding | None:
     threads = lines.get(("thread", THREADS), {})
     curves: dict[str, dict[int, Change[RunEstimate]]] = {}
     for (kind, workload), rows in lines.items():

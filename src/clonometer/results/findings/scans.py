@@ -43,7 +43,7 @@ def scans(tests: PairwiseTests) -> Findings:
         quantity = None if first.stage is not None else first.quantity
         key = (first.workload, scan.axis, tuple(scan.condition.items()), quantity, first.free_placement)
         groups.setdefault(key, []).append(scan)
-    return (_finding(tests, _of_one_temperature(group)) for group in groups.values())
+    return (_scans_finding(tests, _of_one_temperature(group)) for group in groups.values())
 
 
 def _of_one_temperature(group: list[Scan]) -> list[Scan]:
@@ -55,7 +55,7 @@ def _of_one_temperature(group: list[Scan]) -> list[Scan]:
     return sorted(of_it, key=lambda scan: stage_place(scan.points[0].stage))[::-1]
 
 
-def _finding(tests: PairwiseTests, group: list[Scan]) -> Finding | None:
+def _scans_finding(tests: PairwiseTests, group: list[Scan]) -> Finding | None:
     spoken = [scan for scan in group if _is_spoken(scan) or (scan is group[0] and _is_strange(scan))] or group[:1]
     trends = [_trend(tests, scan) for scan in group]
     made = [growth_of(tests, scan.points, trend) for scan, trend in zip(group, trends, strict=True) if scan in spoken]

@@ -32,7 +32,7 @@ def startup(tests: PairwiseTests) -> list[Finding]:
             entered, runs, reaped = stages
             if entered is not None and runs is not None and reaped is not None:
                 start = _between(entered, runs)
-                return [] if start is None else [_finding(estimates, runs, reaped, start)]
+                return [] if start is None else [_startup_finding(estimates, runs, reaped, start)]
     return []
 
 
@@ -46,7 +46,7 @@ def _between(first: RunEstimate, second: RunEstimate) -> Interval | None:
     return quantile_interval(differences)
 
 
-def _finding(estimates: RunEstimates, runs: RunEstimate, reaped: RunEstimate, start: Interval) -> Finding:
+def _startup_finding(estimates: RunEstimates, runs: RunEstimate, reaped: RunEstimate, start: Interval) -> Finding:
     estimate = reaped
     whole_ns = estimate.median_ns or 0.0
     program = str(estimate.condition.get("program", ""))

@@ -48,10 +48,10 @@ def advice(tests: PairwiseTests) -> list[Finding]:
     for choice in [*_workers(tests), *choices, *_later_launches(tests)]:
         if (choice.compared.upward.low or 0.0) >= 1 + _LEAST_GAIN:
             kept.setdefault(choice.id, choice)
-    return [_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
+    return [_advice_finding(choice) for choice in list(kept.values())[:MOST_ADVICE]]
 
 
-def _finding(choice: _Choice) -> Finding:
+def _advice_finding(choice: _Choice) -> Finding:
     compared = choice.compared
     dear, cheap = compared.upward.sides
     ratio = compared.upward.text

@@ -88,7 +88,7 @@ def _difference(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding 
         f"of the {format_duration(whole_ns)} that {names[0]} takes longer than {names[1]}",
         f"{names[0]}'s extra {format_duration(whole_ns)}",
     )
-    return _finding("why.difference", heads, whole_ns, gaps, [longer.cell, shorter.cell])
+    return _reasons_finding("why.difference", heads, whole_ns, gaps, [longer.cell, shorter.cell])
 
 
 def _whole(tests: PairwiseTests, row: RunEstimate) -> Finding | None:
@@ -101,7 +101,7 @@ def _whole(tests: PairwiseTests, row: RunEstimate) -> Finding | None:
     whole_ns = row.median_ns or 0.0
     name = mechanism_name(row.workload)
     heads = (f"of the {short_median(row)} that {name} takes", f"{name}'s {short_median(row)}")
-    return _finding("why.parts", heads, whole_ns, times, [row.cell])
+    return _reasons_finding("why.parts", heads, whole_ns, times, [row.cell])
 
 
 def _longer(tests: PairwiseTests, a: Processes, b: Processes, *names: str) -> Interval:
@@ -109,7 +109,7 @@ def _longer(tests: PairwiseTests, a: Processes, b: Processes, *names: str) -> In
     return tests.cached(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
 
 
-def _finding(
+def _reasons_finding(
     name: str, heads: tuple[str, str], whole_ns: float, parts: Mapping[str, Interval], cells: Sequence[str]
 ) -> Finding | None:
     """Say parts as shares of their sum, after a long or a short head.

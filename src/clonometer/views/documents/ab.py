@@ -74,7 +74,7 @@ def _rows(rows: Sequence[AbRow], shown: Sequence[AbRow]) -> list[DocumentBlock]:
         rows,
         changed,
         shown,
-        lambda some: (_table(some, unit), _below(some, unit)),
+        lambda some: (_ab_table(some, unit), _below(some, unit)),
         panel if points else None,
         kept=_heading("B", unit),
     )
@@ -137,7 +137,7 @@ def _heading(side: str, unit: str) -> str:
     return f"{side}, {unit}"
 
 
-def _table(rows: Sequence[AbRow], unit: str) -> Table:
+def _ab_table(rows: Sequence[AbRow], unit: str) -> Table:
     return Table(
         [
             label_column(label_parts(replace(row.b, cell=row.cell)) for row in rows),

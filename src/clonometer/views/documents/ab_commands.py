@@ -21,7 +21,7 @@ def commands_document(result: CommandsResult, *, wide: bool = False) -> Document
     groups: list[list[DocumentBlock]] = [
         [Paragraph(f"A: {first}", "bold"), Paragraph(f"B: {second}", "bold")],
         [
-            TableBlock(_table(result.rows, wide=wide)),
+            TableBlock(_ab_commands_table(result.rows, wide=wide)),
             BulletList([f"{row.sentence}." for row in result.rows]),
             *map(Note, why_no_verdict(result.rows)),
             Paragraph(_launch_text(result)),
@@ -32,7 +32,7 @@ def commands_document(result: CommandsResult, *, wide: bool = False) -> Document
     return Document("ab", f"{second} against {first}", lead, groups)
 
 
-def _table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
+def _ab_commands_table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
     columns = [
         Column("", [row.name for row in rows]),
         Column("A", [_median(row, row.a) for row in rows], "right", drop=4),

@@ -49,7 +49,7 @@ def calibration_document(calibration: Calibration) -> Document:
     lacks = [f"{condition}: {reason}" for condition, reason in list(calibration.lacks.items())[:_MOST_LEFT]]
     groups: list[list[DocumentBlock]] = [
         [Paragraph("Cost of each, per call")],
-        [TableBlock(_table(calibration))],
+        [TableBlock(_calibration_table(calibration))],
         [
             Paragraph(about),
             Paragraph(lead),
@@ -68,7 +68,7 @@ def _worst(model: CostModel) -> list[str]:
     ]
 
 
-def _table(calibration: Calibration) -> Table:
+def _calibration_table(calibration: Calibration) -> Table:
     models = {name: calibration.models.get(name) for _, name, _ in _COLUMNS}
     terms = list(dict.fromkeys(term for model in models.values() if model is not None for term in model.terms))
     knots = calibration.models[names.FORK_FIRST_HOT].knots

@@ -74,7 +74,7 @@ def census_document(
         listed_services = services if wide else services[:_SERVICES]
         parts.append([TableBlock(services_table(listed_services, census.wall_s))])
     if shown:
-        parts.append([TableBlock(_table(shown, timed=census.how == "tracepoints"))])
+        parts.append([TableBlock(_census_table(shown, timed=census.how == "tracepoints"))])
     parts += launch_advice(worth_changing(launches))
     if sites:
         parts.append([TableBlock(sites_table(shown_sites, timed=census.how == "tracepoints", services=several))])
@@ -154,7 +154,7 @@ def _cost(census: Census) -> str:
     )
 
 
-def _table(groups: Sequence[Group], *, timed: bool) -> Table:
+def _census_table(groups: Sequence[Group], *, timed: bool) -> Table:
     creators = [clean(group.creator or "?") for group in groups]
     columns = [
         Column("created by", creators, least=_LABEL_LEAST, most=_LABEL_MOST, cut_start=True, once=True),

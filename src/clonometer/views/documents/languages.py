@@ -19,7 +19,7 @@ def languages_document(answer: LanguageDrivers) -> Document:
     usable = counts[READY] + counts[NOT_BUILT]
     lead = f"{counted(usable, 'language')} can be measured here, {counts[MISSING]} missing"
     lead += f", {counts[FAILED]} could not be built." if counts[FAILED] else "."
-    groups: list[list[DocumentBlock]] = [[Paragraph(lead, "bold")], [TableBlock(_table(answer))]]
+    groups: list[list[DocumentBlock]] = [[Paragraph(lead, "bold")], [TableBlock(_languages_table(answer))]]
     for each in answer.drivers:
         if each.status == FAILED:
             what = f"{each.language} {each.version}: what the toolchain said"
@@ -30,7 +30,7 @@ def languages_document(answer: LanguageDrivers) -> Document:
     return Document("drivers", "Languages whose launches can be measured", lead, groups)
 
 
-def _table(answer: LanguageDrivers) -> Table:
+def _languages_table(answer: LanguageDrivers) -> Table:
     drivers = answer.drivers
     return Table(
         [

@@ -35,7 +35,7 @@ def noise_document(noise: Noise, *, wide: bool = False) -> Document:
     sentences = [Paragraph(lead), Paragraph(_alarms(noise.interleaved, "A against A, started in pairs", designed))]
     if noise.in_a_row is not None:
         sentences.append(Paragraph(_alarms(noise.in_a_row, "A against A of the previous round", designed)))
-    rows: list[DocumentBlock] = [TableBlock(_table(shown))] if shown else []
+    rows: list[DocumentBlock] = [TableBlock(_noise_table(shown))] if shown else []
     hint: list[DocumentBlock] = [Hint(f"--wide adds {left_out} rows of other stages")] if left_out else []
     layouts = [] if noise.layouts is None else [_layouts(noise.layouts, wide)]
     return Document("noise", "What a check can detect on this machine", lead, [[*rows, *hint], sentences, *layouts])
@@ -91,7 +91,7 @@ def _alarms(result: AgainstItself, what: str, designed: str) -> str:
     )
 
 
-def _table(rows: Sequence[NoiseRow]) -> Table:
+def _noise_table(rows: Sequence[NoiseRow]) -> Table:
     estimates = [row.estimate for row in rows]
     unit = table_unit([estimate.median_ns for estimate in estimates])
     return Table(

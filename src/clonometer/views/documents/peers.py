@@ -32,7 +32,7 @@ def peers_document(answer: PeersAnswer, *, wide: bool = False) -> Document:
     by_word = {head: [row for row in answer.rows if row.configuration.word == word] for word, head in _WORDS.items()}
     shown = {head: [row for row in of_word if wide or not _is_folded(row)] for head, of_word in by_word.items()}
     tables = CommentedTables(
-        [_table(head, of_word) for head, of_word in shown.items()],
+        [_peers_table(head, of_word) for head, of_word in shown.items()],
         [[_reasons(row) for row in of_word] for of_word in shown.values()],
         [_folded([row for row in by_word[head] if row not in of_word]) for head, of_word in shown.items()],
     )
@@ -60,7 +60,7 @@ def _folded(rows: Sequence[PeerRow]) -> str:
     return f"Clonometer, measuring like others: {', '.join(figures)}" if figures else ""
 
 
-def _table(head: str, rows: Sequence[PeerRow]) -> Table:
+def _peers_table(head: str, rows: Sequence[PeerRow]) -> Table:
     return Table(
         [
             Column("", [f"  {row.configuration.peer}" for row in rows]),

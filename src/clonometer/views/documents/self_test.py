@@ -25,14 +25,14 @@ def self_test_document(test: SelfTest) -> Document:
     verdict = _verdict(test)
     groups: list[list[DocumentBlock]] = [
         [Paragraph("Known delays: how much each stage grew, in us, and what was expected.")],
-        [TableBlock(_table(moves)), *map(Paragraph, reasons)],
+        [TableBlock(_self_test_table(moves)), *map(Paragraph, reasons)],
         [*map(Paragraph, walls)],
         [*map(Paragraph, verdict)],
     ]
     return Document("doctor --self-test", "Does the instrument measure correctly here?", verdict[0], groups)
 
 
-def _table(moves: Sequence[MoveCheck]) -> Table:
+def _self_test_table(moves: Sequence[MoveCheck]) -> Table:
     return Table(
         [
             Column("workload", [check.workload for check in moves], once=True),

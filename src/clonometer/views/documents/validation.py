@@ -33,12 +33,12 @@ def validation_document(validation: Validation) -> Document:
         f"{format_share(whole.coverage)} of single forks lie in the interval that should hold 90% (aim "
         f"{format_share(COVERAGE[0])} to {format_share(COVERAGE[1])})."
     )
-    table = TableBlock(_table([whole, *validation.states, *validation.terms]))
+    table = TableBlock(_validation_table([whole, *validation.states, *validation.terms]))
     groups: list[list[DocumentBlock]] = [[table], [Paragraph(lead), Paragraph(coverage)]]
     return Document("predict --validate", "How far predictions miss on this machine", lead, groups, least_width=50)
 
 
-def _table(rows: list[ErrorSummary]) -> Table:
+def _validation_table(rows: list[ErrorSummary]) -> Table:
     return Table(
         [
             Column(

@@ -24,11 +24,11 @@ def workers_document(run: WorkersOfRun) -> Document:
     cells = run.cells
     if len(cells) <= DETAILED_CELLS:
         for cell in cells:
-            table = _table("worker", [str(row.worker) for row in cell.rows], [row.values for row in cell.rows])
+            table = _workers_table("worker", [str(row.worker) for row in cell.rows], [row.values for row in cell.rows])
             groups.append([Paragraph(f"{cell.cell}: {cell.executions:,} executions"), TableBlock(table)])
     else:
         about = "The median worker of each cell; --only with a few cells shows each of their workers."
-        table = _table("cell", _apart([cell.cell for cell in cells]), [_typical(cell) for cell in cells])
+        table = _workers_table("cell", _apart([cell.cell for cell in cells]), [_typical(cell) for cell in cells])
         groups.append([Paragraph(about), TableBlock(table)])
     shown = {name for cell in cells for name in cell.units}
     notes = [known.worker_note for known in families() if shown & set(known.worker_columns)]
@@ -41,7 +41,7 @@ def _typical(cell: WorkersOfCell) -> dict[str, float | None]:
     return {name: median(values) if values else None for name, values in measured.items()}
 
 
-def _table(head: str, labels: Sequence[str], rows: Sequence[dict[str, float | None]]) -> Table:
+def _workers_table(head: str, labels: Sequence[str], rows: Sequence[dict[str, float | None]]) -> Table:
     known = worker_columns()
     present = dict.fromkeys(name for row in rows for name in row)
     columns = [Column(head, labels, least=_LEAST_LABEL)]

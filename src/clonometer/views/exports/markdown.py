@@ -18,7 +18,7 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     host = document["host"]
     facts = [host.get("cpu.model"), f"Linux {host.get('kernel.release') or '?'}", f"plan {document['plan']}"]
     yield f"{', '.join(_escaped(str(fact)) for fact in facts if fact)}; {document['started']}; {document['status']}\n\n"
-    yield from pipe_table(_table(document["cells"]))
+    yield from pipe_table(_cells_table(document["cells"]))
     findings = [finding["sentence"] for finding in document["findings"]]
     warnings = [for_all(warning["sentence"], warning["alike"]) for warning in document["warnings"]]
     for title, sentences in (("Findings", findings), ("Warnings", warnings)):
@@ -27,7 +27,7 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
             yield from (f"- {_escaped(sentence)}\n" for sentence in sentences)
 
 
-def _table(cells: Sequence[Mapping[str, Any]]) -> Table:
+def _cells_table(cells: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         [
             Column("cell", [f"`{cell['cell']}`" for cell in cells]),

@@ -100,7 +100,7 @@ def _machine_page(machine: GalleryMachine) -> str:
         month=machine.published.month,
         version=machine.published.clonometer_version,
         facts=[(key, _fact(key, value)) for key, value in machine.facts.items()],
-        table=_table(machine),
+        table=_gallery_table(machine),
     )
 
 
@@ -113,7 +113,7 @@ def _fact(key: str, value: Any) -> str:
     return fact_text(key, value)
 
 
-def _table(machine: GalleryMachine) -> Table:
+def _gallery_table(machine: GalleryMachine) -> Table:
     rows = machine.published.rows
     times = [row for row in rows if row.unit == "ns"]
     unit = table_unit([row.median for row in times])

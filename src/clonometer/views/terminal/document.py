@@ -63,7 +63,7 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
     lines: list[str] = []
     match block:
         case TableBlock():
-            lines = _table(block, width, colour)
+            lines = _table_lines(block, width, colour)
         case CommentedTables():
             lines = list(_commented(block, width, colour))
         case Fold(summary, blocks):
@@ -101,7 +101,7 @@ def _words(block: DocumentBlock, width: int, colour: bool) -> list[str]:
     return lines
 
 
-def _table(block: TableBlock, width: int, colour: bool) -> list[str]:
+def _table_lines(block: TableBlock, width: int, colour: bool) -> list[str]:
     forms = block.forms or [block.table]
     if not forms[0].columns:
         return []
