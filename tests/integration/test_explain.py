@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,7 @@ from clonometer.tracing.counters import counters_of
 from clonometer.tracing.launches import launches_of
 from clonometer.tracing.overhead import listened as listened_launches
 from clonometer.tracing.overhead import spans_of
-from clonometer.tracing.partition import traced_launches
+from clonometer.tracing.partition import TracedLaunch, traced_launches
 from clonometer.tracing.parts import EXECS, EXITS, FAULT_PARTS, MAKES_TASK, WAITS
 
 pytestmark = pytest.mark.real
@@ -168,32 +169,57 @@ def test_listening_to_nothing_changes_nothing_of_the_answer(drivers: Drivers) ->
 MAIN = MAKES_TASK | EXECS | EXITS | WAITS
 
 
+def story_of(launches: Sequence[TracedLaunch]) -> tuple[list[tuple[str, bool]], set[str]]:
+    """The calls that the shortest of some launches enter, and the parts that most of them have."""
+    shortest = sorted(launches, key=lambda launch: launch.launch.reaped_ns)[:20]
+    assert all(sum(launch.totals().values()) == launch.launch.reaped_ns for launch in shortest)
+    assert all("unexplained" not in launch.totals() for launch in shortest)
+    assert all(len(launch.children) == 1 for launch in shortest)
+    entered = [
+        sorted((e.name, e.task == launch.parent) for e in launch.events if e.kind == "call_enter" and e.name in MAIN)
+        for launch in shortest
+    ]
+    # Waits are others' doing, and which pages a child touches first depends on where its memory lies.
+    chance = {"child_waits", "parent_waits", *FAULT_PARTS.values(), "child_other_faults"}
+    # Of pages that both have, only who comes first meets a fault.
+    chance |= {"parent_faults"} if any(name == "exit" for name, _ in entered[0]) else set()
+    # Nor is what few launches have, such as an interrupt.
+    times = Counter(part for launch in shortest for part in launch.totals())
+    parts = {part for part, having in times.items() if having > len(shortest) / 2}
+    return min(entered), parts - {"parent_calls", "child_calls"} - chance
+
+
+def stories_told(
+    tracer: ProbeTracer, target: Target, calls: str
+) -> dict[bool, tuple[list[tuple[str, bool]], set[str]]]:
+    """The story of launches whose parent has to wait for its child, and of those whose child has ended before that."""
+    trace = tracer.trace(target, "fast", ("tasks", "sched", calls, "faults"))
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    launches = list(traced_launches(trace))
+    others = {e.name for launch in launches for e in launch.events if e.kind == "call_enter"} - MAIN
+    assert bool(others) == (calls == "calls")
+    by_order: dict[bool, list[TracedLaunch]] = {}
+    for launch in launches:
+        waits = "wait_begins" in launch.totals()
+        calls_wait = any(e.kind == "call_enter" and e.name in WAITS and e.task == trace.task for e in launch.events)
+        assert calls_wait or not waits
+        by_order.setdefault(waits, []).append(launch)
+    return {waits: story_of(those) for waits, those in by_order.items() if len(those) >= 10}
+
+
 @pytest.mark.parametrize("workload", ["launch.fork", "launch.pthread", "launch.vfork_exec"])
 def test_fewer_events_tell_the_same_story(drivers: Drivers, workload: str) -> None:
     tracer = ProbeTracer(drivers, drivers.calibrate())
     target = make_target(drivers, workload)
-    stories = []
-    for calls in ("calls", "main"):
-        trace = tracer.trace(target, "fast", ("tasks", "sched", calls, "faults"))
-        if trace.refused is not None:
-            pytest.skip(trace.refused)
-        launches = sorted(traced_launches(trace), key=lambda launch: launch.launch.reaped_ns)[:20]
-        entered = [
-            sorted((e.name, e.task == trace.task) for e in launch.events if e.kind == "call_enter" and e.name in MAIN)
-            for launch in launches
-        ]
-        others = {e.name for launch in launches for e in launch.events if e.kind == "call_enter"} - MAIN
-        assert bool(others) == (calls == "calls")
-        assert all(sum(launch.totals().values()) == launch.launch.reaped_ns for launch in launches)
-        assert all("unexplained" not in launch.totals() for launch in launches)
-        assert all(len(launch.children) == 1 for launch in launches)
-        # Waits are others' doing, and which pages a child touches first depends on where its memory lies.
-        chance = {"child_waits", "parent_waits", *FAULT_PARTS.values(), "child_other_faults"}
-        # Nor is what few launches have, such as an interrupt.
-        times = Counter(part for launch in launches for part in launch.totals())
-        parts = {part for part, having in times.items() if having > len(launches) / 2}
-        stories.append((min(entered), parts - {"parent_calls", "child_calls"} - chance))
-    assert stories[0] == stories[1]
+    # Who is first of a thread that ends and its creator that joins it, the machine decides.
+    for _ in range(5):
+        stories = [stories_told(tracer, target, calls) for calls in ("calls", "main")]
+        both = stories[0].keys() & stories[1].keys()
+        if both:
+            break
+    assert both
+    assert {waits: stories[0][waits] for waits in both} == {waits: stories[1][waits] for waits in both}
 
 
 def test_nobody_listens_between_the_windows(drivers: Drivers) -> None:
