@@ -48,10 +48,10 @@ def test_the_reference_names_every_option_of_every_command() -> None:
         assert f"`{option}`" in text
 
 
-@pytest.mark.parametrize("name", ["run", "explain", "ab", "compare", "check", "census", "predict"])
+@pytest.mark.parametrize("name", [*NAMES, *(f"fleet {name}" for name in ("run", "show", "compare"))])
 def test_the_help_of_a_command_fits_two_screens(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    assert run_to_the_end([name, "--help"]) == 0
+    assert run_to_the_end([*name.split(), "--help"]) == 0
     assert len(capsys.readouterr().out.splitlines()) <= 48

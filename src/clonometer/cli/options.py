@@ -17,6 +17,9 @@ from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
 from clonometer.units import parse_bytes, parse_share
 
+# Help says N, and an error which numbers are allowed: beside each N that takes the room of the texts.
+click.rich_click.RANGE_STRING = ""
+
 #: What declares an option of a command, which gives its exit status, or nothing for 0.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -63,7 +63,7 @@ _EXAMPLES = examples(
     help="How many of the last runs count: only steps among them are regressions.",
 )
 @click.option("--since", metavar="DATE", help="Only steps from this date on are regressions, instead of --recent.")
-@click.option("--plot", metavar="FILE", type=FILE, help="Also draw the answer: FILE.png or FILE.svg.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
 @click.option(
     "--export", "export", metavar="FORMAT", help="Write all values: openmetrics (a file), bencher (a folder)."
 )

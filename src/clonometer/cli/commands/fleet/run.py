@@ -45,9 +45,8 @@ _EXAMPLES = examples(
     "--plan",
     metavar="NAME|FILE",
     default=DEFAULT_PLAN,
-    show_default=True,
     shell_complete=complete_plans,
-    help="A plan, or a TOML file.",
+    help="Name or TOML file; else: default.",
 )
 @only_option
 @click.option(
@@ -55,36 +54,34 @@ _EXAMPLES = examples(
     "--out",
     metavar="FOLDER",
     required=True,
-    help="Where run files go: a folder, or a URL that fsspec can write to.",
+    help="Folder or URL of fsspec.",
 )
-@click.option("--hosts", metavar="FILE", type=FILE, help="A file that names machines to reach by ssh, one per line.")
-@click.option("--scheduler", metavar="ADDRESS", help="The address of a Dask scheduler: its workers are the machines.")
-@number_option("--local", "local", "N Dask workers on this machine, one after the other.", most=256)
-@number_option(
-    "--rounds", "rounds", "How often each machine is measured; the budget is divided among the rounds.", 3, most=1000
-)
-@budget_option("How long to measure each machine, at most.")
-@number_option("--at-once", "at_once", "How many machines measure at the same time.", 32, most=4096)
-@number_option("--retries", "retries", "How often a failed round is retried.", 2, least=0, most=100)
-@time_option("--gone", "gone_s", "How long to wait for a machine that stopped answering.", default="2m")
+@click.option("--hosts", metavar="FILE", type=FILE, help="A file of machines to reach by ssh.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers measure.")
+@number_option("--local", "local", "Dask workers here, one at a time.", most=256)
+@number_option("--rounds", "rounds", "Rounds of each machine.", 3, most=1000)
+@budget_option("How long to measure each machine.")
+@number_option("--at-once", "at_once", "Machines at a time.", 32, most=4096)
+@number_option("--retries", "retries", "Retries of a round.", 2, least=0, most=100)
+@time_option("--gone", "gone_s", "How long to wait for a lost machine.", default="2m")
 @time_option("--patience", "patience_s", "How long to wait for one answer over ssh.", default="1m")
-@time_option("--wait", "busy_s", "How long to wait for a machine that another fleet is measuring.", default="10m")
+@time_option("--wait", "busy_s", "How long to wait for one that another fleet measures.", default="10m")
 @time_option(
     "--late",
     "late_s",
-    "After this time a round ends with what it has; by default three times its budget, plus 2 minutes.",
+    "End longer rounds (docs/fleet.md).",
 )
 @click.option("--ssh-config", metavar="FILE", type=FILE, help="Configuration file for ssh -F.")
 @click.option(
     "--drivers", "drivers", metavar="ARCH=FOLDER", multiple=True,
-    help="Drivers for machines with another instruction set, such as aarch64. With --hosts; repeatable.",
+    help="Drivers for another instruction set, such as aarch64; repeatable.",
 )  # fmt: skip
-@click.option("--tls-ca", metavar="FILE", type=FILE, help="The CA certificate that signed the scheduler's.")
-@click.option("--tls-cert", metavar="FILE", type=FILE, help="The certificate to present to the scheduler.")
+@click.option("--tls-ca", metavar="FILE", type=FILE, help="The CA certificate of the scheduler.")
+@click.option("--tls-cert", metavar="FILE", type=FILE, help="The certificate to present to it.")
 @click.option("--tls-key", metavar="FILE", type=FILE, help="The private key of that certificate.")
-@click.option("--trust-network", is_flag=True, help="Connect to a scheduler on another machine without TLS.")
-@click.option("--no-bring", is_flag=True, help="Refuse workers with another version instead of sending them this one.")
-@drawn_seed_option("Fixes the order; the same seed resumes a run.")
+@click.option("--trust-network", is_flag=True, help="Reach it elsewhere without TLS.")
+@click.option("--no-bring", is_flag=True, help="Refuse workers with another version.")
+@drawn_seed_option("Fixes the order; the same seed resumes.")
 @json_option
 def command(
     *,
