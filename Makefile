@@ -25,7 +25,8 @@ help:
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make fuzz    what the C code makes of the words of strangers, searched at random (FUZZ_SECONDS=600)'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
-	@echo 'make docs    write docs/cli.md, docs/api.md, docs/launch-paths.md and docs/schemas anew, from their sources'
+	@echo 'make docs    write docs/cli.md, docs/api.md, docs/launch-paths.md, docs/schemas and what'
+	@echo '             src/clonometer/__init__.py offers anew, from their sources'
 	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'
 	@echo '             sentences of findings and warnings (tests/data/sentences.txt)'
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
@@ -144,6 +145,7 @@ variants: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.variants $(VARIANT)
 
 docs: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python -m tools.offered src/clonometer/__init__.py
 	@$(BIN)/python -m tools.reference docs/cli.md
 	@$(BIN)/python -m tools.api docs/api.md
 	@$(BIN)/python -m tools.schemas docs/schemas

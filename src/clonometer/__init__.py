@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clonometer.app.compare import compare, compare_within
     from clonometer.app.doctor import doctor
     from clonometer.app.explain import explain
+    from clonometer.app.fleet_answers import compare_fleet, show_fleet
     from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.app.folder import load_folder
     from clonometer.app.history import history
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from clonometer.app.reproduce import reproduce
     from clonometer.app.run import run
     from clonometer.app.validating import validate
-    from clonometer.dataset.compare import compare_fleet
-    from clonometer.dataset.show import show_fleet
 
 __all__ = [
     "LoadedRun",
@@ -75,23 +74,24 @@ __all__ = [
     "validate",
 ]
 
-#: Where the functions of each command live: found when they are asked for, so that what prints a version stays fast.
+#: Where they live: found when they are asked for, so that what prints a version stays fast. `make docs` writes this,
+#: what is imported above and ``__all__``, of the ``__all__`` of the modules of `clonometer.app`.
 _LIVES_IN = {
     "LoadedRun": "clonometer.app.loaded",
     "Machines": "clonometer.app.fleet_run",
     "ab": "clonometer.app.ab",
     "ab_commands": "clonometer.app.ab_commands",
+    "build_language_drivers": "clonometer.app.languages",
     "calibrate": "clonometer.app.calibrating",
     "census": "clonometer.app.census",
     "check": "clonometer.app.check",
     "check_paths": "clonometer.app.paths",
     "compare": "clonometer.app.compare",
-    "compare_fleet": "clonometer.dataset.compare",
+    "compare_fleet": "clonometer.app.fleet_answers",
     "compare_within": "clonometer.app.compare",
     "doctor": "clonometer.app.doctor",
     "explain": "clonometer.app.explain",
     "history": "clonometer.app.history",
-    "build_language_drivers": "clonometer.app.languages",
     "language_drivers": "clonometer.app.languages",
     "load": "clonometer.app.loaded",
     "load_folder": "clonometer.app.folder",
@@ -102,7 +102,7 @@ _LIVES_IN = {
     "reproduce": "clonometer.app.reproduce",
     "run": "clonometer.app.run",
     "run_fleet": "clonometer.app.fleet_run",
-    "show_fleet": "clonometer.dataset.show",
+    "show_fleet": "clonometer.app.fleet_answers",
     "validate": "clonometer.app.validating",
 }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tools.offered import current
 
 import clonometer
 from clonometer.cli.group import app as group
@@ -37,6 +39,14 @@ def test_what_is_left_out_means_the_same_in_python_and_on_the_command_line(name:
     # One that is not given is drawn by either.
     defaults.pop("seed", None)
     assert {each: (line, line) for each, (line, _) in defaults.items()} == defaults
+
+
+def test_what_is_offered_at_the_root_is_what_app_offers() -> None:
+    path = Path(str(clonometer.__file__))
+    text = path.read_text(encoding="utf-8")
+    assert text == current(text), "make docs writes it anew"
+    without = text.replace('    "ab": "clonometer.app.ab",\n', "")
+    assert current(without) == text != without
 
 
 def test_what_does_not_exist_is_an_attribute_error() -> None:

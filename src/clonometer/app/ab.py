@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from clonometer.runner.run import RunOutcome
     from clonometer.stats.sequential import PairedDesign
 
+__all__ = ["ab"]
+
 TWO_COMMANDS = "clonometer ab -- COMMAND_A -- COMMAND_B"
 #: Whose launches are compared where nothing is named.
 DEFAULT_PLAN = "quick"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from clonometer.results.ab.command_types import CommandsResult, CommandStart
     from clonometer.runner.interrupts import Interruption
 
+__all__ = ["ab_commands"]
+
 #: How many pairs are started at most, where nothing else is asked for.
 MOST_PAIRS = 200
 

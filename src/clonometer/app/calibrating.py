@@ -26,6 +26,8 @@ from clonometer.plan.planfile import load_plan
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.made import MadeProcess, cache_emptier
 
+__all__ = ["calibrate"]
+
 FULL_S, QUICK_S = 110.0, 18.0
 #: The rest of the time measures posix_spawn, vfork and copying on write.
 _FORKS_PART = 0.8

@@ -35,6 +35,8 @@ from clonometer.tracing.census.tally import Census
 from clonometer.tracing.census.timeline import TaskLives
 from clonometer.tracing.census.to_json import census_to_json
 
+__all__ = ["census"]
+
 #: A program whose files cannot be read is not asked at each of its tasks.
 _MOST_TRIES, _MOST_PROGRAMS = 3, 200
 # What the census keeps of each prediction.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from clonometer.plan.types import Plan
     from clonometer.results.rows.run_estimates import RunEstimates
 
+__all__ = ["check"]
+
 #: A row that is measured again gets this many times the processes that it had.
 RERUN_FACTOR = 2
 

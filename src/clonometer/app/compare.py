@@ -12,6 +12,8 @@ from clonometer.app.variance import read_variance, stored_variance
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
 from clonometer.results.compare.types import Compared
 
+__all__ = ["compare", "compare_within"]
+
 
 def compare(
     runs: Iterable[str | os.PathLike[str]],

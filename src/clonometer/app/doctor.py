@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from clonometer.results.rows.source import RunSource
     from clonometer.runner.drivers import Drivers
 
+__all__ = ["doctor"]
+
 Found = TypeVar("Found")
 NOISE_SECONDS = 2.0
 CPUID_SECONDS = 1.0

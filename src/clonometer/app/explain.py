@@ -27,6 +27,8 @@ from clonometer.tracing.types import TIERS, Explanation, PredictedCall
 from clonometer.tracing.work.measure import WORKLOAD as WORK
 from clonometer.tracing.work.types import AnyExplanation
 
+__all__ = ["explain"]
+
 COUNTERS = ("hardware", "software", "none")
 _PROCESSES = 6
 _COLD_PROCESSES = 30

@@ -20,6 +20,8 @@ from clonometer.plan.types import Plan
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.interrupts import interruption
 
+__all__ = ["Machines", "run_fleet"]
+
 DEFAULT_PLAN = "default"
 # A round may take so many times its share of the budget, and so much beside, before it is late.
 _LATE = 3.0

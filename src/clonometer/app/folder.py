@@ -15,6 +15,8 @@ from clonometer.errors import UsageError
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.urls import path_or_url
 
+__all__ = ["load_folder"]
+
 
 def load_folder(
     folder: str | os.PathLike[str],

@@ -10,6 +10,8 @@ from clonometer.dataset.history_types import History
 from clonometer.dataset.load import Dataset
 from clonometer.errors import UsageError
 
+__all__ = ["history"]
+
 
 def history(
     runs: Dataset,

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from clonometer.launch_paths.drivers import LanguageDriver, LanguageDrivers
     from clonometer.runner.languages.types import Language
 
+__all__ = ["build_language_drivers", "language_drivers"]
+
 
 def _nothing(line: str) -> None:
     """Say nothing."""

@@ -11,6 +11,8 @@ from clonometer.run_document import RunDocument
 from clonometer.runfile import Run, open_run
 from clonometer.views.pictures import leading_kind, picture
 
+__all__ = ["LoadedRun", "load"]
+
 
 class LoadedRun:
     """A run that was read from its file; made by `load`."""

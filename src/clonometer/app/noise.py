@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from clonometer.results.noise.types import Noise
     from clonometer.results.rows.run_estimates import RunEstimates
 
+__all__ = ["noise"]
+
 #: Both halves of a round get what one ordinary run gets.
 HALVES = 2
 

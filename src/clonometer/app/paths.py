@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from clonometer.launch_paths.types import LaunchPath, PathBook, RuntimeBook, SeenBook
     from clonometer.runner.launches import Located, Ran
 
+__all__ = ["check_paths", "paths"]
+
 _THREAD = "thread"
 #: Where the stacks of threads begin.
 _STARTS = {"_start", "main", "start_thread", "__clone3"}

@@ -19,6 +19,8 @@ from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.peers import PROGRAMS, Interleaved
 from clonometer.runner.run import run
 
+__all__ = ["peers"]
+
 PLAN = "peers"
 
 

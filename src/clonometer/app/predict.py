@@ -20,6 +20,8 @@ from clonometer.prediction.profile import profile_from_json
 from clonometer.prediction.ranking import Ranking, rank
 from clonometer.runner.interfaces import SILENT, Progress
 
+__all__ = ["predict"]
+
 _MOST_PROFILE_BYTES = 16 << 20
 
 

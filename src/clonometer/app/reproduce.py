@@ -24,6 +24,8 @@ from clonometer.studies.parts import load_part, plans_for, say_shrunk
 from clonometer.studies.published import load_published
 from clonometer.studies.types import Reproduction
 
+__all__ = ["reproduce"]
+
 
 def reproduce(
     studies: Iterable[str] = (),

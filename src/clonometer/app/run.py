@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from clonometer.runner.drivers import Drivers
     from clonometer.runner.run import RunOutcome
 
+__all__ = ["run"]
+
 DEFAULT_PLAN = "default"
 # A budget that the user named is kept; a plan's own one may be exceeded so far for enough processes.
 PLAN_STRETCH = 1.5

@@ -20,6 +20,8 @@ from clonometer.model.validation import random_mixture, summarize_validation, va
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.made import MadeProcess
 
+__all__ = ["validate"]
+
 _SAY_EVERY = 5
 #: So many turns of a process in each state; in each that was calibrated beside those of so many references.
 _ROUNDS, _BESIDE = 18, 2
