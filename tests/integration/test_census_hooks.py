@@ -235,3 +235,29 @@ def test_code_in_no_file_has_the_names_that_its_compiler_has_written(tmp_path: P
         for frame in frames
         if frame["module"] is None and " ".join((frame["function"] or "").split()[:1]) == "JS:~hot"
     ]
+
+
+SPAWNS = """\
+import multiprocessing
+import subprocess
+
+if __name__ == "__main__":
+    made = multiprocessing.get_context("spawn").Process(target=len, args=("",))
+    made.start()
+    made.join()
+    subprocess.run(["true"])
+"""
+
+
+def test_what_multiprocessing_spawns_has_its_line(tmp_path: Path) -> None:
+    """It calls a function that has no audit event; the import that wraps it must not import it for ever."""
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    script = tmp_path / "spawns.py"
+    script.write_text(SPAWNS)
+    answer = taken(sys.executable, str(script))
+    assert answer["exit_status"] == 0
+    spoken = [site for site in answer["sites"] if site["mechanism"] != "thread" and site["language"] is not None]
+    counts = sorted((site["where"]["line"], site["api"], site["created"]) for site in spoken)
+    # One of them is the tracker of shared resources.
+    assert counts == [(6, "multiprocessing.process.BaseProcess.start", 1)] * 2 + [(8, "subprocess.run", 1)]

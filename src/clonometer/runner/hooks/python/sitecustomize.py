@@ -14,6 +14,7 @@ _EVENTS = {
     "os.forkpty": False,
     "os.posix_spawn": False,
     "os.system": False,
+    "_posixsubprocess.fork_exec": False,
     "_thread.start_new_thread": True,
     "_thread.start_joinable_thread": True,
 }
@@ -57,12 +58,14 @@ def _make_hook(path):
         finally:
             os.close(fd)
 
-    def hook(event, _arguments):
-        if event in _EVENTS:
-            try:
+    def hook(event, arguments):
+        try:
+            if event in _EVENTS:
                 note(event)
-            except Exception:
-                return  # Nothing may become of it: the census has gone, or cannot be seen from here.
+            elif event == "import" and arguments[0] == "_posixsubprocess":
+                _wrap_fork_exec(hook)
+        except Exception:
+            return  # Nothing may become of it: the census has gone, or cannot be seen from here.
 
     return hook
 
@@ -80,6 +83,26 @@ def _wrap_threads(hook):
     _thread.start_new_thread = start_new_thread
     if "threading" in sys.modules:
         sys.modules["threading"]._start_new_thread = start_new_thread
+
+
+_wrapped = []
+
+
+def _wrap_fork_exec(hook):
+    """Note what multiprocessing executes: it calls the function of subprocess's module, which has no audit event."""
+    if _wrapped:
+        return  # This import is ours, or part of it.
+    _wrapped.append(True)
+    module = __import__("_posixsubprocess")  # Whoever imports it is given this.
+    made = module.fork_exec
+
+    def fork_exec(*arguments):
+        # subprocess has an event, which was noted.
+        if sys._getframe(1).f_globals.get("__name__") != "subprocess":
+            hook("_posixsubprocess.fork_exec", ())
+        return made(*arguments)
+
+    module.fork_exec = fork_exec
 
 
 def _begin(path):
