@@ -14,7 +14,7 @@ from clonometer.records import to_json
 from clonometer.results.check import check as checking
 from clonometer.results.check.types import Checked, CheckedRow
 from clonometer.results.compare.sides import read_side
-from clonometer.results.compare.variance import GIVEN, UNKNOWN_VARIANCE, BetweenRunVariance
+from clonometer.results.compare.variance import UNKNOWN_VARIANCE, BetweenRunVariance, NoiseSource
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
@@ -24,7 +24,7 @@ TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 #: A machine whose runs hardly differ: what is tested here is the rule, and not what is assumed.
-QUIET = BetweenRunVariance(GIVEN, 0.002, 0.05)
+QUIET = BetweenRunVariance(NoiseSource.GIVEN, 0.002, 0.05)
 
 
 def check(base: Any, run: Any, **options: Any) -> Checked:
@@ -81,7 +81,7 @@ def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_buil
         assert turns is not None
         # It is one where the runs are a little more alike than that, and not where a little less.
         for factor, verdict in ((0.8, "fail"), (1.2, "unknown")):
-            assert check(*sides, variance=BetweenRunVariance(GIVEN, factor * turns, 1.0)).verdict == verdict
+            assert check(*sides, variance=BetweenRunVariance(NoiseSource.GIVEN, factor * turns, 1.0)).verdict == verdict
     else:
         assert not checked.flagged
 

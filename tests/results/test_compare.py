@@ -16,7 +16,7 @@ from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.sides import read_side
 from clonometer.results.compare.types import Compared, ComparedRow, Difference, Provenance
-from clonometer.results.compare.variance import GIVEN, NO_VARIANCE, BetweenRunVariance
+from clonometer.results.compare.variance import NO_VARIANCE, BetweenRunVariance, NoiseSource
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import PlanTarget
 
@@ -26,7 +26,7 @@ TIMES = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 
 
 #: A machine whose runs hardly differ: what is tested here is the rule, and not what is assumed.
-QUIET = BetweenRunVariance(GIVEN, 0.001, 0.05)
+QUIET = BetweenRunVariance(NoiseSource.GIVEN, 0.001, 0.05)
 
 
 def compare_runs(sides: Any, **options: Any) -> Compared:

@@ -14,7 +14,7 @@ from clonometer.results.compare.between import between_runs
 from clonometer.results.compare.comparison import compare_groups
 from clonometer.results.compare.judge import joined, pending_tests
 from clonometer.results.compare.stored import group_of, variance_beside
-from clonometer.results.compare.variance import OF_RUNS, STORED, UNKNOWN, variance_from_share
+from clonometer.results.compare.variance import NoiseSource, variance_from_share
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
@@ -64,7 +64,7 @@ def test_three_runs_a_side_find_a_tenth_and_nothing_else() -> None:
     slower[0] = math.log(1.1)
     random = np.random.default_rng(2)
     compared = compare_groups(before, [estimates_of(one_run(random, machine) + slower) for _ in range(3)])
-    assert compared.noise_source == OF_RUNS
+    assert compared.noise_source == NoiseSource.THESE_RUNS
     assert {row.other.cell for row in compared.pairs[0].rows if row.verdict == "more"} == {"launch.0[warm]"}
 
 
@@ -105,12 +105,12 @@ def test_a_stored_run_counts_with_what_it_is_like() -> None:
 def test_three_stored_runs_tell_the_noise_and_fewer_do_not() -> None:
     runs = [hosted(run, number) for number, run in enumerate(simulated(Machine(0.02), 6))]
     variance = variance_beside(runs[:2], [(0, run) for run in runs[2:5]], ["from another host"])
-    assert (variance.source, variance.degrees) == (STORED, 2 * 8)
+    assert (variance.source, variance.degrees) == (NoiseSource.STORED_RUNS, 2 * 8)
     assert variance.stored is not None
     assert (variance.stored.files, variance.stored.boots) == (("run2", "run3", "run4"), 1)
     assert (variance.stored.span_s, variance.stored.left_out) == (120, {"from another host": 1})
     few = variance_beside(runs[:2], [(0, runs[2]), (0, runs[3]), (1, runs[4])], [])
-    assert few.source == UNKNOWN
+    assert few.source == NoiseSource.UNKNOWN
     assert few.stored is not None
     assert few.stored.left_out == {"comparable, but too few": 3}
 
@@ -119,7 +119,7 @@ def test_runs_of_one_boot_do_not_tell_what_boots_differ_by() -> None:
     runs = [hosted(run, number) for number, run in enumerate(simulated(Machine(0.02), 5))]
     sides = [runs[0], hosted(runs[1], 1, **{"host.boot_id": "second"})]
     stored = [(0, run) for run in runs[2:]]
-    assert variance_beside(sides, stored, []).source == UNKNOWN
+    assert variance_beside(sides, stored, []).source == NoiseSource.UNKNOWN
     stored[0] = (0, hosted(runs[2], 2, **{"host.boot_id": "third"}))
     variance = variance_beside(sides, stored, [])
-    assert variance.source == STORED
+    assert variance.source == NoiseSource.STORED_RUNS

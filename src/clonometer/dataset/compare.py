@@ -14,7 +14,7 @@ from clonometer.results.compare.comparison import judge_pairs
 from clonometer.results.compare.differences import by_importance
 from clonometer.results.compare.judge import UnitRow, of_units, unit_drafts
 from clonometer.results.compare.types import BOOT, ComparedPair, Difference
-from clonometer.results.compare.variance import OF_HOSTS, BetweenRunVariance
+from clonometer.results.compare.variance import BetweenRunVariance, NoiseSource
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
 #: So many hosts together say how far hosts are apart; of pairs two.
@@ -66,7 +66,7 @@ def compare_fleet(
         )
         # Each pair of groups has its typical variance.
         pairs.append((unit_drafts(rows), pair))
-    compared = judge_pairs(pairs, minimum_effect, BetweenRunVariance(OF_HOSTS))
+    compared = judge_pairs(pairs, minimum_effect, BetweenRunVariance(NoiseSource.THESE_HOSTS))
     return FleetCompared(dataset.reading, by, list(groups.values()), paired, compared)
 
 

@@ -15,7 +15,7 @@ SIDES = ("thread", "process")
 #: The language that others are compared with.
 REFERENCE = "C"
 #: A value and the ends of its 95% interval.
-Ends = tuple[float, float, float]
+ValueWithEnds = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class FitSeries:
     condition: Annotated[Mapping[str, int | str], "The other axes that are off their default."]
     points: Annotated[Sequence[int], "The values of the axis that it goes through, rising."]
     coefficients: Annotated[
-        Sequence[Ends],
+        Sequence[ValueWithEnds],
         "From the constant up, ns per unit of the axis to that power; each with the ends of its 95% interval.",
     ]
-    r_squared: Annotated[Ends, "R2 of the process medians, with its ends."]
+    r_squared: Annotated[ValueWithEnds, "R2 of the process medians, with its ends."]
     n_values: Annotated[Count, "Process medians that it rests on."]
     x: Annotated[Sequence[float], "Points of the curve."]
     y_ns: Sequence[float]
@@ -115,11 +115,11 @@ class AblationRung:
     value: Annotated[int | str | None, "Its value now."]
     first_ns: Annotated[float, Ge(0)]
     second_ns: Annotated[float, Ge(0)]
-    gap_ns: Annotated[Ends, "The first side's median less the second's."]
-    gap_relative: Annotated[Ends, "The same as a share of the second side."]
-    step_ns: Annotated[Ends | None, "By how much the gap is smaller than before; None on the first rung."]
+    gap_ns: Annotated[ValueWithEnds, "The first side's median less the second's."]
+    gap_relative: Annotated[ValueWithEnds, "The same as a share of the second side."]
+    step_ns: Annotated[ValueWithEnds | None, "By how much the gap is smaller than before; None on the first rung."]
     share: Annotated[
-        Ends | None, "The same as a share of the first gap; None also where that gap's interval contains 0."
+        ValueWithEnds | None, "The same as a share of the first gap; None also where that gap's interval contains 0."
     ]
 
 
@@ -134,7 +134,7 @@ class AblationSeries:
     condition: Annotated[Mapping[str, int | str], "What the first rung has off its default."]
     rungs: Annotated[Sequence[AblationRung], Ge(1)]
     remainder_share: Annotated[
-        Ends | None,
+        ValueWithEnds | None,
         "The last gap as a share of the first: unexplained; None where the first gap's interval contains 0.",
     ]
     n_processes: Annotated[Count, "The fewest of any side."]
@@ -233,4 +233,4 @@ class LanguageRow:
     thing: str
     condition: Mapping[str, int | str]
     temperature: str | None
-    times_ns: Mapping[str, Ends]
+    times_ns: Mapping[str, ValueWithEnds]

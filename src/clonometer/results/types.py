@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from clonometer.records import Count, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern, computed_field, version
 from clonometer.results.cell_outcomes import CellOutcome
-from clonometer.results.series_types import AblationSeries, EcdfSeries, Ends, FitSeries, ScanSeries
+from clonometer.results.series_types import AblationSeries, EcdfSeries, FitSeries, ScanSeries, ValueWithEnds
 from clonometer.units import Figures, figures
 from clonometer.verdicts import Direction
 
@@ -172,7 +172,7 @@ class Estimate:
         return None if low is None or high is None else (low, high)
 
     @property
-    def median_with_ends(self) -> Ends:
+    def median_with_ends(self) -> ValueWithEnds:
         """The median with the ends of its interval, in ns; all three are the median where it has no interval."""
         median = self.median_ns or 0.0
         low, high = self.median_ends or (median, median)

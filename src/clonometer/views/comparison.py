@@ -10,7 +10,7 @@ from clonometer.grouping import group_by
 from clonometer.results.ab.command_types import CommandRow
 from clonometer.results.ab.types import AbRow
 from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
-from clonometer.results.compare.variance import GIVEN, MEASURED, OF_HOSTS, OF_RUNS, STORED, UNKNOWN, StoredRuns
+from clonometer.results.compare.variance import NoiseSource, StoredRuns
 from clonometer.results.types import LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
 from clonometer.verdicts import Direction
@@ -196,19 +196,19 @@ def verdict_word(row: ComparedRow | AbRow | CommandRow) -> str:
 _ORDER = tuple(Direction)
 
 
-def assurance(source: str, tests: int, error_rate: float, what: str) -> str:
+def assurance(source: NoiseSource, tests: int, error_rate: float, what: str) -> str:
     """Say how often a verdict is wrong, and under which assumption; empty where there are no verdicts.
 
     ``source`` says from what it is known how far runs are apart, ``what`` what such answers are, in the
     plural.
     """
-    if source == UNKNOWN:
+    if source == NoiseSource.UNKNOWN:
         return ""
     rate = f"At most {format_share(error_rate)} of {what} of {counted(tests, 'row')} have a false verdict"
     return f"{rate}{_ASSUMPTIONS.get(source, '')}."
 
 
-def known_noise(source: str, stored: StoredRuns | None) -> str:
+def known_noise(source: NoiseSource, stored: StoredRuns | None) -> str:
     """Say from which stored runs it is known how far runs are apart, or that it is not."""
     left_out = "" if stored is None else ", ".join(f"{count} {why}" for why, count in stored.left_out.items())
     if stored is not None and stored.files:
@@ -218,7 +218,7 @@ def known_noise(source: str, stored: StoredRuns | None) -> str:
         boots = f"{counted(stored.boots, 'boot')}, " if stored.boots else ""
         over = span_words(stored.span_s)
         return f"Noise between runs: from {len(stored.files)} other runs{where} ({boots}over {over}{without})."
-    if source != UNKNOWN:
+    if source != NoiseSource.UNKNOWN:
         return ""
     beside = f" The other runs in their folder do not show it: {left_out}." if left_out else ""
     return (
@@ -230,11 +230,11 @@ def known_noise(source: str, stored: StoredRuns | None) -> str:
 
 # From what it is known how far runs are apart -> under which assumption verdicts are that sure.
 _ASSUMPTIONS = {
-    GIVEN: ", if runs of this machine differ by as much as --noise says",
-    MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",
-    STORED: ", if runs differ by as much as the stored ones did",
-    OF_RUNS: ": the runs of each side show the noise between runs",
-    OF_HOSTS: ": the hosts of each group show how much hosts differ",
+    NoiseSource.GIVEN: ", if runs of this machine differ by as much as --noise says",
+    NoiseSource.MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",
+    NoiseSource.STORED_RUNS: ", if runs differ by as much as the stored ones did",
+    NoiseSource.THESE_RUNS: ": the runs of each side show the noise between runs",
+    NoiseSource.THESE_HOSTS: ": the hosts of each group show how much hosts differ",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.grouping import group_by
-from clonometer.results.series_types import TASK_KIND, AblationSeries, Ends, FitSeries
+from clonometer.results.series_types import TASK_KIND, AblationSeries, FitSeries, ValueWithEnds
 from clonometer.units import (
     format_duration,
     format_duration_interval,
@@ -87,7 +87,7 @@ def _fit_table(fits: Sequence[FitSeries]) -> Table:
     return table_of_rows(", ".join([title, *others]), ("term of the fit", *heads), tuple(rows), _FIT_NOTE)
 
 
-def _in_unit(ends: Ends, unit: str) -> str:
+def _in_unit(ends: ValueWithEnds, unit: str) -> str:
     """Write a signed time with its interval in the table's unit, to the digit that half of its width supports."""
     value, low, high = ends
     half = (high - low) / 2
@@ -98,13 +98,13 @@ def _in_unit(ends: Ends, unit: str) -> str:
     return f"{middle} ({left} to {right})"
 
 
-def coefficient_text(ends: Ends) -> str:
+def coefficient_text(ends: ValueWithEnds) -> str:
     """Write a term of a fit with its interval: a time, which for a square may be far below a nanosecond."""
     value, low, high = ends
     return format_duration_interval(*ends) if abs(value) >= 1 else f"{format_ratio(value, low, high)} ns"
 
 
-def _share(ends: Ends) -> str:
+def _share(ends: ValueWithEnds) -> str:
     return f"{_percent(ends[0])} ({_percent(ends[1])} to {_percent(ends[2])})"
 
 

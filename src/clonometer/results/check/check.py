@@ -25,7 +25,7 @@ from clonometer.results.compare.comparison import (
 from clonometer.results.compare.judge import PendingTest, adjusted, detectable, n_tests, pending_tests
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import CommonShift, ComparedRow
-from clonometer.results.compare.variance import UNKNOWN, UNKNOWN_VARIANCE, BetweenRunVariance
+from clonometer.results.compare.variance import UNKNOWN_VARIANCE, BetweenRunVariance, NoiseSource
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.types import LeftOut
@@ -223,7 +223,7 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         more = "measured again, this is still open" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
-        if checked.noise_source != UNKNOWN:
+        if checked.noise_source != NoiseSource.UNKNOWN:
             looks = "rows look" if suspects != 1 else "row looks"
             reasons.append(f"{suspects} {looks} slower, but not certainly enough: {more}")
     reasons += _too_little(checked)
@@ -251,7 +251,7 @@ def _too_little(checked: Checked) -> list[str]:
     candidates = [row for row in checked.rows if not row.compared.base.is_first_launch]
     if not candidates:
         return ["all rows are first launches (cold), which can only raise a suspicion: measure warm ones too"]
-    if checked.noise_source == UNKNOWN:
+    if checked.noise_source == NoiseSource.UNKNOWN:
         return [_unknown(candidates)]
     known = _detectable(checked)
     if 2 * len(known) < len(candidates):
@@ -290,7 +290,7 @@ def _command(checked: Checked, bases: Sequence[RunEstimates], runs: Sequence[Run
         return None
     words = ["clonometer", "check", *(run.name for run in runs)]
     words += [word for base in bases for word in ("--baseline", base.name)]
-    if checked.noise_source == UNKNOWN:
+    if checked.noise_source == NoiseSource.UNKNOWN:
         plan = bases[0].document.plan.name
         measuring = ["clonometer", "noise", *(["--plan", plan] if plan in plan_names() else []), "--json"]
         return f"{shlex.join(measuring)} > noise.json && {shlex.join([*words, '--noise', 'noise.json'])}"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
-from clonometer.records import After, Count, Gt, Key, Mark, OneOf, Only, computed_field, version
+from clonometer.records import After, Count, Gt, Key, Mark, Only, computed_field, version
 from clonometer.results.compare.types import STORED_WORDS, CommonShift, ComparedRow, Difference
-from clonometer.results.compare.variance import SOURCES, StoredRuns
+from clonometer.results.compare.variance import NoiseSource, StoredRuns
 from clonometer.results.types import LeftOut, ShareOrNone
 from clonometer.verdicts import Gate
 
@@ -75,8 +75,7 @@ class Checked:
     correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
     n_tests: Annotated[Count, "Rows that can have a verdict: what intervals are corrected for."]
     noise_source: Annotated[
-        str,
-        OneOf(SOURCES),
+        NoiseSource,
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
         "noise, from stored runs, or from these runs.",
     ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from clonometer.families import family
 from clonometer.results.compare.pairing import kind_of
-from clonometer.results.compare.variance import STORED, BetweenRunVariance, pooled_degrees
+from clonometer.results.compare.variance import BetweenRunVariance, NoiseSource, pooled_degrees
 from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Estimate, RowName
@@ -81,7 +81,9 @@ def between_runs(groups: Sequence[Sequence[RunEstimates]]) -> ApartRuns | None:
     return ApartRuns(shares, typical, _common(rows, levels, left), degrees)
 
 
-def stored_variance(groups: Sequence[Sequence[RunEstimates]], source: str = STORED) -> BetweenRunVariance | None:
+def stored_variance(
+    groups: Sequence[Sequence[RunEstimates]], source: NoiseSource = NoiseSource.STORED_RUNS
+) -> BetweenRunVariance | None:
     """What groups of runs of one machine and one plan say of how far its runs are apart; None where they say nothing.
 
     Between the runs of a group nothing was changed.

@@ -16,7 +16,7 @@ from clonometer.results.compare.judge import PendingTest, adjusted, n_tests, pen
 from clonometer.results.compare.pairing import kind_of, pair_cells
 from clonometer.results.compare.sides import RowPair, is_same_run, match_cells, match_groups
 from clonometer.results.compare.types import CommonShift, Compared, ComparedPair, ComparedRow
-from clonometer.results.compare.variance import NO_VARIANCE, OF_RUNS, UNKNOWN_VARIANCE, BetweenRunVariance
+from clonometer.results.compare.variance import NO_VARIANCE, UNKNOWN_VARIANCE, BetweenRunVariance, NoiseSource
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import LEAST_EFFECT, Estimate, LeftOut
 
@@ -81,7 +81,7 @@ def variance_of_sides(
     """How far runs are apart: as the sides' own runs say it where there are several, else as given."""
     if len(bases) + len(others) == 2:
         return variance
-    return stored_variance([bases, others], OF_RUNS) or UNKNOWN_VARIANCE
+    return stored_variance([bases, others], NoiseSource.THESE_RUNS) or UNKNOWN_VARIANCE
 
 
 def compare_cells(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from clonometer.records import After, As, Count, Ge, Gt, Key, Mark, OneOf, Only, computed_field, version
 from clonometer.results.change import Change
-from clonometer.results.compare.variance import SOURCES, StoredRuns
+from clonometer.results.compare.variance import NoiseSource, StoredRuns
 from clonometer.results.types import OF_ROW, SIDE_KEYS, Estimate, LeftOut, ShareOrNone
 from clonometer.run_document import EnvironmentEntry, PlanTarget
 from clonometer.verdicts import Direction
@@ -180,8 +180,7 @@ class Compared:
     error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing changed."]
     n_tests: Annotated[Count, "Rows that can have a verdict, over all comparisons: what intervals are corrected for."]
     noise_source: Annotated[
-        str,
-        OneOf(SOURCES),
+        NoiseSource,
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
         "noise, from stored runs, from these runs, or of no account within one run.",
     ]

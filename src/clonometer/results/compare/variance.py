@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from statistics import fmean
 from typing import Annotated, Literal
 
@@ -12,11 +13,20 @@ from clonometer.errors import InputError
 from clonometer.records import Count, Ge
 from clonometer.results.types import Estimate, RowName
 
-UNKNOWN, GIVEN, MEASURED, STORED = "unknown", "given", "measured", "stored runs"
-OF_RUNS, ONE_RUN = "these runs", "one run"
-#: Of a fleet: hosts are the units.
-OF_HOSTS = "these hosts"
-SOURCES = (UNKNOWN, GIVEN, MEASURED, STORED, OF_RUNS, ONE_RUN, OF_HOSTS)
+
+class NoiseSource(StrEnum):
+    """From what it is known how far two runs of the machine are apart."""
+
+    UNKNOWN = "unknown"
+    GIVEN = "given"
+    MEASURED = "measured"
+    STORED_RUNS = "stored runs"
+    THESE_RUNS = "these runs"
+    ONE_RUN = "one run"
+    #: Of a fleet: hosts are the units.
+    THESE_HOSTS = "these hosts"
+
+
 #: First launches of quiet machines differ by so much: a process has one, whose level depends on caches and on memory's
 #: layout. Who gives a share for all rows has hardly measured these.
 FIRST_SHARE = 0.2
@@ -41,7 +51,7 @@ class BetweenRunVariance:
     Attributes
     ----------
     source
-        One of `SOURCES`.
+        From what they are known.
     share, first_share
         Of rows that ``rows`` does not have: of warm ones, and of first launches.
     rows
@@ -54,7 +64,7 @@ class BetweenRunVariance:
         The runs that lie beside those compared; None where nobody looked.
     """
 
-    source: str = UNKNOWN
+    source: NoiseSource = NoiseSource.UNKNOWN
     share: float | None = None
     first_share: float | None = None
     rows: Mapping[RowName, float] = field(default_factory=dict)
@@ -97,12 +107,12 @@ class MeasuredNoise:
 #: Of a machine that nobody has asked: no verdict rests on it, but what differs may say at which noise it would turn.
 UNKNOWN_VARIANCE = BetweenRunVariance()
 #: Both sides ran at the same time.
-NO_VARIANCE = BetweenRunVariance(ONE_RUN, 0.0, 0.0)
+NO_VARIANCE = BetweenRunVariance(NoiseSource.ONE_RUN, 0.0, 0.0)
 
 
 def variance_from_share(share: float) -> BetweenRunVariance:
     """What the user says of a machine; first launches are taken to be no quieter than they are elsewhere."""
-    return BetweenRunVariance(GIVEN, share, max(share, FIRST_SHARE))
+    return BetweenRunVariance(NoiseSource.GIVEN, share, max(share, FIRST_SHARE))
 
 
 def variance_from_noise(noise: MeasuredNoise, name: str) -> BetweenRunVariance:
@@ -124,7 +134,7 @@ def variance_from_noise(noise: MeasuredNoise, name: str) -> BetweenRunVariance:
         pooled_degrees(noise.rounds - 1, len({row.cell for row in listed})) for listed in by_first
     )
     shares = {key: row.between_rounds or 0.0 for key, row in rows.items()}
-    return BetweenRunVariance(MEASURED, warm, cold, shares, degrees, first_degrees, noise.rounds)
+    return BetweenRunVariance(NoiseSource.MEASURED, warm, cold, shares, degrees, first_degrees, noise.rounds)
 
 
 def pooled_degrees(left: int, kinds: int) -> int:

@@ -11,7 +11,7 @@ from clonometer.results.check.types import (
     CheckedRow,
     count_detectable,
 )
-from clonometer.results.compare.variance import UNKNOWN
+from clonometer.results.compare.variance import NoiseSource
 from clonometer.units import format_share
 from clonometer.verdicts import Gate
 from clonometer.views.colours import GREY, HUES
@@ -85,7 +85,7 @@ def _counts(checked: Checked, wide: bool) -> str:
     counts = Counter(map(_word, checked.rows))
     words = [f"{counts[word]} {word}" for word in ("regressed", _SUSPECT, "fine", "cannot tell") if counts[word]]
     sentences = [f"{counted(len(checked.rows), 'row')}: {', '.join(words)}."]
-    if checked.noise_source != UNKNOWN:
+    if checked.noise_source != NoiseSource.UNKNOWN:
         change = BLIND_FACTOR * checked.max_regression
         seen = count_detectable(checked.rows, change)
         sentences.append(f"A slowdown of {format_share(change)} would be detected in {seen} of them.")
