@@ -36,7 +36,7 @@ measured here; a driver cannot be used; or disk or memory is full. What was meas
 how to continue |
 | 70 | a defect of Clonometer, with its traceback; it says nothing about what was asked |
 | 130 | interrupted, by SIGINT, SIGTERM, SIGHUP or SIGQUIT; what was measured is in the run file |
-| 141 | the reader of the answer has gone (SIGPIPE) |
+| 141 | the reader of the answer has closed it (SIGPIPE) |
 
 A signal that is ignored when a command starts stays ignored (`nohup`). In the first hundredth of a second, in which
 Python itself starts, signals have Python's own answers. `census` passes on the status of its command instead of these.

@@ -216,9 +216,9 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
     int release = -1;
     if (census->command == NULL) {
         return reason_set(reason, -ENOTSUP, "%s cannot be watched without tracepoints: %s",
-                          census->cgroup != NULL ? "a service" : "a process that runs already",
+                          census->cgroup != NULL ? "a service" : "a running process",
                           census->without[0] != '\0' ? census->without
-                                                     : "start the program by the census instead");
+                                                     : "start the program with the census instead");
     }
     census->how = "ptrace";
     if (census->calls) {

@@ -37,9 +37,9 @@ static void explain_refusal(char *text, size_t capacity, int error) {
     } else if (error == -EINVAL || error == -ENOSPC) {
         why = "the processor has too few counters for one more, or others use them (kernel.nmi_watchdog)";
     } else if (error == -EACCES || error == -EPERM) {
-        why = "perf_event_open refuses it: it takes root or CAP_PERFMON";
+        why = "perf_event_open refuses it: it needs root or CAP_PERFMON";
     } else if (error == -EBUSY) {
-        why = "another program keeps the counters to itself";
+        why = "another program has exclusive use of the counters";
     }
     snprintf(text, capacity, "%s", why);
 }

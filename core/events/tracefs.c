@@ -144,7 +144,7 @@ bool tracefs_missing(struct reason *reason) {
     }
     lockdown_here(locked, sizeof locked);
     if (places.own_mount == -ENODEV) {
-        reason_set(reason, -ENOENT, "this kernel has no tracefs: it takes one with CONFIG_FTRACE");
+        reason_set(reason, -ENOENT, "this kernel has no tracefs: it needs CONFIG_FTRACE");
     } else if (geteuid() != 0) {
         reason_set(reason, -ENOENT, "%s%s: run it as root",
                    places.usual == -EACCES ? "tracefs may not be read by this user"

@@ -112,7 +112,7 @@ static int lock(struct cpufreq *cpufreq) {
     /* Kept open until the process ends. */
     return flock(fd, LOCK_EX | LOCK_NB) == 0
                ? 0
-               : refuse(cpufreq, -EBUSY, "another clonometer-guardian is at work");
+               : refuse(cpufreq, -EBUSY, "another clonometer-guardian is running");
 }
 
 int cpufreq_save(struct cpufreq *cpufreq) {
@@ -130,11 +130,10 @@ int cpufreq_save(struct cpufreq *cpufreq) {
         char path[CPUFREQ_PATH_BYTES];
         cpu_path(cpufreq, cpufreq->cpus[i], "scaling_max_freq", path);
         if (read_number(path) <= 0) {
-            return refuse(
-                cpufreq, -ENOENT,
-                "CPU %d has no %s: its frequency is not this kernel's to set (a virtual machine, or no "
-                "cpufreq driver)",
-                cpufreq->cpus[i], path);
+            return refuse(cpufreq, -ENOENT,
+                          "CPU %d has no %s: this kernel cannot set its frequency (a virtual machine, or no "
+                          "cpufreq driver)",
+                          cpufreq->cpus[i], path);
         }
     }
     global_path(cpufreq, NO_TURBO, cpufreq->saved[cpufreq->saved_count].path);
@@ -214,7 +213,7 @@ static int set_cpu(struct cpufreq *cpufreq, int cpu, enum cpufreq_wish wish, int
                      : wish == CPUFREQ_TURBO ? top_khz(cpufreq, cpu)
                                              : khz;
     if (wanted <= 0) {
-        return refuse(cpufreq, -ENOENT, "CPU %d does not say its frequencies", cpu);
+        return refuse(cpufreq, -ENOENT, "CPU %d does not report its frequencies", cpu);
     }
     cpu_path(cpufreq, cpu, "scaling_governor", governor);
     int error = write_value(governor, "performance");
@@ -272,9 +271,9 @@ int cpufreq_restore(struct cpufreq *cpufreq) {
         int error = write_value(setting->path, setting->value);
         bool back = read_value(setting->path, now) > 0 && strcmp(now, setting->value) == 0;
         if (!back && worst == 0) {
-            worst =
-                refuse(cpufreq, error != 0 ? error : -EIO, "%s could not be set back to %s: %s",
-                       setting->path, setting->value, error != 0 ? strerror(-error) : "it reads otherwise");
+            worst = refuse(cpufreq, error != 0 ? error : -EIO, "%s could not be restored to %s: %s",
+                           setting->path, setting->value,
+                           error != 0 ? strerror(-error) : "it reads back as something else");
         }
     }
     return worst;

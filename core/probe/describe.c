@@ -216,10 +216,9 @@ static void write_lacks(struct json *json) {
     if (access("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", F_OK) != 0) {
         json_open(json, NULL, '{');
         json_text(json, "what", "frequency");
-        json_text(
-            json, "reason",
-            "no /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq: the frequency is not this kernel's "
-            "to set (a virtual machine, or no cpufreq driver)");
+        json_text(json, "reason",
+                  "no /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq: this kernel cannot set the "
+                  "frequency (a virtual machine, or no cpufreq driver)");
         json_close(json, '}');
     }
 #if !CLOCK_HAS_TSC

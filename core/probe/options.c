@@ -41,17 +41,16 @@ static int parse_temperatures(struct request *request, struct reason *reason) {
     request->cold = strcmp(text, "cold") == 0 || strcmp(text, "cold,warm") == 0;
     request->warm = strcmp(text, "warm") == 0 || strcmp(text, "cold,warm") == 0;
     if (!request->cold && !request->warm) {
-        return reason_set(reason, -EINVAL, "temperatures=%s: it is cold, warm or cold,warm", text);
+        return reason_set(reason, -EINVAL, "temperatures=%s: must be cold, warm or cold,warm", text);
     }
     if (request->launch_number > MOST_EARLIER_LAUNCHES) {
         return reason_set(reason, -EOPNOTSUPP, "launch_number=%lld: at most %d",
                           (long long)request->launch_number, MOST_EARLIER_LAUNCHES);
     }
     if ((request->launch_number > 1 || request->after != AFTER_NONE) && !request->cold) {
-        return reason_set(reason, -EOPNOTSUPP,
-                          "launch_number and after are about the cold sample, "
-                          "which temperatures=%s does not have",
-                          text);
+        return reason_set(
+            reason, -EOPNOTSUPP,
+            "launch_number and after apply to the cold sample, which temperatures=%s does not have", text);
     }
     return 0;
 }
@@ -65,13 +64,13 @@ static int check_request(struct request *request, struct reason *reason) {
         return reason_set(reason, -EINVAL, "unknown workload '%s'", request->workload_id);
     }
     if (strcmp(request->linkage, options_linkage()) != 0) {
-        return reason_set(reason, -EINVAL, "linkage=%s was asked of the %s probe", request->linkage,
+        return reason_set(reason, -EINVAL, "linkage=%s was requested of the %s probe", request->linkage,
                           options_linkage());
     }
     if (strcmp(request->frequency, OPTIONS_FREQUENCY_AS_IS) != 0) {
         return reason_set(
             reason, -EINVAL,
-            "frequency=%s was asked of the probe: clonometer-guardian sets it before a driver starts",
+            "frequency=%s was requested of the probe: clonometer-guardian sets it before a driver starts",
             request->frequency);
     }
     if (request->concurrency < 1 || request->concurrency > MOST_LAUNCHERS) {

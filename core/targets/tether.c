@@ -42,7 +42,7 @@ static int print_frequencies(char *const *words) {
     for (; *words != NULL; words++) {
         long cpu = number_of(*words);
         if (cpu < 0 || cpu >= SYS_MAX_CPUS || sys_pin((int)cpu) != 0) {
-            return complain(*words, "is no CPU that may be used");
+            return complain(*words, "is not a usable CPU");
         }
         (void)printf("%ld %.1f\n", cpu, clock_effective_mhz());
     }

@@ -140,7 +140,7 @@ static int note_kind(struct fast *fast, enum event_kind kind, struct reason *rea
                                       .address_at = (int)offsetof(struct bpf_perf_event_data, addr)};
     long program = load_program(fast, &wish);
     if (program < 0) {
-        return reason_set(reason, (int)program, "bpf does not note %s: %s", event_kind_name(kind),
+        return reason_set(reason, (int)program, "bpf cannot record %s: %s", event_kind_name(kind),
                           strerror((int)-program));
     }
     struct fast_tap *tap = &fast->taps[fast->tap_count++];
@@ -152,7 +152,7 @@ static int note_kind(struct fast *fast, enum event_kind kind, struct reason *rea
                              .config = attributes.config};
     error = attach(fast, tap);
     return error == 0 ? 0
-                      : reason_set(reason, error, "bpf does not note %s: %s", event_kind_name(kind),
+                      : reason_set(reason, error, "bpf cannot record %s: %s", event_kind_name(kind),
                                    strerror(-error));
 }
 
@@ -261,8 +261,8 @@ int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned
     if (error != 0) {
         char locked[64];
         lockdown_here(locked, sizeof locked);
-        (void)reason_set(reason, error, "bpf gives no memory of %zu bytes: %s%s", fast->bytes,
-                         strerror(-error), locked);
+        (void)reason_set(reason, error, "bpf cannot allocate %zu bytes: %s%s", fast->bytes, strerror(-error),
+                         locked);
         fast_close(fast);
         return error;
     }

@@ -282,5 +282,5 @@ int listen_to(const struct listening *listening, char **arguments, struct heard 
     if (error == 0 && listening->how != LISTEN_PTRACE) {
         error = collection_keep_family(&heard->collection, heard->process, &heard->task);
     }
-    return error == 0 ? 0 : reason_set(reason, error, "the events cannot be kept: %s", strerror(-error));
+    return error == 0 ? 0 : reason_set(reason, error, "the events cannot be stored: %s", strerror(-error));
 }

@@ -202,7 +202,7 @@ static int read_words(int count, char **words, struct listening *listening, stru
         .tsc = asked.stamps == 1,
     };
     if (listening->window_ns != 0 && listening->how != LISTEN_FAST) {
-        return reason_set(reason, -EINVAL, "window_ns takes how=fast");
+        return reason_set(reason, -EINVAL, "window_ns needs how=fast");
     }
     return set_marks(&asked, &listening->marks, reason);
 }

@@ -63,7 +63,8 @@ int trace_by_perf(char **arguments, struct trace *trace, struct reason *reason) 
     collection_free(&collection);
     rings_close(&rings);
     if (error != 0) {
-        return reason_set(reason, error, "how %s ended cannot be learnt: %s", arguments[0], strerror(-error));
+        return reason_set(reason, error, "the exit status of %s cannot be read: %s", arguments[0],
+                          strerror(-error));
     }
     trace->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return 0;

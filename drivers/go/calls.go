@@ -6,7 +6,7 @@ package main
 // cold launch contains starting the goroutine.
 func calls() []*workload {
 	return []*workload{
-		{ID: "thread_pool", family: "runtime_call", summary: "a function sent over a channel to a goroutine that waits",
+		{ID: "thread_pool", family: "runtime_call", summary: "a function sent over a channel to a waiting goroutine",
 			stages: []string{"call_returns_ns", "task_runs_ns", "result_ns"}, contains: "answer", api: "chan func()",
 			prepare: preparePool},
 	}

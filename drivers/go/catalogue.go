@@ -37,7 +37,7 @@ func describe(name string, workloads []*workload) map[string]any {
 		},
 		"axes": axes,
 		"quantities": map[string]quantity{
-			"call_returns_ns": staged("call_returns", "until the parent has its answer"),
+			"call_returns_ns": staged("call_returns", "until the call returns in the parent"),
 			"task_runs_ns":    staged("task_runs", "until the first instruction of the new task's own code"),
 			"image_entered_ns": staged("image_entered",
 				"until the entry of the new program's file, before its C library has set itself up"),

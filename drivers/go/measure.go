@@ -43,7 +43,7 @@ func heapOf(size int64) ([]*object, error) {
 	match := regexp.MustCompile(`(?m)^MemAvailable:\s*(\d+) kB`).FindSubmatch(meminfo)
 	if match != nil {
 		if free, _ := strconv.ParseInt(string(match[1]), 10, 64); size > free*1024 {
-			return nil, skip{fmt.Sprintf("parent_bytes=%d: more than the %d bytes that are free", size, free*1024)}
+			return nil, skip{fmt.Sprintf("parent_bytes=%d: more than the %d free bytes", size, free*1024)}
 		}
 	}
 	heap := make([]*object, size/objectBytes)

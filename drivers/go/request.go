@@ -44,10 +44,10 @@ var axes = map[string]axis{
 	"parent_bytes": number("bytes", 0,
 		"objects of the runtime that the parent holds before it launches, in bytes"),
 	"env_bytes": number("bytes", 0,
-		"size of the new program's environment, filled with variables of 150 bytes; 0: as it is"),
+		"size of the new program's environment, filled with variables of 150 bytes; 0: unchanged"),
 	"message_bytes": number("bytes", 1, "size of a message"),
 	"program": {Type: "text", Default: "target_static",
-		Summary: "what is started: one of our targets, or any path; arguments follow colons"},
+		Summary: "what is started: one of our targets, or any path; arguments follow after colons"},
 	"call_spin_ns":  number("count", 0, "known answer: the parent spins this long after its call, before its stamp"),
 	"stamp_spin_ns": number("count", 0, "known answer: the new task spins this long before its stamp"),
 	"child_spin_ns": number("count", 0, "known answer: the new task spins this long before it exits"),
@@ -122,10 +122,10 @@ func (r *request) check(given map[string]bool, workloads []*workload) error {
 		}
 	}
 	if text := r.texts["temperatures"]; !contains([]string{"cold", "warm", "cold,warm"}, text) {
-		return fmt.Errorf("temperatures=%s: it is cold, warm or cold,warm", text)
+		return fmt.Errorf("temperatures=%s: must be cold, warm or cold,warm", text)
 	}
 	if text := r.texts["clock"]; text != "monotonic" {
-		return fmt.Errorf("clock=%s: Go reads monotonic alone", text)
+		return fmt.Errorf("clock=%s: Go reads the monotonic clock only", text)
 	}
 	most := map[string]int64{"samples": mostSamples, "blocks": mostBlocks, "message_bytes": mostMessage}
 	for key, limit := range most {

@@ -47,7 +47,7 @@ final class Catalogue {
 
     private static Map<String, Object> quantities() {
         Map<String, Object> quantities = new LinkedHashMap<>();
-        add(quantities, "call_returns", "until the parent has its answer");
+        add(quantities, "call_returns", "until the call returns in the parent");
         add(quantities, "task_runs", "until the first instruction of the new task's own code");
         add(quantities, "image_entered", "until the entry of the new program's file, before its C library has set itself up");
         add(quantities, "image_runs", "until the first line of the new program's main");

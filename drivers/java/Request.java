@@ -39,10 +39,10 @@ final class Request {
         choice("stages", "all stages, or the parent's stamps only (the new task stamps nothing)", "all", "parent");
         number("parent_bytes", "bytes", 0, "objects of the runtime that the parent holds before it launches, in bytes");
         number("env_bytes", "bytes", 0,
-                "size of the new program's environment, filled with variables of 150 bytes; 0: as it is");
+                "size of the new program's environment, filled with variables of 150 bytes; 0: unchanged");
         number("message_bytes", "bytes", 1, "size of a message");
         AXES.put("program", Map.of("type", "text", "default", "target_static", "summary",
-                "what is started: one of our targets, or any path; arguments follow colons"));
+                "what is started: one of our targets, or any path; arguments follow after colons"));
         number("call_spin_ns", "count", 0, "known answer: the parent spins this long after its call, before its stamp");
         number("stamp_spin_ns", "count", 0, "known answer: the new task spins this long before its stamp");
         number("child_spin_ns", "count", 0, "known answer: the new task spins this long before it exits");
@@ -130,10 +130,10 @@ final class Request {
             }
         }
         if (!List.of("cold", "warm", "cold,warm").contains(text("temperatures"))) {
-            throw new Refusal("temperatures=" + text("temperatures") + ": it is cold, warm or cold,warm");
+            throw new Refusal("temperatures=" + text("temperatures") + ": must be cold, warm or cold,warm");
         }
         if (!text("clock").equals("monotonic")) {
-            throw new Refusal("clock=" + text("clock") + ": Java reads monotonic alone");
+            throw new Refusal("clock=" + text("clock") + ": Java reads the monotonic clock only");
         }
         MOST.forEach((key, most) -> {
             if (number(key) < 1 || number(key) > most) {

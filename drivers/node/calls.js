@@ -54,7 +54,7 @@ function prepareProcess() {
 module.exports = {
   thread_pool: {
     family: FAMILY,
-    summary: "a message to a Worker that waits, which answers at once",
+    summary: "a message to a waiting Worker, which answers at once",
     stages: STAGES,
     api: "Worker.postMessage",
     prepare: () =>
@@ -66,7 +66,7 @@ module.exports = {
   },
   process_pool: {
     family: FAMILY,
-    summary: "a message to a forked process that waits, which answers at once",
+    summary: "a message to a waiting forked process, which answers at once",
     stages: STAGES,
     api: "ChildProcess.send",
     prepare: () =>

@@ -6,7 +6,7 @@ const { AXES } = require("./request");
 
 // Quantity -> its stage, and what it is.
 const QUANTITIES = {
-  call_returns_ns: ["call_returns", "until the parent has its answer"],
+  call_returns_ns: ["call_returns", "until the call returns in the parent"],
   task_runs_ns: ["task_runs", "until the first instruction of the new task's own code"],
   image_entered_ns: ["image_entered", "until the entry of the new program's file, before its C library has set itself up"],
   image_runs_ns: ["image_runs", "until the first line of the new program's main"],

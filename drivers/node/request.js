@@ -20,12 +20,12 @@ const AXES = {
   placement: choice(["pinned", "free"], "parent and child on one CPU, or where the scheduler puts them"),
   stages: choice(["all", "parent"], "all stages, or the parent's stamps only (the new task stamps nothing)"),
   parent_bytes: bytes(0, "objects of the runtime that the parent holds before it launches, in bytes"),
-  env_bytes: bytes(0, "size of the new program's environment, filled with variables of 150 bytes; 0: as it is"),
+  env_bytes: bytes(0, "size of the new program's environment, filled with variables of 150 bytes; 0: unchanged"),
   message_bytes: bytes(1, "size of a message"),
   program: {
     type: "text",
     default: "target_static",
-    summary: "what is started: one of our targets, or any path; arguments follow colons",
+    summary: "what is started: one of our targets, or any path; arguments follow after colons",
   },
   call_spin_ns: count("known answer: the parent spins this long after its call, before its stamp"),
   stamp_spin_ns: count("known answer: the new task spins this long before its stamp"),
@@ -72,7 +72,7 @@ function check(request, given, workloads) {
     if (given.has(axis) && !workload.axes.includes(axis)) throw new Refusal(`${workload.id} has no axis '${axis}'`);
   }
   if (!["cold", "warm", "cold,warm"].includes(request.temperatures)) {
-    throw new Refusal(`temperatures=${request.temperatures}: it is cold, warm or cold,warm`);
+    throw new Refusal(`temperatures=${request.temperatures}: must be cold, warm or cold,warm`);
   }
   if (request.clock !== "monotonic") throw new Refusal(`clock=${request.clock}: Node.js reads monotonic alone`);
   for (const [key, most] of [["samples", MOST_SAMPLES], ["blocks", MOST_BLOCKS], ["message_bytes", 2 ** 28]]) {

@@ -10,7 +10,7 @@ from answer import VERSION, unit_of
 from request import AXES
 
 QUANTITIES = {
-    "call_returns_ns": ("call_returns", "until the parent has its answer"),
+    "call_returns_ns": ("call_returns", "until the call returns in the parent"),
     "task_runs_ns": ("task_runs", "until the first instruction of the new task's own code"),
     "image_entered_ns": (
         "image_entered",

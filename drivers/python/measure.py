@@ -63,7 +63,7 @@ def heap_of(size):
     """Objects that hold so many bytes, each of its own."""
     if size > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"):
         raise Skip(
-            "parent_bytes=%d: more than the %d bytes that are free"
+            "parent_bytes=%d: more than the %d free bytes"
             % (size, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"))
         )
     each = OBJECT_BYTES - sys.getsizeof(b"")

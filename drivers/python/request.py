@@ -19,9 +19,17 @@ AXES = {
     "placement": ("choice", ("pinned", "free"), "parent and child on one CPU, or where the scheduler puts them"),
     "stages": ("choice", ("all", "parent"), "all stages, or the parent's stamps only (the new task stamps nothing)"),
     "parent_bytes": ("bytes", 0, "objects of the runtime that the parent holds before it launches, in bytes"),
-    "env_bytes": ("bytes", 0, "size of the new program's environment, filled with variables of 150 bytes; 0: as it is"),
+    "env_bytes": (
+        "bytes",
+        0,
+        "size of the new program's environment, filled with variables of 150 bytes; 0: unchanged",
+    ),
     "message_bytes": ("bytes", 1, "size of a message"),
-    "program": ("text", "target_static", "what is started: one of our targets, or any path; arguments follow colons"),
+    "program": (
+        "text",
+        "target_static",
+        "what is started: one of our targets, or any path; arguments follow after colons",
+    ),
     "call_spin_ns": ("count", 0, "known answer: the parent spins this long after its call, before its stamp"),
     "stamp_spin_ns": ("count", 0, "known answer: the new task spins this long before its stamp"),
     "child_spin_ns": ("count", 0, "known answer: the new task spins this long before it exits"),
@@ -100,9 +108,9 @@ def _check(request, given, workloads):
         if axis not in workload.axes:
             raise Refusal("%s has no axis '%s'" % (workload.id, axis))
     if request.temperatures not in ("cold", "warm", "cold,warm"):
-        raise Refusal("temperatures=%s: it is cold, warm or cold,warm" % request.temperatures)
+        raise Refusal("temperatures=%s: must be cold, warm or cold,warm" % request.temperatures)
     if request.clock != "monotonic":
-        raise Refusal("clock=%s: Python reads monotonic alone" % request.clock)
+        raise Refusal("clock=%s: Python reads the monotonic clock only" % request.clock)
     for key, most in (("samples", MOST_SAMPLES), ("blocks", MOST_BLOCKS), ("message_bytes", 1 << 30)):
         if not 1 <= getattr(request, key) <= most:
             raise Refusal("%s=%d: from 1 to %d" % (key, getattr(request, key), most))

@@ -7,7 +7,7 @@ use crate::sys::now;
 use crate::workload::Workload;
 
 const QUANTITIES: [(&str, &str); 7] = [
-    ("call_returns", "until the parent has its answer"),
+    ("call_returns", "until the call returns in the parent"),
     ("task_runs", "until the first instruction of the new task's own code"),
     ("image_entered", "until the entry of the new program's file, before its C library has set itself up"),
     ("image_runs", "until the first line of the new program's main"),

@@ -34,7 +34,7 @@ fn heap_of(size: i64) -> Result<Vec<Box<[u8]>>, Refused> {
     });
     match free {
         Some(free) if size > free => {
-            Err(Refused::Skipped(format!("parent_bytes={size}: more than the {free} bytes that are free")))
+            Err(Refused::Skipped(format!("parent_bytes={size}: more than the {free} free bytes")))
         }
         _ => Ok((0..size as usize / OBJECT_BYTES).map(|number| vec![number as u8 | 1; OBJECT_BYTES].into()).collect()),
     }

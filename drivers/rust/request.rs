@@ -32,9 +32,9 @@ pub const AXES: [Axis; 9] = [
     axis("placement", Kind::Choice(&["pinned", "free"]), "parent and child on one CPU, or where the scheduler puts them"),
     axis("stages", Kind::Choice(&["all", "parent"]), "all stages, or the parent's stamps only (the new task stamps nothing)"),
     axis("parent_bytes", Kind::Number("bytes", 0), "objects of the runtime that the parent holds before it launches, in bytes"),
-    axis("env_bytes", Kind::Number("bytes", 0), "size of the new program's environment, filled with variables of 150 bytes; 0: as it is"),
+    axis("env_bytes", Kind::Number("bytes", 0), "size of the new program's environment, filled with variables of 150 bytes; 0: unchanged"),
     axis("message_bytes", Kind::Number("bytes", 1), "size of a message"),
-    axis("program", Kind::Text("target_static"), "what is started: one of our targets, or any path; arguments follow colons"),
+    axis("program", Kind::Text("target_static"), "what is started: one of our targets, or any path; arguments follow after colons"),
     axis("call_spin_ns", Kind::Number("count", 0), "known answer: the parent spins this long after its call, before its stamp"),
     axis("stamp_spin_ns", Kind::Number("count", 0), "known answer: the new task spins this long before its stamp"),
     axis("child_spin_ns", Kind::Number("count", 0), "known answer: the new task spins this long before it exits"),
@@ -113,10 +113,10 @@ impl<'a> Request<'a> {
         }
         let temperatures = self.text("temperatures");
         if !["cold", "warm", "cold,warm"].contains(&temperatures) {
-            return Err(failed(format!("temperatures={temperatures}: it is cold, warm or cold,warm")));
+            return Err(failed(format!("temperatures={temperatures}: must be cold, warm or cold,warm")));
         }
         if self.text("clock") != "monotonic" {
-            return Err(failed(format!("clock={}: Rust reads monotonic alone", self.text("clock"))));
+            return Err(failed(format!("clock={}: Rust reads the monotonic clock only", self.text("clock"))));
         }
         for (key, most) in MOST {
             if !(1..=most).contains(&self.number(key)) {

@@ -28,7 +28,7 @@ pub fn workloads() -> Vec<Workload> {
         Workload {
             id: "thread_pool".to_string(),
             family: "runtime_call",
-            summary: "a closure sent over a channel to a thread that waits",
+            summary: "a closure sent over a channel to a waiting thread",
             stages: &["call_returns_ns", "task_runs_ns", "result_ns"],
             axes: vec![],
             nulls: &[],

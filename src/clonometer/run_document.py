@@ -299,7 +299,7 @@ class RunDocument:
         for cell in self.plan.cells:
             for axis in numeric & cell.condition.keys():
                 if isinstance(cell.condition[axis], str):
-                    return f"gives {axis} of {cell.cell} the value {cell.condition[axis]!r}, which is no number"
+                    return f"gives {axis} of {cell.cell} the value {cell.condition[axis]!r}, which is not a number"
         for name, quantity in self.catalogue.quantities.items():
             if quantity.stage is not None and name in columns and columns[name].unit != "ns":
                 return f"has the stage {name} in {columns[name].unit!r}, not in ns"

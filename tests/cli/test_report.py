@@ -44,7 +44,7 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("{}", "this JSON is no explanation"),
+        ("{}", "this JSON is not an explanation"),
         ("<html>", "not valid JSON"),
         ({**to_json(counted()), "schema": 7}, "of schema 7; this version reads schema 1"),
         ({**to_json(counted()), "budget": [{}]}, "a damaged explanation: budget[0].part is missing"),

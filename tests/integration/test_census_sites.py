@@ -140,7 +140,7 @@ def test_a_stack_that_is_larger_than_what_is_copied_says_so(seen_by: str, tmp_pa
     answer = taken(plant(tmp_path, "-g", "-O1"), "30", how=seen_by)
     needs_libdw(answer)
     deep = [site for site in answer["sites"] if site["frames_end"] is not None]
-    assert [site["frames_end"] for site in deep] == ["the stack goes on beyond what is copied of it"]
+    assert [site["frames_end"] for site in deep] == ["the stack is deeper than the part that is copied"]
     assert deep[0]["where"]["line"] == line_of("fork"), "the innermost call is known all the same"
 
 

@@ -176,7 +176,7 @@ def test_two_at_once_would_bring_back_the_wrong_settings(tree: tuple[Path, dict[
     second = start(root, "turbo")
     status, out, _ = end(second)
     assert status == 3
-    assert out == "refused: another clonometer-guardian is at work\n"
+    assert out == "refused: another clonometer-guardian is running\n"
     assert read(root, "cpu0/cpufreq/scaling_max_freq") == "2600000"
     assert end(first)[0] == 0
     assert now(root, files) == files
@@ -219,7 +219,7 @@ def test_what_cannot_be_restored_is_said(tree: tuple[Path, dict[str, str]]) -> N
     (root / CPU / "cpu1/cpufreq/scaling_governor").unlink()
     status, out, errors = end(guardian)
     assert (status, out) == (1, "")
-    assert "cpu1/cpufreq/scaling_governor could not be set back to powersave" in errors
+    assert "cpu1/cpufreq/scaling_governor could not be restored to powersave" in errors
     assert read(root, "cpu1/cpufreq/scaling_max_freq") == "3900001"
 
 

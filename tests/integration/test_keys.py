@@ -58,7 +58,7 @@ def test_a_census_takes_either_a_process_or_a_command(words: list[str]) -> None:
         ("ring_bytes=0", "ring_bytes=0: not a whole number from 1 to "),
         ("ring_bytes=0.5", "ring_bytes=0.5: not a whole number"),
         (f"period_ns={1 << 40}", f"not a whole number from 1 to {(1 << 40) - 1}"),
-        ("window_ns=5", "window_ns takes how=fast"),
+        ("window_ns=5", "window_ns needs how=fast"),
         ("marks=1,2,3,4,5", "marks=1,2,3,4,5: not 1 to 4 offsets"),
         (f"mark_file={'x' * 1024}", "mark_file has 1024 bytes; allowed: at most 1023"),
     ],

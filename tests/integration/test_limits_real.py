@@ -216,7 +216,7 @@ def test_what_no_machine_has_is_refused_before_anything_is_made_for_it(axis: str
         before=limited(resource.RLIMIT_AS, 1024 * MIB),
     )  # fmt: skip
     assert (answer.done.status, answer.blocks) == ("skipped", [])
-    assert f"no machine has that: {axis}={size}, which is at most" in answer.done.reason
+    assert f"larger than any machine allows: {axis}={size}; at most" in answer.done.reason
 
 
 @ROOT_ONLY

@@ -168,7 +168,7 @@ def test_a_program_whose_name_was_not_seen_may_be_any() -> None:
         ('api = "call"', 'api = "call"\nneeds = ["luck"]', "does not know"),
         ('api = "call"', 'api = "call"\nchild = ["dance"]', "does not know"),
         ('api = "call"', f'api = "{"x" * 401}"', "more than 400 characters"),
-        ('name = "line"', 'name = "a line"', "is no name"),
+        ('name = "line"', 'name = "a line"', "is not a name"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_name(before: str, after: str, words: str) -> None:

@@ -201,21 +201,25 @@ def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
         "50.0 µs, a thread 20.0 µs."
     )
     unseen = taken(task(**dict.fromkeys(TIMES)), ended(tasks_created=1), how="ptrace")
-    assert "What making them costs cannot be seen this way." in render_census(unseen, "make", width=120)
+    assert "The cost of creating them cannot be seen this way." in render_census(unseen, "make", width=120)
 
 
 @pytest.mark.parametrize(
     ("changes", "advice"),
     [
-        ({"lost": 1}, "! 1 event was lost for want of room: tasks may be missing, and seem to run on. A larger"),
+        (
+            {"lost": 1},
+            "! 1 event was lost because the buffer was full: tasks may be missing, or seem to be still running. "
+            "Start with a larger --buffer.",
+        ),
         (
             {"lost": 2500, "grown": 2, "ring_bytes": 32768},
-            "! 2,500 events were lost for want of room: tasks may be missing, and seem to run on. The buffer was made "
-            "larger meanwhile, to 32KiB on a CPU. A larger --buffer from the beginning helps.",
+            "! 2,500 events were lost because the buffer was full: tasks may be missing, or seem to be still running. The "
+            "buffer was enlarged during the census, to 32KiB on a CPU. Start with a larger --buffer.",
         ),
         (
             {"grown": 1},
-            "! The buffer was nearly full and was made larger meanwhile, to 4MiB on a CPU; nothing was lost.",
+            "! The buffer was nearly full and was enlarged during the census, to 4MiB on a CPU; nothing was lost.",
         ),
     ],
 )
@@ -315,7 +319,7 @@ def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:
     assert "made 6 tasks by fork that executed no program." in text
     assert "would be saved: threads 2.35 ms (8.00 µs each)." in text
     text = " ".join(render_census(census, "make", worth, width=80).split())
-    assert text.endswith("It says nothing of the tasks' work.")
+    assert text.endswith("It does not include the tasks' own work.")
     schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
     answer = census_to_json(census, ["make"], None, worth)
     jsonschema.validate(answer, schema)

@@ -250,7 +250,7 @@ int parent_memory_build(struct bench *bench, struct reason *reason) {
     bool huge = request->page_kind == PAGE_KIND_THP || request->page_kind == PAGE_KIND_HUGETLB;
     if (step <= 0 || (huge && request->parent_bytes % step != 0)) {
         return reason_set(reason, -EOPNOTSUPP,
-                          "parent_bytes=%lld is no multiple of this kind's page of %lld bytes",
+                          "parent_bytes=%lld is not a multiple of this kind's page of %lld bytes",
                           (long long)request->parent_bytes, (long long)step);
     }
     if (request->page_kind == PAGE_KIND_SPARSE) {

@@ -25,7 +25,7 @@ static int check_sizes(const struct request *request, struct reason *reason) {
                  {"nofile", request->nofile, MOST_THINGS}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (sizes[i].value > sizes[i].most) {
-            return reason_set(reason, -ENOMEM, "no machine has that: %s=%lld, which is at most %lld",
+            return reason_set(reason, -ENOMEM, "larger than any machine allows: %s=%lld; at most %lld",
                               sizes[i].axis, (long long)sizes[i].value, (long long)sizes[i].most);
         }
     }
@@ -37,9 +37,9 @@ static int check_sense(const struct request *request, struct reason *reason) {
     bool untouched = (request->page_kind == PAGE_KIND_UNTOUCHED && request->parent_bytes > 0) ||
                      (request->vma_kind == VMA_UNTOUCHED && request->vmas > 0);
     if (request->mlockall != 0 && untouched) {
-        return reason_set(reason, -EOPNOTSUPP,
-                          "mlockall touches all memory, so nothing stays untouched: ask for another "
-                          "page_kind or vma_kind");
+        return reason_set(
+            reason, -EOPNOTSUPP,
+            "mlockall touches all memory, so nothing stays untouched: choose another page_kind or vma_kind");
     }
     int error = parent_page_kind_available(request->page_kind, reason);
     error = error != 0 ? error : parent_sched_class_available(request->sched_class, reason);

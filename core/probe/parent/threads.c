@@ -51,9 +51,8 @@ static void *run(void *argument) {
 }
 
 static int only_one_cpu(struct reason *reason) {
-    return reason_set(
-        reason, -EAGAIN,
-        "there is no CPU beside the one that is measured: busy threads would take turns with it");
+    return reason_set(reason, -EAGAIN,
+                      "there is no CPU besides the measured one: busy threads would compete with it");
 }
 
 int parent_thread_state_available(int64_t state, struct reason *reason) {

@@ -37,7 +37,7 @@ static int check_sense(const struct bench *bench, struct reason *reason) {
         return 0;
     }
     if (request->thrash_bytes > MOST_THRASH_BYTES) {
-        return reason_set(reason, -ENOMEM, "no machine has that: thrash_bytes is at most %lld",
+        return reason_set(reason, -ENOMEM, "larger than any machine allows: thrash_bytes is at most %lld",
                           (long long)MOST_THRASH_BYTES);
     }
     if (bench->stamps_fd < 0) {
@@ -113,7 +113,7 @@ int caches_build(struct bench *bench, struct reason *reason) {
     if (error != 0) {
         caches_end(bench);
         return reason_set(reason, error,
-                          "the task that walks %lld bytes to thrash the caches cannot begin, or not be seen "
+                          "the task that walks %lld bytes to thrash the caches cannot start, or is not seen "
                           "asleep in /proc: %s",
                           (long long)bench->request->thrash_bytes, strerror(-error));
     }

@@ -160,7 +160,8 @@ static int available(struct reason *reason) {
     struct sys_cpus cpus;
     int error = sys_allowed(&cpus);
     if (error == 0 && sys_cpu_count(&cpus) < 2) {
-        return reason_set(reason, -ENOSYS, "this process may use one CPU only: nothing to agree with");
+        return reason_set(reason, -ENOSYS,
+                          "this process may use only one CPU: there is no other clock to compare with");
     }
     return error;
 }
@@ -169,7 +170,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
     struct exchange *exchange =
         mmap(NULL, sizeof *exchange, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (exchange == MAP_FAILED) {
-        return reason_set(reason, -errno, "no memory for the two to meet in");
+        return reason_set(reason, -errno, "no memory for the two to share");
     }
     bench->state = exchange;
     int error = pthread_create(&exchange->partner, NULL, partner, exchange);

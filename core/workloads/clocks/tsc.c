@@ -125,7 +125,7 @@ static int launch_rdtscp(const struct bench *bench, struct sample *sample) {
 #endif
 
 static const struct null_reason NULLS[] = {
-    {"stated_resolution_ns", "the counter is no clock of the kernel's: nothing states its resolution"},
+    {"stated_resolution_ns", "the counter is not a clock of the kernel, so nothing states its resolution"},
     {NULL, NULL}};
 static const char *const AXES[] = {AXES_MACHINE, NULL};
 

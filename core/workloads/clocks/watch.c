@@ -10,7 +10,7 @@ const struct column CLOCK_COLUMNS[] = {
     {"stated_resolution_ns", COLUMN_NS, offsetof(struct clock_row, stated_resolution_ns), NULL,
      "what clock_getres says"},
     {"backward_steps", COLUMN_COUNT, offsetof(struct clock_row, backward_steps), NULL,
-     "readings that lie before their predecessor"},
+     "readings that are earlier than the one before"},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 

@@ -27,14 +27,14 @@ const struct column CONTEND_COLUMNS[] = {
     {"cpu_op_ns", COLUMN_REAL_NS, offsetof(struct contend_row, cpu_op_ns), NULL,
      "CPU time of one operation, without waiting"},
     {"throughput_per_s", COLUMN_PER_SECOND, offsetof(struct contend_row, throughput_per_s), NULL,
-     "operations of all workers together in a second"},
+     "operations per second of all workers together"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 };
 
 static int check(const struct request *request, const struct contend_ways *ways, struct reason *reason) {
     if (request->workers > MOST_WORKERS) {
-        return reason_set(reason, -EAGAIN, "no machine has that: workers=%" PRId64 ", at most %d",
+        return reason_set(reason, -EAGAIN, "larger than any machine allows: workers=%" PRId64 ", at most %d",
                           request->workers, MOST_WORKERS);
     }
     struct limits_need need = {
@@ -96,17 +96,17 @@ int contend_start(struct bench *bench, const struct contend_ways *ways, struct r
     struct contend *contend = bench->state;
     error = ways->files ? contend_files_make(contend) : 0;
     if (error != 0) {
-        reason_set(reason, error, "the workers' files cannot be made in %s: %s",
+        reason_set(reason, error, "the workers' files cannot be created in %s: %s",
                    contend->folder[0] != '\0' ? contend->folder : "the folder for temporary files",
                    strerror(-error));
     }
     error = error != 0 ? error : contend_start_tasks(contend, reason);
     if (error == 0 && contend_await(contend, &contend->ready, (uint32_t)contend->started) != 0) {
-        error = reason_set(reason, -ECHILD, "a worker died before it began: was it killed?");
+        error = reason_set(reason, -ECHILD, "a worker died before it started: was it killed?");
     }
     if (error == 0 && first_error(contend) != 0) {
         error = first_error(contend);
-        reason_set(reason, error, "a worker cannot begin: %s", strerror(-error));
+        reason_set(reason, error, "a worker cannot start: %s", strerror(-error));
     }
     if (error != 0) {
         contend_end(bench);

@@ -153,7 +153,7 @@ static int check_sizes(const struct request *request, struct reason *reason) {
     if (request->written_bytes < 1 || request->written_bytes > MOST_BYTES || page < 1 ||
         request->written_bytes % page != 0) {
         return reason_set(reason, -EOPNOTSUPP,
-                          "written_bytes=%lld is no multiple of this kind's page of %lld bytes",
+                          "written_bytes=%lld is not a multiple of this kind's page of %lld bytes",
                           (long long)request->written_bytes, (long long)page);
     }
     return 0;
@@ -177,7 +177,7 @@ int cow_prepare(struct bench *bench, struct reason *reason) {
     unsigned char *memory = NULL;
     error = cow_memory_make(request, true, &memory);
     if (error != 0) {
-        return reason_set(reason, error, "%lld bytes cannot be had in pages of %lld bytes: %s",
+        return reason_set(reason, error, "%lld bytes cannot be allocated in pages of %lld bytes: %s",
                           (long long)request->written_bytes, (long long)parent_page_bytes(request->page_kind),
                           strerror(-error));
     }

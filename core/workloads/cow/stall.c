@@ -128,7 +128,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 
 static int only_one_cpu(struct reason *reason) {
     return reason_set(reason, -EAGAIN,
-                      "there is no CPU beside the one that forks: the thread that notices needs its own");
+                      "there is no CPU besides the forking one: the thread that notices needs its own");
 }
 
 static int available(struct reason *reason) {
@@ -201,7 +201,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
     error = error != 0 ? error : map_gaps(&gaps);
     error = error != 0 ? error : heartbeat_start(heart_of(bench), gaps, cpu, &stall.thread);
     if (error != 0) {
-        return reason_set(reason, error, "the thread that writes, or its memory, cannot be had: %s",
+        return reason_set(reason, error, "the writing thread, or its memory, cannot be created: %s",
                           strerror(-error));
     }
     stall.bench = bench;
@@ -270,8 +270,7 @@ static const char *const AXES[] = {"linkage", "page_kind", "parent_bytes", "othe
 const struct workload cow_stall = {
     .id = "cow.stall",
     .family = "cow",
-    .summary =
-        "what a thread that writes to the parent's memory notices of a fork: during the call and after it",
+    .summary = "what a thread writing to the parent's memory notices of a fork, during and after the call",
     .answers.columns = COLUMNS,
     .axes = AXES,
     .answers.details = DETAILS,

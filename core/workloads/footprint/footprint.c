@@ -26,26 +26,24 @@ struct footprint {
 
 const struct column FOOTPRINT_COLUMNS[] = {
     {"whole_each_bytes", COLUMN_BYTES_EACH, IN_ROW(grown.whole), NULL,
-     "memory that each task takes in all: what free memory, buffers and page cache lose, or what its group "
-     "is "
-     "charged"},
+     "total memory per task: what free memory, buffers and page cache lose, or what its group is charged"},
     {"kernel_each_bytes", COLUMN_BYTES_EACH, IN_ROW(grown.kernel), NULL,
-     "the kernel's memory for each task: stacks, page tables, slab and per-CPU memory"},
+     "kernel memory per task: stacks, page tables, slab and per-CPU memory"},
     {"user_each_bytes", COLUMN_BYTES_EACH, IN_ROW(grown.user), NULL, "the task's own written pages"},
     {"kernel_stack_each_bytes", COLUMN_BYTES_EACH, IN_ROW(grown.kernel_stack), NULL, "kernel stack"},
     {"page_tables_each_bytes", COLUMN_BYTES_EACH, IN_ROW(grown.page_tables), NULL, "page tables"},
     {"slab_each_bytes", COLUMN_BYTES_EACH, IN_ROW(grown.slab), NULL,
      "slab: task_struct, mm_struct, VMAs, signals, files"},
     {"virtual_each_bytes", COLUMN_BYTES_EACH, IN_ROW(task.virtual_bytes), NULL,
-     "address space of each task: of a process all of it, of a thread what it adds"},
+     "address space per task: all of it for a process, what it adds for a thread"},
     {"resident_each_bytes", COLUMN_BYTES_EACH, IN_ROW(task.resident_bytes), NULL,
-     "pages of each task that are in memory; shared pages count for each"},
+     "resident pages per task; shared pages count for each"},
     {"private_each_bytes", COLUMN_BYTES_EACH, IN_ROW(task.private_bytes), NULL,
-     "pages of each task that no other task maps"},
+     "pages per task that no other task maps"},
     {"create_each_ns", COLUMN_EACH, IN_ROW(create_ticks), NULL,
-     "from before the first until all tasks have run, for each"},
+     "from before the first launch until all tasks have run, per task"},
     {"reap_each_ns", COLUMN_EACH, IN_ROW(reap_ticks), NULL,
-     "from before the first is ended until all are reaped, for each"},
+     "from before the first is ended until all are reaped, per task"},
     {"cpu_before", COLUMN_CPU, IN_ROW(sample.cpu_before), NULL, NULL},
     {"errno", COLUMN_ERRNO, IN_ROW(sample.error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},
@@ -131,11 +129,10 @@ static int ask_limits(const struct request *request, const struct limits_need *e
 static int join_group(struct footprint *footprint, struct reason *reason) {
     int error = account_make_group("", &footprint->account);
     if (error != 0) {
-        return reason_set(
-            reason, error,
-            "no control group that accounts for memory can be made here: %s; it takes the right "
-            "to write to /sys/fs/cgroup and, in version 2, the memory controller",
-            strerror(-error));
+        return reason_set(reason, error,
+                          "no control group that accounts for memory can be created here: %s; it needs write "
+                          "access to /sys/fs/cgroup and, in version 2, the memory controller",
+                          strerror(-error));
     }
     error = remover_start(&footprint->remover, footprint->account.group);
     if (error != 0) {

@@ -124,7 +124,7 @@ static const char *const AXES[] = {"linkage", "placement", "tasks", "touched_byt
 const struct workload footprint_process = {
     .id = "footprint.process",
     FOOTPRINT_FACTS,
-    .summary = "what each of many idle processes holds, and how long it takes to create and to reap them",
+    .summary = "what each of many idle processes holds, and how long it takes to create and reap them",
     .axes = AXES,
     .prepare = prepare,
     .launch = launch,

@@ -125,7 +125,7 @@ static const char *const AXES[] = {"linkage",       "placement",  "tasks", "stac
 const struct workload footprint_thread = {
     .id = "footprint.thread",
     FOOTPRINT_FACTS,
-    .summary = "what each of many idle threads holds, and how long it takes to create and to join them",
+    .summary = "what each of many idle threads holds, and how long it takes to create and join them",
     .axes = AXES,
     .needs.tunables = tunables,
     .prepare = prepare,

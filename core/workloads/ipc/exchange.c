@@ -24,9 +24,9 @@ const struct column EXCHANGE_COLUMNS[] = {
     {"latency_ns", COLUMN_EACH, offsetof(struct exchange_row, round_trips), NULL,
      "half a round trip: a message is written, carried and read"},
     {"stream_ns", COLUMN_EACH, offsetof(struct exchange_row, stream), NULL,
-     "each of many messages that follow one another"},
+     "each of many consecutive messages"},
     {"bandwidth", COLUMN_BYTES_PER_S, offsetof(struct exchange_row, bytes_per_s), NULL,
-     "bytes a second of many messages that follow one another"},
+     "bytes per second of many consecutive messages"},
     {"cpu_before", COLUMN_CPU, offsetof(struct sample, cpu_before), NULL, NULL},
     {"cpu_after", COLUMN_CPU, offsetof(struct sample, cpu_after), NULL, NULL},
     {"cpu_child", COLUMN_CPU, offsetof(struct sample, cpu_child), NULL, NULL},
@@ -80,7 +80,8 @@ int credit_await(const struct exchange *exchange, struct credit *credit, uint32_
 
 int exchange_open_pipe(const struct exchange *exchange, struct lane *lane, struct reason *reason) {
     (void)exchange;
-    return pipe(lane->fds) == 0 ? 0 : reason_set(reason, -errno, "no pipe can be made: %s", strerror(errno));
+    return pipe(lane->fds) == 0 ? 0
+                                : reason_set(reason, -errno, "a pipe cannot be created: %s", strerror(errno));
 }
 
 int exchange_write(struct exchange *exchange, int side, struct lane *lane, const unsigned char *message) {

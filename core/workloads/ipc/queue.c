@@ -50,8 +50,8 @@ static int open_queue(const struct exchange *exchange, struct lane *lane, struct
     int fd = make_queue(messages, bytes);
     if (fd < 0) {
         return reason_set(reason, fd == -EMFILE ? -EAGAIN : fd,
-                          "no POSIX queue of %ld messages of %ld bytes can be made: %s (see ulimit -q and "
-                          "fs.mqueue.queues_max)",
+                          "a POSIX queue of %ld messages of %ld bytes cannot be created: %s (see ulimit -q "
+                          "and fs.mqueue.queues_max)",
                           messages, bytes, strerror(-fd));
     }
     lane->fds[0] = fd;
@@ -85,7 +85,7 @@ static int receive(struct exchange *exchange, int side, struct lane *lane, unsig
 static int available(struct reason *reason) {
     int fd = make_queue(1, 1);
     if (fd < 0) {
-        return reason_set(reason, fd, "no POSIX queue can be made: %s", strerror(-fd));
+        return reason_set(reason, fd, "a POSIX queue cannot be created: %s", strerror(-fd));
     }
     close(fd);
     return 0;

@@ -12,7 +12,7 @@ static int open_pair(const struct exchange *exchange, struct lane *lane, struct 
     (void)exchange;
     return socketpair(AF_UNIX, SOCK_STREAM, 0, lane->fds) == 0
                ? 0
-               : reason_set(reason, -errno, "no pair of sockets can be made: %s", strerror(errno));
+               : reason_set(reason, -errno, "a pair of sockets cannot be created: %s", strerror(errno));
 }
 
 static const struct exchange_ways WAYS = {

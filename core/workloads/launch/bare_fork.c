@@ -33,7 +33,7 @@ WORKLOAD_HOT static int launch(const struct bench *bench, struct sample *sample)
 const struct workload launch_bare_fork = {
     .id = "launch.bare_fork",
     FORK_FACTS,
-    .summary = "_Fork(), which runs no fork handlers; the child leaves, waitpid()",
+    .summary = "_Fork(), which runs no fork handlers; the child exits, waitpid()",
     .axes = FORK_AXES,
     .task.facts = &LIBRARY_FORK,
     .needs.available = available,

@@ -24,7 +24,7 @@ static const struct clone_facts FLAGS = {.flags = 0, .exact = true, .reaped_by =
 const struct workload launch_clone = {
     .id = "launch.clone",
     FORK_FACTS,
-    .summary = "the system call clone, like fork; the child leaves, waitpid()",
+    .summary = "the system call clone, like fork; the child exits, waitpid()",
     .axes = FORK_AXES,
     .task.facts = &FLAGS,
     .launch = launch,

@@ -62,7 +62,7 @@ static const struct clone_facts PIDFD_FLAGS = {.flags = TASK_PIDFD, .exact = tru
 const struct workload launch_clone3_plain = {
     .id = "launch.clone3",
     FORK_FACTS,
-    .summary = "the system call clone3, like fork; the child leaves, waitpid()",
+    .summary = "the system call clone3, like fork; the child exits, waitpid()",
     .axes = FORK_AXES,
     .task.facts = &FLAGS,
     .needs.available = launch_clone3_available,
@@ -72,7 +72,7 @@ const struct workload launch_clone3_plain = {
 const struct workload launch_clone3_pidfd = {
     .id = "launch.clone3_pidfd",
     FORK_FACTS,
-    .summary = "clone3 with CLONE_PIDFD; the child leaves, waitid() by the pidfd",
+    .summary = "clone3 with CLONE_PIDFD; the child exits, waitid() by the pidfd",
     .axes = FORK_AXES,
     .task.facts = &PIDFD_FLAGS,
     .needs.available = launch_clone3_available,

@@ -29,7 +29,7 @@ static const char *const AXES[] = {
 const struct workload launch_fork = {
     .id = "launch.fork",
     FORK_FACTS,
-    .summary = "fork(), the child leaves, waitpid()",
+    .summary = "fork(), the child exits, waitpid()",
     .axes = AXES,
     .task.facts = &LIBRARY_FORK,
     .launch = launch,

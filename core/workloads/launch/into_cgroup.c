@@ -33,7 +33,7 @@ static int available(struct reason *reason) {
         return reason_set(reason, -ENOENT, "no cgroup version 2 hierarchy is mounted here");
     }
     if (access(path, W_OK) != 0) {
-        return reason_set(reason, -EACCES, "no cgroup can be made in %.200s: %s", path, strerror(errno));
+        return reason_set(reason, -EACCES, "no cgroup can be created in %.200s: %s", path, strerror(errno));
     }
     return 0;
 }
@@ -45,7 +45,8 @@ static int prepare(struct bench *bench, struct reason *reason) {
     int error = cgroup_own("", NULL, own_group);
     error = error != 0 ? error : cgroup_make(own_group, path);
     if (error != 0) {
-        return reason_set(reason, error, "no cgroup can be made in %.200s: %s", own_group, strerror(-error));
+        return reason_set(reason, error, "no cgroup can be created in %.200s: %s", own_group,
+                          strerror(-error));
     }
     error = remover_start(&room.remover, path);
     if (error != 0) {

@@ -22,7 +22,7 @@ _Static_assert(offsetof(struct stamps, image_entered_ticks) == AT(entered) &&
 #define STAGES_UNTIL_IMAGE                                                                                   \
     {"start_ns", COLUMN_SINCE_BLOCK, IN_SAMPLE(before), NULL, NULL},                                         \
         {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(call_returns), "call_returns",                    \
-         "until the parent has its answer"},                                                                 \
+         "until the call returns in the parent"},                                                            \
         {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(task_runs), "task_runs",                             \
          "until the first instruction of the new task's own code"}
 #define STAGES_FROM_IMAGE                                                                                    \

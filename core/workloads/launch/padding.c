@@ -49,7 +49,7 @@ static int count(struct padding *padding, struct reason *reason) {
         return 0;
     }
     if (asked < padding->kept_bytes + least) {
-        return reason_set(reason, -EOPNOTSUPP, "%s=%zu: here it is at least %zu", padding->axis, asked,
+        return reason_set(reason, -EOPNOTSUPP, "%s=%zu: must be at least %zu here", padding->axis, asked,
                           padding->kept_bytes + least);
     }
     size_t missing = asked - padding->kept_bytes;

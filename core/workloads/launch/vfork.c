@@ -27,7 +27,7 @@ static const char *const AXES[] = {AXES_LAUNCH, AXES_CONCURRENCY, NULL};
 const struct workload launch_vfork = {
     .id = "launch.vfork",
     LAUNCH_FACTS,
-    .summary = "vfork(), the child leaves by _exit, waitpid()",
+    .summary = "vfork(), the child exits by _exit, waitpid()",
     .axes = AXES,
     .answers.call_returns_contains = "child_life",
     .task.facts = &LIBRARY_VFORK,

@@ -30,7 +30,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static int prepare(struct bench *bench, struct reason *reason) {
     int64_t length = bench->request->copy_bytes;
     if (length < 1 || length > INT64_MAX / 4) {
-        return reason_set(reason, -EOPNOTSUPP, "copy_bytes=%lld: nothing that can be copied",
+        return reason_set(reason, -EOPNOTSUPP, "copy_bytes=%lld: there is nothing to copy",
                           (long long)length);
     }
     struct limits_need need = {.memory_bytes = 2 * length, .tasks = 1};

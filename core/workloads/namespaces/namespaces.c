@@ -131,7 +131,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 static const struct column COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, IN_SAMPLE(before), NULL, NULL},
     {"call_returns_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(call_returns), "call_returns",
-     "until the parent has its answer"},
+     "until the call returns in the parent"},
     {"task_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(task_runs), "task_runs",
      "until the first instruction of the new task's own code"},
     {"image_runs_ns", COLUMN_SINCE_BEFORE, IN_LAUNCH(image_runs), "image_runs",

@@ -66,7 +66,7 @@ static int available(struct reason *reason) {
     return 0;
 #else
     return reason_set(reason, -ENOSYS,
-                      "it counts CPUID, an instruction of x86, which this processor has not");
+                      "it counts CPUID, an x86 instruction that this processor does not have");
 #endif
 }
 
@@ -113,7 +113,7 @@ static const char *const AXES[] = {AXES_MACHINE, AXES_PROGRAM, NULL};
 const struct workload program_steps = {
     .id = "program.steps",
     .family = "other",
-    .summary = "a program's instructions one by one: how many, and how many of them are CPUID",
+    .summary = "a program's instructions, counted one by one, and how many of them are CPUID",
     .answers.columns = COLUMNS,
     .axes = AXES,
     .answers.details = DETAILS,

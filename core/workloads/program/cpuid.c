@@ -40,7 +40,7 @@ static int launch(const struct bench *bench, struct sample *sample) {
 #else
 
 static int available(struct reason *reason) {
-    return reason_set(reason, -ENOSYS, "CPUID is an instruction of x86; this processor has none");
+    return reason_set(reason, -ENOSYS, "CPUID is an x86 instruction, which this processor does not have");
 }
 
 static int launch(const struct bench *bench, struct sample *sample) {
@@ -66,8 +66,8 @@ static const char *const AXES[] = {AXES_MACHINE, NULL};
 const struct workload program_cpuid = {
     .id = "program.cpuid",
     .family = "other",
-    .summary = "one CPUID instruction: about 100 cycles of a processor; in most virtual machines an exit to "
-               "the host",
+    .summary =
+        "one CPUID instruction: about 100 cycles on hardware; in most virtual machines an exit to the host",
     .answers.columns = COLUMNS,
     .axes = AXES,
     .answers.details = DETAILS,

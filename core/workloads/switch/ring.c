@@ -101,7 +101,7 @@ static int open_all(struct ring *ring, struct reason *reason) {
     for (int i = 0; ring->ways->open != NULL && i < ring->tasks; i++) {
         int error = ring->ways->open(&ring->channels[i]);
         if (error != 0) {
-            return reason_set(reason, error, "the way to wake task %d of %d cannot be made: %s", i + 1,
+            return reason_set(reason, error, "the means to wake task %d of %d cannot be created: %s", i + 1,
                               ring->tasks, strerror(-error));
         }
     }

@@ -192,7 +192,7 @@ static int check_sense(const struct bench *bench, struct reason *reason) {
     }
     if (request->placement == PLACEMENT_FREE) {
         return reason_set(reason, -EOPNOTSUPP,
-                          "partner_cpu=other pins the tasks, placement=free does not: ask for one of them");
+                          "partner_cpu=other pins the tasks, placement=free does not: choose one of them");
     }
     return sys_cpu_count(bench->affinity) > 1
                ? 0

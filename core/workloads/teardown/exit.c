@@ -29,6 +29,6 @@ static int launch(const struct bench *bench, struct sample *sample) {
 const struct workload teardown_exit = {
     .id = "teardown.exit",
     TEARDOWN_FACTS,
-    .summary = "a child process ends by itself, until it is reaped",
+    .summary = "a child process exits by itself, until it is reaped",
     .launch = launch,
 };

@@ -79,8 +79,7 @@ static int64_t operations(const struct request *request) {
 }
 
 static const struct column COLUMNS[] = {
-    {"reap_all_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL,
-     "reaping all children that have ended"},
+    {"reap_all_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL, "reaping all ended children"},
     {"reap_each_ns", COLUMN_EACH, offsetof(struct timed_row, ticks), NULL,
      "the time to reap all, divided by the number of children"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
@@ -91,7 +90,7 @@ static const char *const AXES[] = {AXES_MACHINE, "zombies", NULL};
 const struct workload teardown_zombies = {
     .id = "teardown.zombies",
     .family = "teardown",
-    .summary = "many child processes that have ended are reaped in a row",
+    .summary = "many ended child processes are reaped in a row",
     .answers.columns = COLUMNS,
     .axes = AXES,
     ROWS_OF(timed_row),

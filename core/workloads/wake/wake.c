@@ -16,7 +16,7 @@
 const struct column WAKE_COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
     {"call_returns_ns", COLUMN_SINCE_BEFORE, offsetof(struct wake_row, call_returns), "call_returns",
-     "until the parent has its answer"},
+     "until the call returns in the parent"},
     {"task_runs_ns", COLUMN_SINCE_BEFORE, offsetof(struct wake_row, task_runs), "task_runs",
      "until the first instruction of the new task's own code"},
     {"answered_ns", COLUMN_SINCE_BEFORE, offsetof(struct wake_row, answered), NULL,
@@ -61,8 +61,9 @@ static int meet(struct bench *bench, const struct wake_ways *ways, struct reason
     }
     bench->state = wake;
     error = ways->open != NULL ? ways->open(wake) : 0;
-    return error != 0 ? reason_set(reason, error, "the way to wake it cannot be made: %s", strerror(-error))
-                      : 0;
+    return error != 0
+               ? reason_set(reason, error, "the means to wake it cannot be created: %s", strerror(-error))
+               : 0;
 }
 
 /* The worker's first sleep. */

@@ -42,7 +42,7 @@ int work_allocator_available(int64_t allocator, struct reason *reason) {
     return allocator == ALLOCATOR_LIBRARY
                ? 0
                : reason_set(reason, -EOPNOTSUPP,
-                            "this C library has but one heap, and no way to ask for less");
+                            "this C library has only one heap, and no way to ask for less");
 #endif
 }
 
@@ -60,7 +60,7 @@ static int check_sense(const struct request *request, struct reason *reason) {
                    (request->output != OUTPUT_NONE && request->writing == WRITING_BUFFERED);
     if (unlocked && !streams) {
         return reason_set(reason, -EOPNOTSUPP,
-                          "stdio_lock=unlocked says nothing where no stdio stream is written: it needs an "
+                          "stdio_lock=unlocked has no effect where no stdio stream is written: it needs an "
                           "output and writing=buffered");
     }
     if (unlocked && request->output == OUTPUT_SHARED_STREAM && request->task_kind == TASK_KIND_THREAD) {
@@ -69,10 +69,10 @@ static int check_sense(const struct request *request, struct reason *reason) {
                           "output=shared_stream, stdio_lock is locked");
     }
     if (request->writing == WRITING_EACH_NUMBER && request->output == OUTPUT_NONE) {
-        return reason_set(reason, -EOPNOTSUPP, "writing=each_number says nothing where output=none");
+        return reason_set(reason, -EOPNOTSUPP, "writing=each_number has no effect with output=none");
     }
     if (request->allocator != ALLOCATOR_LIBRARY && request->allocate == ALLOCATE_NONE) {
-        return reason_set(reason, -EOPNOTSUPP, "allocator says nothing where allocate=none");
+        return reason_set(reason, -EOPNOTSUPP, "allocator has no effect with allocate=none");
     }
     if (request->allocator == ALLOCATOR_MAPPED && request->allocate == ALLOCATE_LEAKED) {
         return reason_set(reason, -EOPNOTSUPP,
@@ -80,7 +80,7 @@ static int check_sense(const struct request *request, struct reason *reason) {
                           "allocate=leaked, allocator is library or one_heap");
     }
     if (request->result_files == FILES_OVERWRITTEN && request->output == OUTPUT_NONE) {
-        return reason_set(reason, -EOPNOTSUPP, "result_files=overwritten says nothing where output=none");
+        return reason_set(reason, -EOPNOTSUPP, "result_files=overwritten has no effect with output=none");
     }
     return 0;
 }
@@ -131,11 +131,10 @@ int work_check(const struct request *request, struct reason *reason) {
         return reason_set(reason, -EAGAIN, "workers=%lld: at most %d", (long long)workers, MOST_WORKERS);
     }
     if (request->numbers > UINT32_MAX || divisions > MOST_DIVISIONS_A_CPU) {
-        return reason_set(
-            reason, -EOPNOTSUPP,
-            "%lld workers that each decompose %lld numbers divide %.0e times on each CPU, which "
-            "takes hours; at most %.0e: ask for fewer",
-            (long long)workers, (long long)request->numbers, divisions, MOST_DIVISIONS_A_CPU);
+        return reason_set(reason, -EOPNOTSUPP,
+                          "%lld workers that each factor %lld numbers divide %.0e times on each CPU, which "
+                          "takes hours; at most %.0e: ask for fewer",
+                          (long long)workers, (long long)request->numbers, divisions, MOST_DIVISIONS_A_CPU);
     }
     int error = check_sense(request, reason);
     bool threads = request->task_kind == TASK_KIND_THREAD;

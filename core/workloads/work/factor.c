@@ -77,7 +77,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
         error = work_output_fill(work);
         if (error != 0) {
             work_folder_remove(work);
-            return reason_set(reason, error, "the files that shall be overwritten cannot be written: %s",
+            return reason_set(reason, error, "the files to be overwritten cannot be written: %s",
                               strerror(-error));
         }
     }
@@ -139,7 +139,7 @@ static const char *tunables(const struct request *request) {
 
 static const struct null_reason *nulls_here(void) {
     static const struct null_reason NO_SCHEDSTAT[] = {
-        {"run_queue_wait_ns", "this kernel does not tell it in /proc (CONFIG_SCHED_INFO)"}, {NULL, NULL}};
+        {"run_queue_wait_ns", "this kernel does not report it in /proc (CONFIG_SCHED_INFO)"}, {NULL, NULL}};
     return access("/proc/thread-self/schedstat", R_OK) == 0 ? NULL : NO_SCHEDSTAT;
 }
 
@@ -155,23 +155,23 @@ static const struct column COLUMNS[] = {
     {"whole_each_ns", COLUMN_EACH, ROW(whole_took), NULL,
      "the whole program's time, divided by the number of workers"},
     {"worker_begins_ns", COLUMN_SINCE_BEFORE, ROW(begins), NULL,
-     "from the beginning of the whole until a worker's first own instruction"},
+     "from the start of the whole until the first instruction of a worker's own code"},
     {"worker_ends_ns", COLUMN_SINCE_BEFORE, ROW(ends), NULL,
-     "from the beginning of the whole until a worker has done its work"},
-    {"worker_works_ns", COLUMN_DURATION, ROW(works), NULL, "from a worker's begin to its end"},
+     "from the start of the whole until a worker has finished its work"},
+    {"worker_works_ns", COLUMN_DURATION, ROW(works), NULL, "from a worker's start to its end"},
     {"worker_cpu_ns", COLUMN_NS, ROW(counts.cpu_ns), NULL, "CPU time of a worker"},
     {"run_queue_wait_ns", COLUMN_NS, ROW(counts.run_queue_wait_ns), NULL,
-     "time that a worker was ready to run but waited for a CPU"},
+     "time that a worker was ready to run but waiting for a CPU"},
     {"voluntary_switches", COLUMN_COUNT, ROW(counts.voluntary_switches), NULL,
-     "times that a worker went to sleep"},
+     "number of times a worker went to sleep"},
     {"involuntary_switches", COLUMN_COUNT, ROW(counts.involuntary_switches), NULL,
-     "times that a worker was made to give way"},
+     "number of times a worker was preempted"},
     {"minor_faults", COLUMN_COUNT, ROW(counts.minor_faults), NULL,
      "page faults of a worker that needed no disk"},
     {"major_faults", COLUMN_COUNT, ROW(counts.major_faults), NULL,
      "page faults of a worker that needed the disk"},
     {"migrations", COLUMN_COUNT, ROW(counts.migrations), NULL,
-     "times that a worker changed its CPU, at least"},
+     "number of times a worker changed CPU, at least"},
     {"divisions", COLUMN_COUNT, ROW(counts.divisions), NULL, "trial divisions of a worker"},
     {"cpu_at_begin", COLUMN_CPU, SAMPLE(cpu_before), NULL, NULL},
     {"cpu_at_end", COLUMN_CPU, SAMPLE(cpu_after), NULL, NULL},
@@ -202,7 +202,7 @@ static const char *const AXES[] = {
 const struct workload work_factor = {
     .id = "work.factor",
     .family = "work",
-    .summary = "workers decompose all integers up to a number by trial division and write the results",
+    .summary = "workers factor all integers up to a number by trial division and write the results",
     .answers.columns = COLUMNS,
     .axes = AXES,
     .answers.details = DETAILS,

@@ -18,7 +18,7 @@ int work_folder_make(struct work *work, struct reason *reason) {
         return reason_set(reason, -ENAMETOOLONG, "the name of output_folder is too long: %.100s...", parent);
     }
     if (mkdtemp(work->folder) == NULL) {
-        return reason_set(reason, -errno, "no folder can be made in %.200s: %s", parent, strerror(errno));
+        return reason_set(reason, -errno, "no folder can be created in %.200s: %s", parent, strerror(errno));
     }
     int error = remover_start(&work->remover, work->folder);
     if (error != 0) {

@@ -64,7 +64,7 @@ const Column COLUMNS[] = {
     {"step_ns", "ns", "", "the smallest step above zero between two readings in a row", step},
     {"stated_resolution_ns", "ns", "", "the clock's period",
      [](const Sample &s, std::uint64_t) { return Value(s.stated_resolution_ns); }},
-    {"backward_steps", "count", "", "readings that lie before their predecessor",
+    {"backward_steps", "count", "", "readings that are earlier than the one before",
      [](const Sample &s, std::uint64_t) { return Value(s.backward_steps); }},
 };
 

@@ -83,7 +83,7 @@ Value stage(const Sample &sample, std::uint64_t ticks) {
 
 const Column COLUMNS[] = {
     {"start_ns", "ns", "", "", [](const Sample &s, std::uint64_t start) { return since(s.before, start); }},
-    {"call_returns_ns", "ns", "call_returns", "until the parent has its answer",
+    {"call_returns_ns", "ns", "call_returns", "until the call returns in the parent",
      [](const Sample &s, std::uint64_t) { return stage(s, s.call_returns); }},
     {"task_runs_ns", "ns", "task_runs", "until the first instruction of the new task's own code",
      [](const Sample &s, std::uint64_t) { return stage(s, s.task_runs); }},

@@ -39,7 +39,7 @@ void set_temperatures(Request &request, std::string_view text) {
     request.cold = text == "cold" || text == "cold,warm";
     request.warm = text == "warm" || text == "cold,warm";
     if (!request.cold && !request.warm) {
-        throw Refusal("temperatures=" + std::string(text) + ": it is cold, warm or cold,warm");
+        throw Refusal("temperatures=" + std::string(text) + ": must be cold, warm or cold,warm");
     }
 }
 

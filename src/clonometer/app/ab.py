@@ -91,7 +91,7 @@ class AbRequest:
         if self.most_pairs < FEWEST_PAIRS:
             raise UsageError(
                 f"--pairs {self.most_pairs}: with fewer than {FEWEST_PAIRS} pairs nothing can be shown",
-                "leave --pairs out for up to 200: a change must show in 6 pairs that A began, and in 6 that B began",
+                "leave --pairs out for up to 200: a change must show in 6 pairs started by A, and in 6 started by B",
             )
         if self.most_pairs > MOST_PAIRS:
             raise UsageError(f"--pairs {self.most_pairs}: the maximum is {MOST_PAIRS}")
@@ -258,9 +258,7 @@ def _with_stages(plan: Plan, catalogue: Catalogue, counted: Counted) -> Plan:
         if any(counted.has(quantity) for quantity in counted.of_workload(described, target.workload))
     ]
     if not kept:
-        raise UsageError(
-            "nothing of these workloads can be compared", "only launches have stages, and a gate needs times"
-        )
+        raise UsageError("none of these workloads can be compared", "only launches have stages, and a gate needs times")
     return replace(plan, targets=tuple(kept))
 
 

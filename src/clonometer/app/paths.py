@@ -167,10 +167,10 @@ def _no_better(runtime: RuntimeBook, path: LaunchPath, located: Located) -> str 
         return None
     ran = run_snippet(runtime, replace(path, snippet=path.better), located)
     if ran.failure is not None:
-        return f"what it has instead {ran.failure}"
+        return f"the alternative {ran.failure}"
     saw, _ = _seen(ran.tasks, Path(located.program).name)
     copying = [str(task) for task in saw if task.copies]
-    return f"what it has instead copies memory too: {', '.join(copying)}" if copying else None
+    return f"the alternative copies memory too: {', '.join(copying)}" if copying else None
 
 
 def _calls(ran: Ran) -> tuple[str, ...] | None:

@@ -53,7 +53,7 @@ _NAME = re.compile(r"[\w.+-]+\Z")
 PROGRAM = "{program}"
 
 _Text = Annotated[str, Check(lambda text: bool(text.strip()), "is empty")]
-_Name = Annotated[str, Pattern(r"^[\w.+-]+$"), Check(lambda text: bool(_NAME.match(text)), "is no name")]
+_Name = Annotated[str, Pattern(r"^[\w.+-]+$"), Check(lambda text: bool(_NAME.match(text)), "is not a name")]
 
 
 def _is_expression(text: str) -> bool:
@@ -64,7 +64,7 @@ def _is_expression(text: str) -> bool:
     return True
 
 
-_Expression = Annotated[str, Check(_is_expression, "is no regular expression")]
+_Expression = Annotated[str, Check(_is_expression, "is not a regular expression")]
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ def _read_workload(reader: _Reader, axes: set[str], quantities: set[str]) -> Wor
     reader.text_or_none("call_returns_contains")
     # Any family: what has no module in `clonometer.families` has defaults for all that is said of it.
     if not _WORD.fullmatch(reader.text("family")):
-        raise reader.error("family", f"{reader.text('family')!r} is no name: lower-case words joined by _")
+        raise reader.error("family", f"{reader.text('family')!r} is not a name: lower-case words joined by _")
     return Workload(
         id=reader.text("id"),
         family=reader.text("family"),

@@ -170,7 +170,7 @@ def check_destination(destination: str) -> str:
         If it is empty, begins with a hyphen, or has white space or control characters.
     """
     if not destination or destination.startswith("-") or not destination.isprintable() or " " in destination:
-        raise UsageError(f"{destination!r} is no host", "hosts look like web1, alice@web1 or ssh://alice@web1:2222")
+        raise UsageError(f"{destination!r} is not a host", "hosts look like web1, alice@web1 or ssh://alice@web1:2222")
     return destination
 
 

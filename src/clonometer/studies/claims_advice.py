@@ -49,7 +49,7 @@ def _points(judge: Judge, threshold: float) -> Sequence[JudgedPart]:
     ]
 
 
-@claim("U14", "{} at every number of workers, and at every number that they decompose", DIFFERS)
+@claim("U14", "{} at every number of workers, and at every number that they factor", DIFFERS)
 def u14(judge: Judge) -> Verdict:
     """All points of both experiments, those up to the number of cores among them."""
     parts = _points(judge, 1 + DIFFERS.share)

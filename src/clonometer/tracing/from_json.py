@@ -57,15 +57,15 @@ def _parsed(text: str) -> Any:
     except ValueError as error:
         raise InputError(f"not valid JSON: {error}", _AGAIN) from None
     except RecursionError:
-        raise InputError("this is no explanation: it is nested too deeply", _AGAIN) from None
+        raise InputError("this is not an explanation: it is nested too deeply", _AGAIN) from None
 
 
 def _check_schema(document: Any) -> None:
     if not isinstance(document, dict) or not {"schema", "workload", "tier", "budget"} <= set(document):
-        raise InputError("this JSON is no explanation", _AGAIN)
+        raise InputError("this JSON is not an explanation", _AGAIN)
     schema = document["schema"]
     if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
-        raise InputError(f"this JSON is no explanation: its schema is {schema!r}", _AGAIN)
+        raise InputError(f"this JSON is not an explanation: its schema is {schema!r}", _AGAIN)
     known = WORK_SCHEMA if document.get("sides") is not None else EXPLAIN_SCHEMA
     if schema > known:
         raise InputError(

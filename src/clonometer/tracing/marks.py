@@ -56,7 +56,11 @@ def _why_no_main(steps: ProgramSteps) -> str:
 def notes_on_parts(explanation: Explanation, marks: Mapping[str, str], reason: str | None) -> tuple[str, ...]:
     """Say what noting a program's places costs, or why all of its user code is one part of its launch."""
     if all(share.part != FOREIGN for share in explanation.budget):
-        return ("noting where a part of the program begins takes some µs, which are in that part",) if marks else ()
+        return (
+            ("recording where a part of the program starts takes some µs, which count towards that part",)
+            if marks
+            else ()
+        )
     why = reason or f"{explanation.tier.how} do not note places in programs"
     return (f"loader, library's start, main and exit of the program are one part: {why}",)
 

@@ -66,7 +66,7 @@ _MARKS = (
     ("main ends", "main has returned to the C library"),
 )
 _WRITERS: Mapping[str, _Writer] = {
-    "call_enter": lambda event, names: (f"enters {event.name}", "a system call begins"),
+    "call_enter": lambda event, names: (f"enters {event.name}", "a system call starts"),
     "call_exit": lambda event, names: (_result(event.values[1]), "a system call ends, with this result"),
     "new_task": lambda event, names: (
         f"makes {names.get(event.values[0], 'a task')}: {' | '.join(flag_names(event.values[1])) or 'no flags'}",
@@ -78,7 +78,7 @@ _WRITERS: Mapping[str, _Writer] = {
     "exec": lambda event, names: (f"becomes {event.name}", "exec has replaced its program"),
     "mark": lambda event, names: _MARKS[event.values[0]],
     "exit": lambda event, names: (
-        "begins to exit",
+        "starts to exit",
         "from here on the kernel takes back its memory, files and all else",
     ),
     "switched_out": lambda event, names: ("leaves the CPU", "a context switch of the parent"),

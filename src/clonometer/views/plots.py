@@ -131,7 +131,7 @@ def ecdf_drawn(index: Sequence[Mapping[str, Any]]) -> dict[str, Drawn]:
 def ecdf_axis(index: Sequence[Mapping[str, Any]]) -> NumberAxis:
     """An axis of times on which distributions have room."""
     times = [end for entry in index for end in (entry["time_ns"][0], entry["time_ns"][-1]) if end > 0]
-    return number_axis(times, "time since the call began")
+    return number_axis(times, "time since the start of the call")
 
 
 def stage_title(stage: str) -> str:

@@ -37,7 +37,7 @@ def work_panels(explanation: WorkExplanation) -> list[Panel]:
     kinds = kinds_of_work(explanation)
     bars = {("lives", "A worker's time"): _rows(explanation.reasons, kinds)}
     if explanation.cpu_reasons:
-        bars["cpus", "What the CPUs do meanwhile"] = _rows(explanation.cpu_reasons, kinds)
+        bars["cpus", "What the CPUs do in the meantime"] = _rows(explanation.cpu_reasons, kinds)
     lines = [(name, side.timeline) for name, side in named_sides(explanation) if side.timeline is not None]
     reached_ns = [_reach(rows, bar, sign) for rows in bars.values() for bar in _ROWS for sign in (-1, 1)]
     ends_ns = min(reached_ns), max(*reached_ns, *(timeline.whole_ns for _, timeline in lines))

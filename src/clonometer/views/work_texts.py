@@ -51,7 +51,7 @@ def life_table(explanation: WorkExplanation) -> Table:
 
 def cpu_table(explanation: WorkExplanation) -> Table:
     """What the CPUs did meanwhile, on the same scale."""
-    title = f"What the CPUs do meanwhile, all together divided by {explanation.cpus}"
+    title = f"What the CPUs do in the meantime, all together divided by {explanation.cpus}"
     return _budget_table(title, explanation, explanation.cpu_reasons)
 
 

@@ -43,14 +43,14 @@ _EXAMPLES = examples(
 @click.option("--service", metavar="UNIT", help="A systemd unit, or the path of a cgroup.")
 @click.option("--all", "whole_machine", is_flag=True, help="The whole machine, service by service.")
 @time_option("--for", "seconds", "Watch this long; end a command then.")
-@click.option("--until-all-end", is_flag=True, help="Go on until its daemons have ended.")
+@click.option("--until-all-end", is_flag=True, help="Continue until its daemons have ended.")
 @click.option(
     "--how",
     metavar="WAY",
     type=click.Choice(["auto", "tracepoints", "ptrace"]),
     default="auto",
     show_default=True,
-    help="auto, tracepoints or ptrace (no times of calls).",
+    help="auto, tracepoints or ptrace (no call times).",
 )
 @click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events per CPU.  [default: 4MiB]")
 @click.option(
@@ -58,7 +58,7 @@ _EXAMPLES = examples(
     default=True,
     help="Name the lines that create tasks.",
 )
-@click.option("--hooks/--no-hooks", default=True, help="Let interpreters say their lines.")
+@click.option("--hooks/--no-hooks", default=True, help="Let interpreters name their lines.")
 @click.option("--debuginfod", is_flag=True, help="Get debug data from DEBUGINFOD_URLS.")
 @click.option("--wide", is_flag=True, help="Show every creator and call site.")
 @click.option(
@@ -98,7 +98,7 @@ def command(
     force: bool,
     **watching: Any,
 ) -> int:
-    """Count the tasks that a program or service makes: how many, how, by whom, how long they live, what they cost.
+    """Count the tasks that a program or service creates: how many, how, by whom, how long they live, what they cost.
 
     The command runs as usual, with its own input and output. Nothing needs to be installed in it or restarted: the
     kernel reports each new task.
@@ -179,7 +179,7 @@ def _prove(answer: CensusAnswer, setting: str) -> None:
     proposed = [setting] if setting else settings(answer.launches)
     if not proposed:
         click.echo(
-            "\nNothing to prove: no line of this program has a mend that is a variable of the environment. "
+            "\nNothing to prove: no line of this program can be fixed by an environment variable. "
             "--prove NAME=VALUE tries any.",
         )
     request = AbRequest()

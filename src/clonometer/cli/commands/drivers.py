@@ -30,11 +30,11 @@ _EXAMPLES = examples(
 def command(*, words: tuple[str, ...], as_json: bool, pages: Pages) -> int:
     """List the languages whose launches can be measured here, or build what measures them.
 
-    Clonometer comes with a small program for each language that starts threads and commands in its usual ways. A
-    program that must be compiled is built when a run first needs it, with the toolchain that is in PATH. It is kept
-    in the user's cache folder. Other measurements need no language.
+    For each language Clonometer has a small program that starts threads and commands in the usual ways. Programs that
+    need compiling are built when a run first needs them, with the toolchain in PATH, and kept in your cache folder.
+    Other measurements need none of these.
 
-    build does that beforehand, and tries again what failed. The status is 4 if a toolchain failed.
+    build does so beforehand, and retries failed builds. The exit status is 4 if a toolchain failed.
     """
     from clonometer.app.languages import build_language_drivers, language_drivers
     from clonometer.launch_paths.drivers import FAILED

@@ -92,7 +92,7 @@ def command(
 ) -> int:
     """Find when the level of each row changed over many runs, and what changed with it.
 
-    The exit status is 0 if no row became slower lately, and 1 if one did and stayed slower. It is 3 if history cannot
+    The exit status is 0 if no row became slower recently, and 1 if one did and stayed slower. It is 3 if history cannot
     tell: too few runs, too much noise in more than half of the rows, or a step that is only suspected. A step needs
     seven runs at the new level, and a second reboot if it came with one. Slow drift that noise can explain is not
     reported.

@@ -27,19 +27,22 @@ _EXAMPLES = examples(
 @click.command(name="paths", epilog=_EXAMPLES)
 @click.argument("runtimes", metavar="[RUNTIME...]", nargs=-1)
 @click.option(
-    "--check", "wants_check", is_flag=True, help="Run each line whose runtime is here, and say where the book is wrong."
+    "--check",
+    "wants_check",
+    is_flag=True,
+    help="Run each line whose runtime is installed, and say where the book is wrong.",
 )
-@click.option("--record", metavar="FILE", type=FILE, help="With --check: put what was seen into a file.")
+@click.option("--record", metavar="FILE", type=FILE, help="With --check: write what was seen to a file.")
 @json_option
 @page_options
 def command(*, runtimes: tuple[str, ...], wants_check: bool, record: Path | None, as_json: bool, pages: Pages) -> int:
     """Show how the APIs and options of a runtime launch: by fork, which copies memory, or by something cheaper.
 
-    It is a book of facts: a line for each API, option and range of versions, with what the kernel sees, why, and what
-    to write instead. Without RUNTIME it lists the runtimes.
+    It is a book of facts: one line per API, option and range of versions, with what the kernel sees, why, and what to
+    write instead. Without RUNTIME it lists the runtimes.
 
     --check runs the few lines of code of each entry under a census. RUNTIME=PROGRAM checks a program that is not in
-    PATH. The status is 1 if the book is wrong, and 4 if code could not be run.
+    PATH. The exit status is 1 if the book is wrong, and 4 if code could not be run.
     """
     if record is not None and not wants_check:
         raise UsageError("--record needs --check", "it records what a check saw")

@@ -57,7 +57,7 @@ _EXAMPLES = examples(
 @time_option(
     "--measure-writes",
     "measure_s",
-    "Measure that rate for this long, through clear_refs; says first what that does.",
+    "Measure that rate for this long, through clear_refs; explains first what that does.",
 )
 @time_option("--child-lives", "child_lives_s", "How long the child lives.", default="10s")
 @time_option("--fork-every", "forks_every_s", "Time between its forks, to estimate how much it rewrites.")
@@ -84,7 +84,7 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
     The process is only read, through /proc: it is not stopped, and gets no signal. Times come from this machine's
     calibration (clonometer calibrate). docs/predict.md says more.
 
-    Exit status 2: no process that can fork; 3: it exited while being read.
+    Exit status 2: no such process, or it cannot fork; 3: it exited while being read.
     """
     from clonometer.cli.predict_tasks import (
         PredictRequest,

@@ -138,7 +138,7 @@ def _say_nothing_was_measured(outcome: RunOutcome, reported: Collection[str]) ->
     if outcome.exit_status == EXIT_INTERRUPTED:
         click.echo("clonometer: interrupted before anything was measured; no file was written", err=True)
         return
-    click.echo("clonometer: nothing of what was asked for can be measured here; no file was written", err=True)
+    click.echo("clonometer: none of what was requested can be measured here; no file was written", err=True)
     for reason in dict.fromkeys(str(end.reason) for end in outcome.cells):
         if not any(line.endswith(reason) for line in reported):
             click.echo(f"  {reason}", err=True)

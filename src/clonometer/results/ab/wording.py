@@ -17,7 +17,7 @@ DRIFT = (
     "machine"
 )
 #: Why a row has no verdict although its interval leaves out 1.
-ONE_ORDER = "pairs that A began and pairs that B began do not each show it by themselves: more pairs may decide"
+ONE_ORDER = "pairs started by A and pairs started by B do not each show it alone: more pairs may decide"
 # From here on people say how many times as long, and not by how much.
 _MANY_TIMES = 2.0
 # An interval of so many percentage points needs no decimals.

@@ -118,7 +118,7 @@ def _cpu_quota(facts: Facts) -> AuditItem:
     if quota is None and facts.unlimited(key):
         return AuditItem(id_, title, "none", FINE, "The control group does not limit CPU time.")
     if quota is None:
-        return unknown(facts, key, id_, title, "A group that has used up its quota stands still until the next period.")
+        return unknown(facts, key, id_, title, "A group that has used up its quota is stopped until the next period.")
     effect = "When the quota is used up, all tasks of the group stop for up to 100 ms: launches show such gaps."
     command = _no_limit(facts, "cpu.cfs_quota_us", "cpu.max")
     if facts.get("virt.container", str) == "docker":

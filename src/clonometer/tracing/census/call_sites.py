@@ -18,17 +18,17 @@ from clonometer.tracing.census.language import LanguageCall
 MISSING_STACKS = {
     "lost": "for want of room",
     "narrow": "of 32-bit programs",
-    "unknown_mappings": "of creators that had gone before their mappings could be read",
-    "too_many": "of new stacks that came faster than they are unwound, 2,000 a second",
+    "unknown_mappings": "of creators that had exited before their mappings could be read",
+    "too_many": "of new stacks that came faster than they can be unwound, 2,000 per second",
     "no_stack": "without a user stack",
 }
 #: Where a stack ends other than at the outermost call.
 STACK_ENDS = {
-    "beyond copy": "the stack goes on beyond what is copied of it",
+    "beyond copy": "the stack is deeper than the part that is copied",
     "no table": "code without unwind tables, as just-in-time compilers write it",
-    "no file": "code of a file that cannot be read: it has gone, was replaced, or is in another root",
+    "no file": "code of a file that cannot be read: it was deleted or replaced, or is in another root",
     "no code": "an address at which no code is known to be mapped",
-    "most frames": "more calls than are kept",
+    "most frames": "more calls than can be stored",
     "frame pointers end": "where the frame pointers end, which need not be the outermost call",
 }
 #: A program that makes tasks in ever new places must not fill the memory.

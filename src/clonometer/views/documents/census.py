@@ -86,13 +86,13 @@ def census_document(
     parts[-1] += last
     parts += [[*(Paragraph(_advice(saving)) for saving in worth), Paragraph(_MODEL)]] if worth else []
     parts[-1].append(BulletList(predicted))
-    return Document("census", "The tasks that a program makes", lead, parts)
+    return Document("census", "The tasks that a program creates", lead, parts)
 
 
 #: How another way stands at the beginning of a phrase.
 _INSTEAD = {"posix_spawn": "posix_spawn", "vfork": "vfork and exec", "thread": "threads"}
 #: What is said of advice: it is not a measurement of the program.
-_MODEL = "This is a model, from what small programs pay on this machine. It says nothing of the tasks' work."
+_MODEL = "This is a model, from what small programs pay on this machine. It does not include the tasks' own work."
 
 
 def _advice(saving: Saving) -> str:
@@ -110,7 +110,7 @@ def _advice(saving: Saving) -> str:
     ]
     return (
         f"What to do: {creator} {did}. A fork took at least {format_duration(saving.making_ns)}, all of them "
-        f"{format_duration(saving.created * saving.making_ns)}. At least so much would be saved: {', '.join(ways)}."
+        f"{format_duration(saving.created * saving.making_ns)}. This would save at least: {', '.join(ways)}."
     )
 
 
@@ -147,7 +147,7 @@ def _cost(census: Census) -> str:
         if median_ns is not None
     ]
     if share is None or not makings:
-        return "What making them costs cannot be seen this way."
+        return "The cost of creating them cannot be seen this way."
     return (
         f"{format_share(share)} of that time ({format_duration(census.ended['creating_ns'])}) was spent creating them "
         f"and in exec. Median times: {', '.join(makings)}."
@@ -232,7 +232,7 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
     if whole > 0 and any(group.waits for group in groups):
         sentences.append(
             "A creator that uses vfork or posix_spawn sleeps until its child calls exec, and is woken in the middle of "
-            "it: making ends there, and exec goes on. `all` has both, and counts what they share once."
+            "it: creation ends there, while exec continues. `all` has both, and counts what they share once."
         )
     waited = sum(group.cpu_wait_ns for group in groups)
     if waited > 0:
@@ -252,8 +252,8 @@ def _seen_by_ptrace(census: Census) -> str:
         return ""
     because = f"Kernel tracepoints cannot be used: {clean(census.without)}. " if census.without else ""
     return (
-        f"{because}Seen by ptrace, which stops every task that makes another: lives are inflated, and what the calls "
-        "cost is not known."
+        f"{because}Seen by ptrace, which stops every task that creates another: lifetimes are inflated, and the cost of "
+        "the calls is not known."
     )
 
 
@@ -263,14 +263,16 @@ def _cautions(census: Census) -> list[str]:
     if ended["ended_it"] and ended["timed_out"]:
         sentences.append("The time limit was reached before it ended, so it was stopped.")
     elif ended["timed_out"] and ended["exit_status"] >= 0:
-        sentences.append("The time limit was reached before all the tasks it made had ended.")
+        sentences.append("The time limit was reached before all the tasks it created had ended.")
     if ended["interrupted"]:
         sentences.append("Interrupted before it ended.")
     if census.running:
         be = "was" if census.running == 1 else "were"
         sentences.append(f"{census.running:,} of its tasks {be} still running when the census ended.{_go_on(census)}")
     if sum(ended["failed"].values()):
-        sentences.append(f"{counted(sum(ended['failed'].values()), 'call')} made no task; --json has them by error.")
+        sentences.append(
+            f"{counted(sum(ended['failed'].values()), 'call')} created no task; --json lists them by error."
+        )
     return sentences + _room(census) + _stackless(census) + _folded(census)
 
 
@@ -286,7 +288,7 @@ def _stackless(census: Census) -> list[str]:
         sentences.append(f"Call sites are not known: {clean(stacks['without'])}.")
     missing = [f"{stacks[name]:,} {why}" for name, why in MISSING_STACKS.items() if stacks.get(name)]
     if missing:
-        sentences.append(f"Of some tasks the call site is not known: {', '.join(missing)}.")
+        sentences.append(f"The call sites of some tasks are not known: {', '.join(missing)}.")
     silent = unnamed_lines(census.sites.by_cost(), hooked=census.hooked, library=census.hook_library)
     sentences += [clean(" ".join(silent))] if silent else []
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
@@ -326,18 +328,18 @@ def _go_on(census: Census) -> str:
     ended = census.ended
     if ended["timed_out"] or ended["interrupted"] or ended["exit_status"] < 0:
         return ""
-    return " What is made from now on is not counted; --until-all-end goes on until all have ended."
+    return " Tasks created from now on are not counted; --until-all-end continues until all have ended."
 
 
 def _room(census: Census) -> list[str]:
     """Say whether there was room for all events."""
     lost, grown = census.ended["lost"], census.ended["grown"]
-    larger = f"made larger meanwhile, to {format_bytes(census.ended['ring_bytes'])} on a CPU" if grown else ""
+    larger = f"enlarged during the census, to {format_bytes(census.ended['ring_bytes'])} on a CPU" if grown else ""
     if lost:
         were = "was" if lost == 1 else "were"
         also = f" The buffer was {larger}." if larger else ""
         return [
-            f"{counted(lost, 'event')} {were} lost for want of room: tasks may be missing, and seem to run on.{also} "
-            "A larger --buffer from the beginning helps."
+            f"{counted(lost, 'event')} {were} lost because the buffer was full: tasks may be missing, or seem to be "
+            f"still running.{also} Start with a larger --buffer."
         ]
     return [f"The buffer was nearly full and was {larger}; nothing was lost."] if larger else []

@@ -48,8 +48,7 @@ def history_document(history: History, *, wide: bool = False) -> Document:
 
 def _charts(history: History) -> list[DocumentBlock]:
     about = (
-        "A point is the median of a run; a line through points is their level. A dashed line is a change of level; a "
-        "dotted "
-        "grey one is only suspected."
+        "Each point is the median of a run; a line through points is their level. A dashed line is a change of "
+        "level; a dotted grey one is only suspected."
     )
     return [FigureBlock("Rows in time", about, history_panels(history, MOST_CHARTS))]

@@ -32,8 +32,8 @@ from clonometer.words import counted
 _LABEL_LEAST = 30
 _NAME_LEAST = 18
 _NOTATION = (
-    "The kernel sees, in order, how each task is made and the programs that it executes: fork > sh is a forked task "
-    "that executes sh. fork and container copy the memory map of the program; all others share it until exec."
+    "What the kernel sees, in order: how each task is created, and the programs that it executes. fork > sh is a "
+    "forked task that executes sh. fork and container copy the memory map of the program; all others share it until exec."
 )
 _UNCHECKED = "not checked"
 
@@ -128,8 +128,8 @@ def checked_document(checked: CheckedBook) -> Document:
 #: What the page of the whole book says of itself.
 _MADE = (
     "Each snippet of code was run under a census, by 'clonometer paths --check'. The column 'checked with' has the "
-    "versions that ran, and for which the book is right. What no machine has run is 'not checked'.",
-    "A runtime that uses another C library, or was built with other options, may take another path: "
+    "versions that were run, for which the book is right. Lines that no machine has run are 'not checked'.",
+    "A runtime that uses another C library, or was built with other options, may launch differently: "
     "'clonometer paths --check NAME=PROGRAM' shows it.",
 )
 

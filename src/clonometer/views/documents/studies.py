@@ -66,7 +66,7 @@ def studies_document(reproduction: Reproduction, *, wide: bool = False) -> Docum
         groups += _study(study, reproduction) if wide else _study_in_short(study, reproduction)
     measured = [Paragraph(text) for text in (_host(reproduction), *reproduction.notes) if text]
     groups.append([Heading("How it was measured"), *measured] if wide else [*map(Paragraph, reproduction.notes)])
-    hint = "--wide shows the evidence for each line, --html FILE writes it as a page."
+    hint = "--wide shows the evidence for each line; --html FILE writes it as a page."
     return Document("studies", title, lead, [*groups, [] if wide else [Hint(hint)]])
 
 

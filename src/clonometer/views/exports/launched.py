@@ -15,7 +15,7 @@ _BOUNDS_NS = (
 )
 #: How its texts begin.
 HEADING = "# TYPE clonometer_launch_seconds histogram"
-_HELP = "Time from the creating call until the creator can go on; each task is counted once it has ended."
+_HELP = "Time from the creating call until the creator can continue; each task is counted once it has ended."
 
 
 class LaunchMetrics:

@@ -30,7 +30,7 @@ FIGURES = (
     Figure(
         100,
         "contention",
-        "an operation's cost against the workers",
+        "an operation's cost against the number of workers",
         "cells of contend.* with several numbers of workers",
         "What does an operation cost as more workers do it at once?",
         answered_by("contention"),

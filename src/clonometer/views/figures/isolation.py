@@ -93,7 +93,7 @@ def _isolation(results: Results) -> list[Row]:
         return []
     panel = Panel(
         "isolation-fates",
-        "Who survives, and how soon it is mended",
+        "Who survives, and how soon it is repaired",
         alt("Failing workers", points),
         partial(isolation_panel, points),
         tall=False,
@@ -107,7 +107,7 @@ FIGURES = (
         "isolation",
         "failing workers",
         "worker that fails (the plan isolate has)",
-        "A worker fails: who survives, and how soon is it mended?",
+        "A worker fails: who survives, and how soon is it repaired?",
         answered_by("isolation"),
         _isolation,
         Section(

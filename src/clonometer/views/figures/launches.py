@@ -42,7 +42,7 @@ def _overview(results: Results) -> list[Row]:
     ends = [point[name] for point in points for name in ("low_ns", "median_ns", "high_ns")]
     shared: dict[str, Any] = {
         "stages": overview_stages(shown),
-        "axis": number_axis(ends, "median since the call began"),
+        "axis": number_axis(ends, "median since the start of the call"),
         "label_letters": max((len(row.label) for row in shown), default=0),
     }
     rows = []

@@ -60,7 +60,7 @@ FIGURES = (
         Section(
             "Messages",
             "Messages",
-            "How long a message takes to the other task, and how much goes through in a second, by its size. Medians "
+            "How long a message takes to the other task, and how much is transferred per second, by its size. Medians "
             "with 95% intervals; both axes are logarithmic.",
         ),
     ),

@@ -59,7 +59,7 @@ FIGURES = (
         Section(
             "What the gap is made of",
             "The gap",
-            "Each line takes one thing more away that threads share, and keeps what was taken before. What is left on "
+            "Each line removes one more thing that threads share, in addition to those above. What is left on "
             "the last line is unexplained. Ratios of medians with 95% intervals; 1× is no gap.",
         ),
         _ablation_tables,
