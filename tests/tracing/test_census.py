@@ -154,7 +154,7 @@ def test_the_object_is_valid_and_counts_what_the_kernel_counted() -> None:
     assert answer["failed_calls"] == {"EAGAIN": 2}
     assert answer["exit_status"] is None
     text = render_census(census, "Process 4711")
-    assert "2 calls made no task" in text
+    assert "2 calls created no task" in text
     assert "3 events were lost" in text
 
 
@@ -214,8 +214,8 @@ def test_the_first_lines_say_which_ways_are_used_and_what_they_cost() -> None:
         ),
         (
             {"lost": 2500, "grown": 2, "ring_bytes": 32768},
-            "! 2,500 events were lost because the buffer was full: tasks may be missing, or seem to be still running. The "
-            "buffer was enlarged during the census, to 32KiB on a CPU. Start with a larger --buffer.",
+            "! 2,500 events were lost because the buffer was full: tasks may be missing, or seem to be still running. "
+            "The buffer was enlarged during the census, to 32KiB on a CPU. Start with a larger --buffer.",
         ),
         (
             {"grown": 1},

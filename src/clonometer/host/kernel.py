@@ -30,7 +30,7 @@ register_file("kernel.release", "text", "/proc/sys/kernel/osrelease", "release, 
 register_file("kernel.version", "text", "/proc/sys/kernel/version", "build, as uname -v")
 register_file(
     "kernel.randomize_va_space", "int", "/proc/sys/kernel/randomize_va_space",
-    "0: programs are always at the same addresses; 1: stack, mappings and vDSO are random; 2: the heap too", unit="count",
+    "0: programs are always at fixed addresses; 1: stack, mappings and vDSO are random; 2: the heap too", unit="count",
 )  # fmt: skip
 register_file("kernel.pid_max", "int", "/proc/sys/kernel/pid_max", "one more than the largest process id", unit="count")
 register_file("kernel.threads_max", "int", "/proc/sys/kernel/threads-max", "tasks the kernel allows", unit="count")

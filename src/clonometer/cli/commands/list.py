@@ -28,7 +28,7 @@ _EXAMPLES = examples(
     "clonometer list",
     "clonometer list parent_bytes           what it is, with an example",
     "clonometer list reaped thp memory      stages, values and plans too",
-    "clonometer list --wide                 every name, and what this machine lacks",
+    "clonometer list --wide                 every name, and what is missing",
     "clonometer list --json | jq '.workloads[].id'",
 )
 

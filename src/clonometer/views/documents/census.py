@@ -252,8 +252,8 @@ def _seen_by_ptrace(census: Census) -> str:
         return ""
     because = f"Kernel tracepoints cannot be used: {clean(census.without)}. " if census.without else ""
     return (
-        f"{because}Seen by ptrace, which stops every task that creates another: lifetimes are inflated, and the cost of "
-        "the calls is not known."
+        f"{because}Seen by ptrace, which stops every task that creates another: lifetimes are inflated, and the "
+        "cost of the calls is not known."
     )
 
 

@@ -32,8 +32,9 @@ from clonometer.words import counted
 _LABEL_LEAST = 30
 _NAME_LEAST = 18
 _NOTATION = (
-    "What the kernel sees, in order: how each task is created, and the programs that it executes. fork > sh is a "
-    "forked task that executes sh. fork and container copy the memory map of the program; all others share it until exec."
+    "What the kernel sees, in order: how each task is created, and the programs that it executes. fork > sh is "
+    "a forked task that executes sh. fork and container copy the memory map of the program; all others share it "
+    "until exec."
 )
 _UNCHECKED = "not checked"
 
