@@ -355,7 +355,7 @@ def test_events_without_room_are_counted_and_said_and_the_room_grows(tmp_path: P
     assert answer["buffer_grown"] >= 1
     assert answer["buffer_bytes"] >= 32768
     sentences = " ".join(table.split())
-    assert f"{answer['lost_events']:,} events were lost for want of room: tasks may be missing" in sentences
+    assert f"{answer['lost_events']:,} events were lost because the buffer was full: tasks may be missing" in sentences
     assert "The buffer was enlarged during the census" in sentences
 
 

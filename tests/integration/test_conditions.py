@@ -379,7 +379,7 @@ def test_a_target_still_stamps_when_its_parent_closed_all_files(how: str) -> Non
     [
         (["nofile=10"], "nofile=10 leaves no room"),
         (["mlockall=yes", f"parent_bytes={MIB}", "page_kind=untouched"], "nothing stays untouched"),
-        ([f"parent_bytes={MIB}", "page_kind=thp"], "is no multiple"),
+        ([f"parent_bytes={MIB}", "page_kind=thp"], "is not a multiple"),
         (["caches=thrashed", "placement=free"], "one CPU, which placement=free does not name"),
         (["caches=thrashed", "concurrency=2"], "for one launcher"),
         (["caches=idle", "idle_ns=10000000001"], "at most 10000000000"),

@@ -121,7 +121,7 @@ def test_files_are_removed_when_all_went_well(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     with started("workload=contend.open", *FEW, environment={"TMPDIR": str(tmp_path / "missing")}) as running:
-        assert b"the workers' files cannot be made" in running.answer()
+        assert b"the workers' files cannot be created" in running.answer()
 
 
 @pytest.mark.parametrize(
