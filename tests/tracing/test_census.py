@@ -311,8 +311,8 @@ def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:
     assert [saving.group.creator for saving in worth] == ["/bin/3", "/bin/2"]
     text = " ".join(render_census(census, "make", worth, width=80).split())
     assert (
-        "What to do: /bin/3 started 6 programs by fork and exec. A fork took at least 600 µs, all of them 3.60 ms. This "
-        "would save at least: posix_spawn 3.14 ms (76.0 µs each), vfork and exec 3.30 ms (50.0 µs each)."
+        "What to do: /bin/3 started 6 programs by fork and exec. A fork took at least 600 µs, all of them 3.60 ms. "
+        "This would save at least: posix_spawn 3.14 ms (76.0 µs each), vfork and exec 3.30 ms (50.0 µs each)."
     ) in text
     staying = taken(*[forked(execs=0)] * 6, ended())
     text = " ".join(render_census(staying, "make", savings(staying, COSTS), width=80).split())
