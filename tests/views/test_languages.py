@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.results.runs import languages
 from tests.views.sample_kinds import LANGUAGES
 
+from clonometer.results.series_types import LanguageRow
 from clonometer.results.summary import summarize
 from clonometer.views.figures.languages import FIGURES, languages_tables
 from clonometer.views.terminal.first_screen import first_screen
@@ -19,6 +20,23 @@ def test_a_line_a_language_and_a_column_a_thing() -> None:
     assert later.columns[0].texts == ["C", "Java 25.0", "Python"]
     assert later.columns[2].texts == ["-", "-", "500 µs"]
     assert first.columns[0].texts == ["Python"]
+    assert later.note == ""
+    [noted] = languages_tables(replace(results, series={"languages": [replace(LANGUAGES[0], unsteady=["java_25_0"])]}))
+    assert "Java 25.0 (thread)" in noted.note
+
+
+def test_a_screen_has_further_versions_only_where_the_first_cannot_do_it() -> None:
+    times = (9e3, 8e3, 1e4)
+    names = ["C", "go", "go_1_19", "java", "java_25_0", "node", "python", "rust", "rust_1_63"]
+    rows = (
+        LanguageRow("thread", "a thread", {}, "warm", dict.fromkeys(names, times)),
+        LanguageRow("task", "a task", {}, "warm", dict.fromkeys(["go", "java_25_0"], times)),
+    )
+    results = replace(summarize(languages()), series={"languages": rows})
+    [figure] = FIGURES
+    [table] = figure.sums_up(results, {"go.os_thread"})
+    assert table.columns[0].texts == ["C", "Go", "Java", "Java 25.0", "Node.js", "Python", "Rust"]
+    assert len(languages_tables(results)[0].columns[0].texts) == len(names)
 
 
 def test_the_table_stands_for_the_rows_where_the_run_has_nothing_else() -> None:

@@ -37,6 +37,8 @@ def find_catalogue(progress: Progress = SILENT, names: Sequence[str] = ()) -> tu
     # Most commands ask for none.
     languages = wanted_languages(names, find_languages()) if any("." in name for name in names) else ()
     further, lacks = usable_drivers(languages, progress.say)
+    for lack in lacks:
+        progress.say(f"clonometer: {lack['what']} is not measured: {lack['reason']}")
     drivers = find_drivers(further=further)
     for name, reason in drivers.broken.items():
         progress.say(f"clonometer: driver {name} is left out: {reason}")

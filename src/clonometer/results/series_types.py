@@ -227,6 +227,8 @@ class LanguageRow:
         ``cold`` for first launches, else ``warm``.
     times_ns
         Language -> median with the ends of its interval; ``C`` first, where C does the same.
+    unsteady
+        Languages of which a quarter of the processes, or more, never came to a steady level.
     """
 
     head: str
@@ -234,3 +236,4 @@ class LanguageRow:
     condition: Mapping[str, int | str]
     temperature: str | None
     times_ns: Mapping[str, ValueWithEnds]
+    unsteady: Sequence[str] = ()

@@ -66,6 +66,24 @@ class WarmUp:
     share: float
 
 
+#: The share of processes without a steady level that is worth a warning.
+NEVER_STEADY_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """Whether the processes of a runtime came to a steady level, each by itself."""
+
+    processes: Annotated[Count, "How many were long enough to be judged."]
+    never: Annotated[Count, "Those that still changed their level in the second half of their samples."]
+    samples: Annotated[Count | None, "Samples before the others were steady, as a median; None where none was."]
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a quarter of them never did: more than the disturbance of one."""
+        return self.never >= NEVER_STEADY_SHARE * self.processes
+
+
 @dataclass(frozen=True)
 class Outliers:
     """Samples above the outer fence."""
@@ -139,6 +157,11 @@ class Estimate:
     modes: Annotated[Sequence[SampleMode], Mark.OPTIONAL, "Where there are several."] = ()
     drift: Annotated[Drift | None, Mark.OPTIONAL, "None where processes kept their level."] = None
     warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are like the rest."] = None
+    steady: Annotated[
+        SteadyState | None,
+        Mark.OPTIONAL,
+        "None for what is no workload of a language, and where processes are too short.",
+    ] = None
     outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None for what is not a time, and in very large cells."] = None
     relative_error: Annotated[
         float,

@@ -20,7 +20,7 @@ from clonometer.stats.bootstrap import Processes
 
 SNAPSHOT_SCHEMA = 2
 #: What a comparison does not read.
-_LEFT_OUT_OF_SNAPSHOT = ("modes", "drift", "warm_up", "outliers", "warnings")
+_LEFT_OUT_OF_SNAPSHOT = ("modes", "drift", "warm_up", "steady", "outliers", "warnings")
 
 
 def snapshot_name(document: RunDocument) -> str:

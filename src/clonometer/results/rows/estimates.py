@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clonometer.families import CALL
+from clonometer.families import CALL, family
 from clonometer.grouping import group_by
 from clonometer.results.rows.description import describe
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import block_causes, find_outliers
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.rows.source import effective_frequencies_mhz
+from clonometer.results.rows.steady import steady_state
 from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument, WorkloadEntry
 from clonometer.stats.bootstrap import Processes
@@ -83,6 +84,8 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
                 fields["outliers"] = find_outliers(group, causes)
+            if _settles(observed, entry.family, group.quantity.name):
+                fields["steady"] = steady_state(group)
         contains = entry.call_returns_contains if group.quantity.stage == CALL else None
         estimate = RunEstimate(
             cell=observed.cell,
@@ -110,6 +113,12 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             estimate = replace(estimate, warnings=warnings)
         rows.append(estimate)
     return rows
+
+
+def _settles(observed: ObservedCell, family_name: str, quantity: str) -> bool:
+    """Whether a quantity is what a runtime takes for later launches, in which it may still compile and collect."""
+    tasks = family(family_name).language_tasks.values()
+    return observed.temperature == "warm" and quantity in {task.quantity for task in tasks}
 
 
 def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:

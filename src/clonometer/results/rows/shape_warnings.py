@@ -1,4 +1,4 @@
-"""Warnings about how samples lie: several modes, drift, warm-up, outliers that recorded facts explain."""
+"""Warnings about how samples lie: modes, drift, warm-up, no steady level, outliers that recorded facts explain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
     None for each that does not fire.
     """
     what = f"{name}, {stage_name(estimate.stage, estimate.quantity)}"
-    return [_modes(estimate, what), _drift(estimate, what), _warm_up(estimate, what), _outliers(estimate, what)]
+    return [
+        _modes(estimate, what),
+        _drift(estimate, what),
+        _warm_up(estimate, what),
+        _never_steady(estimate, what),
+        _outliers(estimate, what),
+    ]
 
 
 def _modes(estimate: Estimate, what: str) -> RunWarning | None:
@@ -60,6 +66,17 @@ def _warm_up(estimate: Estimate, what: str) -> RunWarning | None:
         "warm_up.long",
         f"{what}: the first {samples} samples of each process take {abs(share):.0%} {change} than later ones",
         "raise 'warmup' in the limits of a plan file, or measure the first launches as a separate condition",
+    )
+
+
+def _never_steady(estimate: Estimate, what: str) -> RunWarning | None:
+    steady = estimate.steady
+    if steady is None or not steady.is_in_doubt:
+        return None
+    return RunWarning(
+        "steady.never",
+        f"{what}: {steady.never} of {steady.processes} processes still changed their level in their second half",
+        "raise 'warmup' and 'samples' in the limits of a plan file; the runtime may never settle",
     )
 
 

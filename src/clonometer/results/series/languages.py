@@ -73,7 +73,8 @@ def language_rows(estimates: RunEstimates) -> tuple[LanguageRow, ...]:
     for each in answers_of(estimates):
         rows = {**({} if each.base is None else {REFERENCE: each.base}), **each.rows}
         times = {language: row.median_with_ends for language, row in rows.items() if row.n_samples}
-        drawn.append(LanguageRow(each.task.head, each.task.thing, each.changes, each.temperature, times))
+        unsteady = tuple(name for name, row in each.rows.items() if row.steady is not None and row.steady.is_in_doubt)
+        drawn.append(LanguageRow(each.task.head, each.task.thing, each.changes, each.temperature, times, unsteady))
     return tuple(drawn)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from clonometer.words import axis_words, language_name
 _COLD = "cold"
 _KINDS = {"warm": "later launches", _COLD: "the first launch"}
 _LINE = 24
+_MOST_LINES = 7
 _WIDTH = 240
 
 
@@ -84,9 +86,13 @@ def _panels(results: Results) -> list[Row]:
 
 def languages_tables(results: Results) -> list[Table]:
     """What each language takes for each thing: a table of later launches, and one of first launches."""
+    return _tables(_rows(results))
+
+
+def _tables(every: Sequence[LanguageRow]) -> list[Table]:
     tables = []
     for kind, title in _KINDS.items():
-        rows = [row for row in _rows(results) if row.times_ns and (row.temperature == _COLD) == (kind == _COLD)]
+        rows = [row for row in every if row.times_ns and (row.temperature == _COLD) == (kind == _COLD)]
         if rows:
             tables.append(_table(rows, title.capitalize()))
     return tables
@@ -104,7 +110,17 @@ def _table(rows: Sequence[LanguageRow], title: str) -> Table:
         texts = [MISSING if time is None else format_duration(*time) for time in times]
         # On a narrow terminal what comes first is kept.
         columns.append(Column(_with_condition(row.head, row), texts, "right", drop=len(rows) - number))
-    return Table(columns, title)
+    return Table(columns, title, _unsteady(rows))
+
+
+def _unsteady(rows: Sequence[LanguageRow]) -> str:
+    """Say which languages never came to a steady level, and in what."""
+    things: dict[str, list[str]] = {}
+    for row in rows:
+        for language in row.unsteady:
+            things.setdefault(language_name(language), []).append(_with_condition(row.head, row))
+    listed = "; ".join(f"{language} ({', '.join(heads)})" for language, heads in things.items())
+    return f"Without a steady level in a quarter of the processes or more: {listed}." if listed else ""
 
 
 def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
@@ -113,7 +129,22 @@ def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
     bases = {task.base for task in tasks}
     asked = {word for family in families() for word in family.language_tasks}
     others = {workload for workload in workloads - bases if workload.partition(".")[2] not in asked}
-    return [] if others or not _rows(results) else languages_tables(results)[:1]
+    if others or not _rows(results):
+        return []
+    rows = _rows(results)
+    # A screen has no room for more than a few lines.
+    many = len({language for row in rows for language in row.times_ns}) > _MOST_LINES
+    return _tables([_first_versions(row) for row in rows] if many else rows)[:1]
+
+
+def _first_versions(row: LanguageRow) -> LanguageRow:
+    """The first version of each language, which has its plain name, and others where that cannot do it."""
+    kept = {
+        language: times
+        for language, times in row.times_ns.items()
+        if "_" not in language or language.partition("_")[0] not in row.times_ns
+    }
+    return replace(row, times_ns=kept, unsteady=[language for language in row.unsteady if language in kept])
 
 
 FIGURES = (

@@ -1,0 +1,60 @@
+"""A machine without toolchains measures C, and hears a line a language of what is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from clonometer.app.languages import build_language_drivers, language_drivers
+from clonometer.app.measuring import find_catalogue
+from clonometer.errors import UsageError
+from clonometer.launch_paths.drivers import MISSING
+from clonometer.plan.planfile import load_plan
+from clonometer.runner.interfaces import Progress
+from clonometer.runner.languages import building, toolchains
+from clonometer.runner.languages.toolchains import find_languages
+
+pytestmark = pytest.mark.real
+
+
+class Heard(Progress):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, line: str, *, to_copy: bool = False) -> None:
+        """Keep a line."""
+        self.lines.append(line)
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "find_toolchains", lambda language: ())
+    monkeypatch.setattr(toolchains, "find_toolchains", lambda language: ())
+
+
+@pytest.mark.usefixtures("bare")
+def test_without_toolchains_c_is_measured_and_each_language_has_a_line() -> None:
+    heard = Heard()
+    _, catalogue = find_catalogue(heard, ["launch.pthread", "*.os_thread"])
+    names = [language.name for language in find_languages()]
+    assert [line.split()[1] for line in heard.lines] == names
+    assert all("Debian" in line for line in heard.lines)
+    assert [lack["what"] for lack in catalogue.lacks][-len(names) :] == names
+    workloads = {target.workload for target in load_plan("runtimes", catalogue).targets}
+    assert workloads == {"launch.pthread", "launch.posix_spawn", "wake.thread_futex", "wake.futex"}
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_language_that_is_missing_is_said_so() -> None:
+    answer = language_drivers(["go"])
+    assert [(each.name, each.status) for each in answer.drivers] == [("go", MISSING)]
+    assert build_language_drivers(["go"]) == answer
+    with pytest.raises(UsageError, match="unknown language 'goo'; did you mean 'go'"):
+        language_drivers(["goo"])
+
+
+def test_who_asks_for_no_language_looks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "find_toolchains", lambda language: pytest.fail("nobody asked"))
+    _, catalogue = find_catalogue(names=["launch.*", "fork"])
+    assert not any(workload.startswith("python") for workload in catalogue.workloads)
