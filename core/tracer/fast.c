@@ -57,7 +57,8 @@ static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) 
     attributes.config1 = tap->config1;
     attributes.config2 = tap->config2;
     if (tap->type == PROGRAM_PERF) {
-        /* The kernel makes all that a record would have before it calls the program, which reads only this. */
+        /* The kernel makes all that a record would have before it calls the program, which reads only this.
+         */
         attributes.sample_type = RECORD_ADDRESS;
     }
     long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
