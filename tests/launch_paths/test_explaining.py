@@ -269,3 +269,14 @@ def test_what_was_seen_of_real_launches_is_explained_by_their_line() -> None:
     assert missed == []
     assert len(lines) > 240
     assert sure >= 120
+
+
+def test_the_text_that_a_plain_launch_has_does_not_hide_an_option_that_was_seen() -> None:
+    """Each line of Qt 5 that starts a process has that text."""
+    text = "QProcess process;\nprocess.setWorkingDirectory(folder);\nprocess.start(program, words);\n"
+    fit = with_source("qt5", "5.15.8", "fork > git", source_text(text, 3), "chdir", "dup2")
+    assert fit is not None
+    assert fit.path.name == "folder"
+    plain = with_source("qt5", "5.15.8", "fork > git", source_text(text, 3), "dup2")
+    assert plain is not None
+    assert plain.path.name == "start"
