@@ -38,7 +38,7 @@ static struct rings everywhere;
 static struct wakes vforks = WAKES_CLOSED;
 static struct growth growth = {.rings = &everywhere};
 static struct stacks stacks;
-static struct placing placing;
+static struct placing places;
 static struct preparing preparing = PREPARING_CLOSED;
 
 struct watching {
@@ -259,7 +259,7 @@ static void watch(struct census *census, struct watching *watching) {
     pending_flush(&watching->pending, UINT64_MAX, give, watching);
     census->lost = rings_lost(&everywhere);
     census->grown = growth.times;
-    census->unplaced = placing.unplaced;
+    census->unplaced = places.unplaced;
     census->ring_bytes = rings_largest(&everywhere);
 }
 
@@ -328,9 +328,9 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
     }
     struct watching watching = {.roots = roots_new()};
     if (census->cgroup != NULL) {
-        error = placing_open(&placing, census->cgroup, reason);
-        watching.placing = &placing;
-        census->cgroups = &placing.cgroups;
+        error = placing_open(&places, census->cgroup, reason);
+        watching.placing = &places;
+        census->cgroups = &places.cgroups;
     }
     census->how = "tracepoints";
     error = error != 0 ? error : begin(census, &watching, &release);
@@ -342,7 +342,7 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
         }
         know_spaces(census);
         if (watching.placing != NULL) {
-            placing_begin(&placing, follow, &preparing);
+            placing_begin(&places, follow, &preparing);
         }
         roots_each(watching.roots, follow, &preparing);
         (void)tell_begin(census);
@@ -360,7 +360,7 @@ void census_forget(void) {
     growth_end(&growth);
     wakes_close(&vforks);
     preparing_close(&preparing);
-    placing_close(&placing);
+    placing_close(&places);
     stacks_close(&stacks);
     rings_close(&everywhere);
 }
