@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import FORK, PTHREAD, RUNS, plus
 
-from clonometer.results.first.reasons import _finding, _say_shares
+from clonometer.results.first.reasons import _reasons_finding, _say_shares
 from clonometer.results.summary import summarize
 from clonometer.results.types import FirstScreen
 from clonometer.stats.interval import Interval
@@ -70,8 +70,8 @@ def test_what_is_extra_is_the_difference_of_the_medians_shown_and_its_shares_add
 def test_parts_that_add_up_to_something_else_are_not_told() -> None:
     parts = {stage: Interval(ns, ns, ns, 0.95, "fixed", 12) for stage, ns in (("call_returns", 30e3), ("reaped", 20e3))}
     whole_ns = 50e3
-    assert _finding("why.difference", ("of it", "it"), whole_ns, parts, []) is not None
-    assert _finding("why.difference", ("of it", "it"), 1.3 * whole_ns, parts, []) is None
+    assert _reasons_finding("why.difference", ("of it", "it"), whole_ns, parts, []) is not None
+    assert _reasons_finding("why.difference", ("of it", "it"), 1.3 * whole_ns, parts, []) is None
 
 
 @pytest.mark.parametrize(

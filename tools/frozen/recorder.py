@@ -21,7 +21,7 @@ import clonometer.views
 #: In the environment: the folder that is written to.
 FOLDER = "CLONOMETER_FROZEN"
 #: A folder that a test made for itself, whose name is drawn.
-_DRAWN = re.compile(r"(?<=/)tmp[a-z0-9_]{8}\b")
+_DRAWN = re.compile(r"(?<=/)tmp(?:\\?[a-z0-9_]){8}\b")
 _texts: list[str] = []
 
 
