@@ -84,3 +84,21 @@ def test_a_page_without_a_name_is_named_after_its_run(clonometer: CommandLine) -
     for times in (1, 2):
         ended = clonometer("report", str(run_file))
         assert (ended.returncode, page.exists(), previous.exists()) == (0, True, times == 2), ended.stderr
+
+
+def test_run_show_and_report_write_the_same_page_and_markdown(clonometer: CommandLine) -> None:
+    out = clonometer.folder
+    measured = clonometer(
+        "run", "launch.fork", "--budget", "0.2", "--html", "run.html", "--markdown", "run.md", "--out", "r.parquet"
+    )
+    assert "Wrote r.parquet, run.html and run.md." in measured.stdout
+    assert clonometer("show", "r.parquet", "--html", "show.html", "--markdown", "show.md").returncode == 0
+    assert clonometer("report", "r.parquet", "--out", "report.html").returncode == 0
+    assert clonometer("report", "r.parquet", "--markdown", "report.md").returncode == 0
+    assert not (out / "r-report.html").exists(), "Markdown was asked for, and no page"
+    for ending in ("html", "md"):
+        texts = {(out / f"{name}.{ending}").read_text(encoding="utf-8") for name in ("run", "show", "report")}
+        assert len(texts) == 1
+    assert (out / "run.md").read_text(encoding="utf-8").startswith("# What a task costs on ")
+    refused = clonometer("run", "launch.fork", "--html", "same.html", "--markdown", "same.html", "--out", "s.parquet")
+    assert (refused.returncode, "two outputs name the same file" in refused.stderr) == (2, True)
