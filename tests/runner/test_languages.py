@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,20 @@ def test_changed_sources_and_another_version_are_built_anew(bin_folder: Path, la
     [newer], _ = usable_drivers([language], str)
     assert len({before.argv[1], changed.argv[1], newer.argv[1]}) == 3
     assert Path(changed.argv[1]).read_text() == "another source"
+
+
+def test_what_has_not_been_used_for_a_month_is_forgotten(bin_folder: Path, language: Language) -> None:
+    def built(version: str) -> Path:
+        program(bin_folder, "toy", version, 'cp "$1" "$2"')
+        [driver], _ = usable_drivers([language], str)
+        return Path(driver.argv[1]).parent
+
+    unused, used = built("2.1"), built("2.2")
+    for place in (unused, used):
+        os.utime(place, (0, 0))
+    assert built("2.2") == used
+    assert built("2.3").is_dir()
+    assert (unused.is_dir(), used.is_dir()) == (False, True)
 
 
 def test_a_failure_is_kept_with_its_message_until_it_is_built_by_hand(

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from clonometer.user_cache import user_folder
 
 _TETHER = "clonometer-tether"
 _BUILD_S = 300.0
+_UNUSED_S = 30 * 86_400.0
 _KEPT_CHARACTERS = 4000
 _IN_FOLDER = 'cd "$1" && shift && exec "$@"'
 _NO_FOLDER = "there is no cache folder that belongs to you alone ($XDG_CACHE_HOME, ~/.cache)"
@@ -77,6 +79,15 @@ def build(toolchain: Toolchain) -> None:
         with contextlib.suppress(OSError):
             new.rename(place)
     _failure(place).unlink(missing_ok=True)
+    _forget_old(place, toolchain.language.name)
+
+
+def _forget_old(place: Path, language: str) -> None:
+    """Remove what was built of this language for other sources or toolchains and has not been used for a month."""
+    for other in place.parent.glob(f"{language}-*"):
+        with contextlib.suppress(OSError):
+            if other != place and time.time() - other.stat().st_mtime > _UNUSED_S:
+                shutil.rmtree(other) if other.is_dir() else other.unlink()
 
 
 def usable_drivers(
@@ -111,6 +122,11 @@ def usable_drivers(
 
 def _made_ready(toolchain: Toolchain, say: Callable[[str], None]) -> str | None:
     state = state_of(toolchain)
+    place = _place(toolchain) if toolchain.language.build else None
+    if state.status == READY and place is not None:
+        # It is in use: what is not for long is forgotten.
+        with contextlib.suppress(OSError):
+            os.utime(place)
     if state.status == NOT_BUILT:
         say(f"clonometer: building the driver of {state.language} {state.version} (once)")
         try:
