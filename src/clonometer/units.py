@@ -327,9 +327,11 @@ def format_ratio(value: float, low: float | None = None, high: float | None = No
     --------
     >>> format_ratio(3.0912, 2.913, 3.298), format_ratio(1.0312, 1.004, 1.054), format_ratio(2.5, 2.5, 2.5)
     ('3.1 (2.9 to 3.3)', '1.03 (1.004 to 1.05)', '2.50')
+    >>> format_ratio(2512.0, 1500.0, 2700.0)
+    '2,500 (1,500 to 2,700)'
     """
     if low is None or high is None or math.isclose(low, high, rel_tol=1e-9):
-        return format_number(value)
+        return _rounded(value, _interval_decimals(value, low, high, _MOST_DIGITS), ",")
     middle, left, right = ratio_figures(value, low, high)
     return f"{middle} ({left} to {right})"
 
@@ -344,13 +346,13 @@ def ratio_figures(value: float, low: float, high: float) -> tuple[str, str, str]
     """
     decimals = _interval_decimals(value, low, high, _MOST_DIGITS)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
-    return _rounded(value, decimals), _ratio_end(low, decimals, most), _ratio_end(high, decimals, most)
+    return _rounded(value, decimals, ","), _ratio_end(low, decimals, most), _ratio_end(high, decimals, most)
 
 
 def _ratio_end(end: float, decimals: int, most: int) -> str:
     while decimals < most and round(end, decimals) in (0, 1) and end not in (0, 1):
         decimals += 1
-    return _rounded(end, decimals)
+    return _rounded(end, decimals, ",")
 
 
 def format_share(share: float) -> str:
