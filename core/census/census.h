@@ -40,10 +40,11 @@ struct census {
     char without[512]; /* why not by a better way; "" where there is none */
     char without_stacks[512]; /* why there are no call sites; "" where there is nothing to say */
     char without_calls[512];  /* why it is not known what children do; "" where there is nothing to say */
-    bool debuginfod;          /* asked for: debug information may be had from servers */
-    bool stacks;              /* asked for: call sites */
-    bool calls;               /* asked for: what children do before their exec */
-    bool until_all_end;       /* asked for: go on until all that it has made has ended as well */
+    char unprivileged[CENSUS_PATH_BYTES]; /* the first program that ran without its privileges; "": none */
+    bool debuginfod;                      /* asked for: debug information may be had from servers */
+    bool stacks;                          /* asked for: call sites */
+    bool calls;                           /* asked for: what children do before their exec */
+    bool until_all_end;                   /* asked for: go on until all that it has made has ended as well */
     bool timed_out;
     bool interrupted;
     bool outlived; /* it has ended, and what it has made lives on and is watched */

@@ -71,7 +71,7 @@ void family_move(struct family *family, int32_t task, int32_t cgroup) {
 
 static void forget(struct family *family, uint32_t place, uint64_t now_ns) {
     struct member *member = &family->members[place];
-    making_end(family, member, now_ns);
+    making_unreturned(family, member, now_ns);
     family->by_task[member->task.tid] = NOBODY;
     family->alive--;
     member->left = true;
@@ -115,12 +115,13 @@ static void renumber(struct family *family, const struct census_event *event) {
     family->members[place].task.tid = event->task;
 }
 
-static void prepare(struct census_did *did, const struct census_event *event) {
+static void prepare(struct member *member, const struct census_event *event) {
+    struct census_did *did = &member->task.did;
     if (event->kind == CENSUS_DID) {
         did->times[event->number]++; /* of at most PREPARING_MOST_NOTES */
         return;
     }
-    did->known = true;
+    did->known = !member->by_unseen_call;
     did->closes = event->number;
     did->handlers = event->result;
     did->cut = event->flags != 0;
@@ -159,6 +160,7 @@ int family_take(struct family *family, const struct census_event *event) {
         break;
     case CENSUS_EXEC:
         making_lets_go(family, place, event->time_ns);
+        member->image_ns = event->time_ns;
         if (member->task.execs == 0) {
             member->task.exec_at_ns = members_since(family, event->time_ns);
         }
@@ -169,7 +171,7 @@ int family_take(struct family *family, const struct census_event *event) {
         break;
     case CENSUS_DID:
     case CENSUS_PREPARED:
-        prepare(&member->task.did, event);
+        prepare(member, event);
         break;
     case CENSUS_EXIT:
         leave(family, place, event->time_ns);

@@ -104,6 +104,7 @@ struct census_task {
 struct census_totals {
     uint64_t created;
     uint64_t siteless; /* tasks of which no stack was seen as they were made */
+    uint64_t callless; /* nor the call that made them: tracepoints do not tell calls of 32-bit programs */
     uint64_t unseen;   /* tasks that left without being known, and events of no use */
     int64_t busy_ns;   /* while at least one task of the program made a task, or began a program */
     int64_t last_ns;

@@ -6,7 +6,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -124,7 +127,28 @@ static int take_site(struct sites *sites, struct family *family, const struct ce
     return family_take(family, &site);
 }
 
-static int answer_stop(const struct census *census, struct family *family, pid_t task, int status) {
+/* Who is followed by somebody without privileges gets none by the program that it begins (ptrace(2)). */
+static void note_privileges(struct census *census, pid_t task, const char *name) {
+    char path[32];
+    struct stat process;
+    struct stat program;
+    struct statvfs filesystem;
+    snprintf(path, sizeof path, "/proc/%d", (int)task);
+    bool seen = stat(path, &process) == 0;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)task);
+    seen = seen && stat(path, &program) == 0 && statvfs(path, &filesystem) == 0;
+    if (!seen || (filesystem.f_flag & ST_NOSUID) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
+        return;
+    }
+    bool user = (program.st_mode & S_ISUID) != 0 && process.st_uid != program.st_uid;
+    bool group =
+        (program.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && process.st_gid != program.st_gid;
+    if ((user || group) && census->unprivileged[0] == '\0') {
+        name_copy(census->unprivileged, sizeof census->unprivileged, name, strlen(name));
+    }
+}
+
+static int answer_stop(struct census *census, struct family *family, pid_t task, int status) {
     struct census_event event;
     int stop = WSTOPSIG(status);
     int stop_event = status >> 16;
@@ -132,6 +156,9 @@ static int answer_stop(const struct census *census, struct family *family, pid_t
     if (translate(task, stop_event, &event)) {
         error = census->sites != NULL ? take_site(census->sites, family, &event) : 0;
         error = error != 0 ? error : family_take(family, &event);
+        if (event.kind == CENSUS_EXEC) {
+            note_privileges(census, task, event.path);
+        }
     }
     if (stop_event == EVENT_STOP && stop != SIGTRAP) {
         /* The user has stopped the program: it stays stopped. */
@@ -164,7 +191,7 @@ static bool hold(pid_t task, int status) {
     return false;
 }
 
-static int answer_early(const struct census *census, struct family *family) {
+static int answer_early(struct census *census, struct family *family) {
     int error = 0;
     for (size_t i = 0; i < MOST_EARLY && error == 0; i++) {
         pid_t task = early[i].task;

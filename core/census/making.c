@@ -43,13 +43,19 @@ void making_end(struct family *family, struct member *member, uint64_t now_ns) {
     }
 }
 
+void making_unreturned(struct family *family, struct member *member, uint64_t now_ns) {
+    bool executed =
+        census_call_kind(member->call_number) == CENSUS_CALL_EXECS && member->image_ns >= member->call_at_ns;
+    making_end(family, member, executed ? member->image_ns : now_ns);
+}
+
 void making_enter(struct family *family, struct member *member, const struct census_event *event) {
     if (census_call_kind(event->number) == CENSUS_CALL_OTHER) {
         return;
     }
     /* The return from the last one was not seen. */
     int32_t site = member->site;
-    making_end(family, member, event->time_ns);
+    making_unreturned(family, member, event->time_ns);
     member->site = census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK ? site : CENSUS_UNKNOWN;
     members_busy(family, member, true, event->time_ns);
     if (census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK) {
@@ -146,6 +152,10 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     }
     struct member *maker = &family->members[creator];
     struct member *made = &family->members[place];
+    if (census_call_kind(maker->call_number) != CENSUS_CALL_MAKES_TASK) {
+        /* Of an exec whose return was not seen, as that of a 32-bit program. */
+        making_unreturned(family, maker, event->time_ns);
+    }
     bool in_call = maker->call_at_ns != 0;
     family->totals.created++;
     /* Where the creator has the kernel's number here as well, so has what it makes, unless it makes a
@@ -171,7 +181,9 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     made->task.cgroup = maker->cgroup;
     made->cgroup = maker->cgroup;
     made->process = (event->flags & TASK_THREAD) == 0 ? (int32_t)event->number : maker->process;
-    family->totals.siteless += maker->site == CENSUS_UNKNOWN;
+    made->by_unseen_call = !in_call && event->result == CENSUS_UNKNOWN;
+    family->totals.siteless += maker->site == CENSUS_UNKNOWN && !made->by_unseen_call;
+    family->totals.callless += maker->site == CENSUS_UNKNOWN && made->by_unseen_call;
     memcpy(made->task.creator_program, maker->task.program, CENSUS_PATH_BYTES);
     memcpy(made->task.program, maker->task.program, CENSUS_PATH_BYTES);
     return 0;

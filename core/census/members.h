@@ -23,6 +23,8 @@ struct member {
     uint32_t made;          /* the member that the call it is in has made */
     uint32_t maker;         /* while in_making: the member that is in that call */
     uint32_t next_free;     /* of a member that is free */
+    uint64_t image_ns;      /* when it began its program; 0: that was not seen */
+    bool by_unseen_call;    /* so what it does itself before its exec may not be seen either */
     bool in_use;
     bool left;
     bool busy;      /* it makes a task or begins a program, and so counts in the family's `busy` */
@@ -71,6 +73,8 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
 /* It has made its creator runnable, or has begun a program or left, before which it must have done so. */
 void making_lets_go(struct family *family, uint32_t place, uint64_t now_ns);
 void making_wakes(struct family *family, uint32_t place, const struct census_event *event);
+/* It is in no call any more, though the end of one was not seen: an exec was over when the program began. */
+void making_unreturned(struct family *family, struct member *member, uint64_t now_ns);
 /* It is in no call any more. */
 void making_end(struct family *family, struct member *member, uint64_t now_ns);
 

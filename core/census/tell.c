@@ -258,7 +258,7 @@ void tell_sites(const struct census *census) {
 }
 
 /* How stacks were unwound, and of how many creations there is no site, for which reason. */
-static void write_stacks(const struct census *census, struct json *json, uint64_t siteless) {
+static void write_stacks(const struct census *census, struct json *json, const struct census_totals *totals) {
     static const char *const WHY[SITE_MISSING_KINDS] = {[-SITE_NARROW] = "narrow",
                                                         [-SITE_NO_SPACE] = "unknown_mappings",
                                                         [-SITE_TOO_MANY] = "too_many",
@@ -272,7 +272,8 @@ static void write_stacks(const struct census *census, struct json *json, uint64_
         json_int(json, "unwound", (int64_t)sites->unwound);
         json_int(json, "recognised", (int64_t)sites->recognised);
         json_int(json, "copied_bytes", SITES_STACK_BYTES);
-        json_int(json, "lost", (int64_t)siteless);
+        json_int(json, "lost", (int64_t)totals->siteless);
+        json_int(json, "unseen_calls", (int64_t)totals->callless);
         for (int i = -SITE_LOST + 1; i < SITE_MISSING_KINDS; i++) {
             json_int(json, WHY[i], (int64_t)sites->missing[i]);
         }
@@ -334,7 +335,8 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "unseen", (int64_t)totals->unseen);
     json_int(&json, "unplaced", (int64_t)census->unplaced);
     json_bool(&json, "cgroups_full", census->cgroups != NULL && census->cgroups->full);
-    write_stacks(census, &json, totals->siteless);
+    write_stacks(census, &json, totals);
+    json_text(&json, "unprivileged", census->unprivileged[0] != '\0' ? census->unprivileged : NULL);
     json_text(&json, "without_calls", census->without_calls[0] != '\0' ? census->without_calls : NULL);
     json_open(&json, "failed", '{');
     for (int error = 0; error < CENSUS_MOST_ERRNO; error++) {

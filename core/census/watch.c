@@ -45,7 +45,8 @@ struct watching {
     struct pending pending;
     struct roots *roots;
     struct family *family;
-    struct placing *placing; /* NULL: no control groups are watched */
+    struct placing *placing;  /* NULL: no control groups are watched */
+    uint64_t stacks_since_ns; /* earlier calls have none */
 };
 
 /* The program and what it has made already are known to us by the numbers of our namespace; the kernel's own
@@ -157,16 +158,20 @@ static void take_preparing(struct watching *watching) {
 
 static int give(void *context, const struct census_event *event) {
     struct watching *watching = context;
-    struct placing *placing = watching->placing;
+    struct placing *groups = watching->placing;
     bool taken = false;
-    int error = placing != NULL ? placing_before(placing, watching->family, event) : 0;
+    if (event->kind == CENSUS_CALL && event->time_ns < watching->stacks_since_ns &&
+        census_call_kind(event->number) == CENSUS_CALL_MAKES_TASK) {
+        return 0; /* It began before the census did. */
+    }
+    int error = groups != NULL ? placing_before(groups, watching->family, event) : 0;
     if (error != 0) {
         return error;
     }
     error = stacks_take(&stacks, watching->family, event, &taken);
     error = taken ? error : family_take(watching->family, event);
-    if (placing != NULL) {
-        placing_after(placing, watching->family, event);
+    if (groups != NULL) {
+        placing_after(groups, watching->family, event);
     }
     return error;
 }
@@ -339,6 +344,7 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
         rings_start(&everywhere);
         if (stacks.sites != NULL) {
             rings_start(&stacks.rings);
+            watching.stacks_since_ns = census_now_ns();
         }
         know_spaces(census);
         if (watching.placing != NULL) {

@@ -296,7 +296,27 @@ static void check_missing(void) {
     family_free(family);
 }
 
+/* A 32-bit program: neither the return from its exec nor its calls are seen. */
+static void check_unseen_calls(void) {
+    struct report report = {.count = 0};
+    struct census_totals totals;
+    struct family *family = family_new(0, tell, &report);
+    family_adopt(family, 10, "");
+    happen(family, 100, 10, CENSUS_CALL, SYS_execve, 0, "");
+    happen(family, 150, 10, CENSUS_EXEC, 10, 0, "/bin/narrow");
+    happen(family, 5000, 10, CENSUS_NEW_TASK, 11, CENSUS_UNKNOWN, "");
+    happen(family, 5100, 11, CENSUS_PREPARED, 0, 0, "");
+    happen(family, 5200, 11, CENSUS_EXIT, 0, 0, "");
+    CHECK(report.count == 1 && report.tasks[0].call_number == CENSUS_UNKNOWN, "no call is made up");
+    CHECK(report.tasks[0].making_ns == CENSUS_UNKNOWN && !report.tasks[0].did.known, "nor what was not seen");
+    family_end(family, 6000, &totals);
+    CHECK(totals.busy_ns == 50, "the exec was over when the program began: %d", (int)totals.busy_ns);
+    CHECK(totals.callless == 1 && totals.siteless == 0, "why there is no site");
+    family_free(family);
+}
+
 int main(void) {
+    check_unseen_calls();
     for (size_t i = 0; i < sizeof VFORKS / sizeof VFORKS[0]; i++) {
         check_vfork(&VFORKS[i]);
     }

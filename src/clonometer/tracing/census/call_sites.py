@@ -17,6 +17,7 @@ from clonometer.tracing.census.language import LanguageCall
 #: Why a task has no call site, by the name under which `census` counts it.
 MISSING_STACKS = {
     "lost": "for want of room",
+    "unseen_calls": "of 32-bit programs, or whose making had begun before the census",
     "narrow": "of 32-bit programs",
     "unknown_mappings": "of creators that had exited before their mappings could be read",
     "too_many": "of new stacks that came faster than they can be unwound, 2,000 per second",

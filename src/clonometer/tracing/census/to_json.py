@@ -44,6 +44,7 @@ def census_to_json(
         "executed": executed_to_json(census.executed.whole()),
         "stacks": _stacks_to_json(ended.get("stacks", {})),
         "calls_missing": ended.get("without_calls"),
+        "without_privileges": ended.get("unprivileged"),
         "sites": sites_to_json(census.sites.by_cost()),
         "creators": [_group_to_json(group) for group in census.by_cost()],
         "savings": [_saving_to_json(saving) for saving in savings],

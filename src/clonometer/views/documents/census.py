@@ -273,6 +273,11 @@ def _cautions(census: Census) -> list[str]:
         sentences.append(
             f"{counted(sum(ended['failed'].values()), 'call')} created no task; --json lists them by error."
         )
+    if ended.get("unprivileged"):
+        sentences.append(
+            f"{clean(ended['unprivileged'])} ran without the privileges that it has otherwise: ptrace withholds them, "
+            "so it may have failed, or have done something else. As root the census keeps them."
+        )
     return sentences + _room(census) + _stackless(census) + _folded(census)
 
 
