@@ -154,6 +154,14 @@ def test_what_a_runtime_said_is_the_place() -> None:
     assert "Lines are not known of python3." in " ".join(render_census(spoken, "x").split())
 
 
+def test_lines_of_hooks_that_had_no_room_are_counted_in_the_answer() -> None:
+    broken = [{"line": "call", "text": "no line of a hook"}] * 3
+    lost = "The lines of 3 calls that hooks noted had no room or could not be read, and are not known."
+    for lines, is_shown in (broken, True), ([], False):
+        census = taken(*lines, task(site=0), site(0, *LIBRARY), *MODULES, ended(stacks=STACKS))
+        assert (lost in " ".join(render_census(census, "x").split())) == is_shown
+
+
 def test_a_function_that_python_names_for_perf_is_the_place() -> None:
     native, script = frame(1, "os_fork", 80, line=7719), frame(2, "py::Job.run:/srv/a@b.py", 24)
     python = task(site=0, creator_program="/usr/bin/python3.12")

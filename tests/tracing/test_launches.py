@@ -153,6 +153,18 @@ def test_the_first_forks_of_a_process_which_are_dearest_are_saved_too() -> None:
     assert launch.saved.low_ns < launch.saved.value_ns < launch.saved.high_ns
 
 
+def test_of_few_launches_only_the_call_that_copies_is_certain_to_be_saved() -> None:
+    """A slow exec may have waited for a disk."""
+    did = CLOSES | {"setsid": 1}
+    slow_exec = [forked(0, did, cost_ns=9 * MS, making_ns=70_000)] * 5
+    assert seen(*slow_exec)[0].saved is None
+    assert seen(*slow_exec, slow_exec[0])[0].saved is not None
+    saved = seen(*[forked(0, did, cost_ns=9 * MS, making_ns=2 * MS)] * 5)[0].saved
+    assert saved is not None
+    assert saved.low_ns == 5 * (2 * MS - 80_000)
+    assert saved.value_ns == 5 * (9 * MS - 75_000)
+
+
 def test_nothing_is_saved_where_the_near_ends_do_not_differ_by_a_tenth() -> None:
     forks = [forked(0, CLOSES | {"setsid": 1}, cost_ns=85_000)] * 9
     assert seen(*forks)[0].saved is None

@@ -46,8 +46,9 @@ class SavedTime:
     """What other launches would save of this census, ns.
 
     ``value_ns`` is what its launches took together, less the others. ``high_ns`` takes these by the low end of their
-    interval, and ``low_ns`` by the high end; it takes each launch by the low end of its median's 95% interval, or, of
-    fewer than 6 launches, by the shortest, so that a few that were held up do not count.
+    interval, and ``low_ns`` by the high end; it takes each launch by the low end of its median's 95% interval, so that
+    a few that were held up do not count. Fewer than 6 launches have no interval: of them it takes the shortest call
+    that made a task, which copies, and no exec, which may have waited for a disk.
     """
 
     value_ns: float
@@ -193,7 +194,10 @@ def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime
     """
     if not site.costs_ns or not site.execed:
         return None
-    low_ns, _ = site.costs_ns.median_ends_ns
+    certain_ns = site.costs_ns if len(site.costs_ns) >= LEAST_CALLS else site.making_ns
+    if not certain_ns:
+        return None
+    low_ns, _ = certain_ns.median_ends_ns
     if other[1] > (1 - LEAST_SHARE) * low_ns:
         return None
     # What executes nothing cannot be launched otherwise.

@@ -294,6 +294,9 @@ def _stackless(census: Census) -> list[str]:
     missing = [f"{stacks[name]:,} {why}" for name, why in MISSING_STACKS.items() if stacks.get(name)]
     if missing:
         sentences.append(f"The call sites of some tasks are not known: {', '.join(missing)}.")
+    if census.written.left_out:
+        calls = counted(census.written.left_out, "call")
+        sentences.append(f"The lines of {calls} that hooks noted had no room or could not be read, and are not known.")
     silent = unnamed_lines(census.sites.by_cost(), hooked=census.hooked, library=census.hook_library)
     sentences += [clean(" ".join(silent))] if silent else []
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
