@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from clonometer.app.predict import predict
     from clonometer.app.reproduce import reproduce
     from clonometer.app.run import run
+    from clonometer.app.start_method import start_method
     from clonometer.app.validating import validate
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "run",
     "run_fleet",
     "show_fleet",
+    "start_method",
     "validate",
 ]
 
@@ -103,6 +105,7 @@ _LIVES_IN = {
     "run": "clonometer.app.run",
     "run_fleet": "clonometer.app.fleet_run",
     "show_fleet": "clonometer.app.fleet_answers",
+    "start_method": "clonometer.app.start_method",
     "validate": "clonometer.app.validating",
 }
 

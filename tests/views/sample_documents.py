@@ -16,6 +16,7 @@ from tests.model.synthetic import calibration
 from tests.results.ab.test_commands import compared as compared_commands
 from tests.results.ab.test_commands import starter
 from tests.results.ab.test_judgement import judged, scattered
+from tests.results.start_methods.samples import start_methods
 from tests.tracing.test_census import COSTS, ended, forked, taken
 from tests.tracing.test_work import with_ablation
 from tests.views.sample_results import sample_results, with_switches
@@ -89,6 +90,7 @@ from clonometer.views.documents.peers import peers_document
 from clonometer.views.documents.predict import JsonObject, predicted_document, ranking_document
 from clonometer.views.documents.run import run_document
 from clonometer.views.documents.self_test import self_test_document
+from clonometer.views.documents.start_method import start_method_document
 from clonometer.views.documents.validation import validation_document
 from clonometer.views.documents.work import work_document
 from clonometer.views.documents.workers import workers_document
@@ -270,6 +272,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "drivers": lambda: languages_document(languages()),
     "whole book of paths": lambda: whole_document(load_book().only(["php", "qt6"])),
     "paths --check": lambda: checked_document(checked_book()),
+    "start-method": lambda: start_method_document(start_methods(), wide=True),
     "peers": lambda: peers_document(peers_answer(rows(), PROGRAMS), wide=True),
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
     "explain": lambda: explain_document(explained_with_counters()),

@@ -12,7 +12,7 @@ import rich_click as click
 from clonometer.cli.options import examples
 from clonometer.errors import UsageError, unknown
 
-#: Where the commands are: a module each, of its name, with ``command`` and ``ORDER``, its place in the list.
+#: Where the commands are: a module each, of its name (_ for -), with ``command`` and ``ORDER``, its place.
 COMMANDS = "clonometer.cli.commands"
 
 _EXAMPLES = examples(
@@ -42,7 +42,7 @@ class LazyGroup(click.RichGroup):
     @cached_property
     def names(self) -> list[str]:
         """Name the commands, and import none."""
-        return [module.name for module in pkgutil.iter_modules(import_module(self._package).__path__)]
+        return [module.name.replace("_", "-") for module in pkgutil.iter_modules(import_module(self._package).__path__)]
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """Name the commands in the order in which they are usually wanted."""
@@ -68,7 +68,7 @@ class LazyGroup(click.RichGroup):
         return super().resolve_command(ctx, args)
 
     def _module(self, name: str) -> Any:
-        return import_module(f"{self._package}.{name}")
+        return import_module(f"{self._package}.{name.replace('-', '_')}")
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:

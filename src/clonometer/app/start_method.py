@@ -1,0 +1,272 @@
+"""``start-method``: what fork, forkserver, spawn, threads and sub-interpreters cost and break in the user's Python."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from clonometer.app.seeds import draw_seed
+from clonometer.errors import UsageError
+from clonometer.runner.interfaces import SILENT, Progress
+
+if TYPE_CHECKING:
+    from clonometer.results.start_methods.types import StartMethodAnswer, StartMethodCase, StartMethodRow
+    from clonometer.runner.start_methods.running import PythonProgram, StartMethodTrial
+
+__all__ = ["start_method"]
+
+_COMMAND, _USAGE = "-c", "clonometer start-method -- python -c 'import mymodule'"
+#: Options of Python that take a word of their own.
+_WITH_WORD = ("-W", "-X")
+_FAILURES_UNTIL_GIVEN_UP = 2
+_MEGABYTE = 1 << 20
+#: Of a trial.
+_TIMEOUT_S = 120.0
+_NAMES = {"first": "first_ns", "later": "later_ns", "pool": "pool_ns", "task": "task_ns", "memory": "memory_bytes"}
+
+#: Runs the trial of a method, named here first, of its times or of its cases.
+RunTrial = Callable[[str, str], "StartMethodTrial"]
+
+
+def start_method(
+    words: Sequence[str] = (),
+    *,
+    imports: Sequence[str] = (),
+    python: str | None = None,
+    data_mb: int = 0,
+    workers: int = 2,
+    rounds: int = 8,
+    budget_s: float = 60.0,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+) -> StartMethodAnswer:
+    """Measure what each start method costs in an interpreter, and try what breaks.
+
+    Parameters
+    ----------
+    words
+        A command, ``python -c CODE``, whose code is what a program imports. Call from the main thread.
+    imports
+        Modules that are imported, in place of a command.
+    python
+        The interpreter; by default that of the command, else ``python3``.
+    data_mb
+        MB of small objects that every worker looks at.
+    workers
+        How many a pool has.
+    rounds
+        In each, every method has its turn.
+    budget_s
+        No round begins later, in seconds.
+    seed
+        Fixes the order; by default it is drawn.
+    progress
+        Watches.
+
+    Raises
+    ------
+    UsageError
+        If the command is not of that form, or the interpreter is too old.
+    NotStartedError
+        If there is no such interpreter.
+    CommandError
+        If the import fails.
+    KeyboardInterrupt
+        The user has had enough before anything was measured.
+    """
+    from clonometer.app.commands import check_command
+    from clonometer.runner.interrupts import interruption
+    from clonometer.runner.start_methods.running import check_imports, identify_python, run_trial, run_unguarded
+
+    command, code = split_command(words, imports)
+    command = [python or (command[0] if command else "python3"), *command[1:]]
+    check_command(command[0])
+    program, seed = identify_python(command), draw_seed(seed)
+    check_imports(program, code)
+    with interruption() as interrupted:
+
+        def run(method: str, what: str) -> StartMethodTrial:
+            return run_trial(
+                program, method, what, code=code, data_mb=data_mb, workers=workers, timeout_s=_TIMEOUT_S,
+                interrupt_fd=interrupted.descriptor,
+            )  # fmt: skip
+
+        trials = MethodTrials(run, lambda method: run_unguarded(program, method, interrupted.descriptor))
+        progress.starts_begin()
+        try:
+            trials.try_cases(progress)
+            trials.measure(rounds, budget_s, seed, progress)
+        finally:
+            progress.run_ended("", None)
+        if interrupted.wanted and not trials.rounds:
+            raise KeyboardInterrupt
+    data_bytes = data_mb * _MEGABYTE
+    return answer_of_trials(program, code, trials, data_bytes=data_bytes, workers=workers, wanted=rounds, seed=seed)
+
+
+def split_command(words: Sequence[str], imports: Sequence[str]) -> tuple[list[str], str]:
+    r"""Give the interpreter with its options, and the code: that of ``-c``, or imports of modules.
+
+    Raises
+    ------
+    UsageError
+        If the words are no ``python -c CODE``, or there are both or neither.
+
+    Examples
+    --------
+    >>> split_command(["python3", "-X", "dev", "-c", "import json"], [])
+    (['python3', '-X', 'dev'], 'import json')
+    >>> split_command([], ["json", "os.path"])
+    ([], 'import json\nimport os.path')
+    """
+    if words and imports:
+        raise UsageError("a command and --import exclude each other", _USAGE)
+    if not words:
+        for name in imports:
+            if not all(part.isidentifier() for part in name.split(".")):
+                raise UsageError(f"{name!r} is not the name of a module", _USAGE)
+        return [], "\n".join(f"import {name}" for name in imports)
+    at = 1
+    while at < len(words) and words[at] != _COMMAND and words[at].startswith("-"):
+        at += 2 if words[at] in _WITH_WORD else 1
+    if list(words[at : at + 1]) != [_COMMAND]:
+        raise UsageError("the command must be 'python -c CODE', with what a program imports", _USAGE)
+    if len(words) != at + 2:
+        raise UsageError("-c must have the code, and nothing after it", _USAGE)
+    return list(words[:at]), words[at + 1]
+
+
+@dataclass
+class MethodTrials:
+    """Runs the trials of all methods; what came of them.
+
+    Attributes
+    ----------
+    rounds
+        Of each, the values by method and quantity.
+    cases
+        What was tried, by method.
+    reasons
+        Why a method is unavailable or has failed: the status and the reason, of its last failure.
+    """
+
+    run: RunTrial
+    run_unguarded: Callable[[str], str | None]
+    clock: Callable[[], float] = time.monotonic
+    rounds: list[dict[str, dict[str, float]]] = field(default_factory=list)
+    cases: dict[str, list[StartMethodCase]] = field(default_factory=dict)
+    reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
+    imports_ns: list[float] = field(default_factory=list)
+    threads: int | None = None
+    ended_by: str | None = None
+
+    def try_cases(self, progress: Progress) -> None:
+        """Try with each method what breaks."""
+        from clonometer.results.start_methods.types import BREAKS, CASES, METHODS, UNKNOWN, WORKS, StartMethodCase
+
+        began_s = self.clock()
+        for method, name in METHODS.items():
+            progress.start_begins(f"what breaks: {name}", self.clock() - began_s, None)
+            trial = self.run(method, "cases")
+            if trial.interrupted:
+                self.ended_by = "interrupted"
+                return
+            if trial.unavailable is not None:
+                self.reasons[method] = ("unavailable", trial.unavailable)
+                continue
+            tried = {each["case"]: each for each in trial.cases}
+            unguarded = self.run_unguarded(method)
+            tried["guard"] = {"outcome": WORKS if unguarded is None else BREAKS, "words": unguarded}
+            left = {"outcome": UNKNOWN, "words": trial.failure}
+            # The one in which the trial ended is the first that it says nothing of.
+            self.cases[method] = [
+                StartMethodCase(case, **{key: tried.get(case, left)[key] for key in ("outcome", "words")})
+                for case in CASES
+            ]
+
+    def measure(self, rounds: int, budget_s: float, seed: int, progress: Progress) -> None:
+        """Measure in rounds; in each every method has its turn, in random order. The first always ends."""
+        from clonometer.results.start_methods.types import METHODS
+
+        began_s, order = self.clock(), random.Random(seed)
+        for number in range(rounds):
+            elapsed_s = self.clock() - began_s
+            if self.ended_by is not None or (number and elapsed_s * (number + 1) / number > budget_s):
+                self.ended_by = self.ended_by or f"the budget of {budget_s:g} s was spent"
+                return
+            methods = [each for each in METHODS if self._is_usable(each)]
+            values: dict[str, dict[str, float]] = {}
+            for method in order.sample(methods, len(methods)):
+                left_s = elapsed_s / number * (rounds - number) if number else None
+                what = f"round {number + 1} of at most {rounds}: {METHODS[method]}"
+                progress.start_begins(what, self.clock() - began_s, left_s)
+                trial = self.run(method, "times")
+                if trial.interrupted:
+                    self.ended_by = "interrupted"
+                    break
+                values[method] = self._take(method, trial)
+            if any(values.values()):
+                self.rounds.append(values)
+
+    def _is_usable(self, method: str) -> bool:
+        status, _ = self.reasons.get(method, ("", ""))
+        return status != "unavailable" and self.failures.get(method, 0) < _FAILURES_UNTIL_GIVEN_UP
+
+    def _take(self, method: str, trial: StartMethodTrial) -> dict[str, float]:
+        if trial.unavailable is not None:
+            self.reasons[method] = ("unavailable", trial.unavailable)
+            return {}
+        values = trial.values
+        if "imports_ns" in values:
+            self.imports_ns.append(float(values["imports_ns"]))
+            self.threads = max(self.threads or 0, int(values["threads"]))
+        if trial.failure is not None:
+            self.failures[method] = self.failures.get(method, 0) + 1
+            self.reasons[method] = ("failed", trial.failure)
+        return {quantity: float(values[key]) for quantity, key in _NAMES.items() if values.get(key) is not None}
+
+
+def answer_of_trials(
+    program: PythonProgram, code: str, trials: MethodTrials, *, data_bytes: int, workers: int, wanted: int, seed: int
+) -> StartMethodAnswer:
+    """Make the answer of what the trials gave; ``wanted`` is how many rounds were asked for."""
+    from clonometer.results.start_methods.ranking import rank_methods
+    from clonometer.results.start_methods.types import METHODS, StartMethodAnswer
+    from clonometer.stats.quantiles import quantile_interval
+
+    rows = [_row(method, program.default_method, trials) for method in METHODS]
+    is_whole = trials.ended_by is None and len(trials.rounds) == wanted
+    status = "complete" if is_whole else "partial" if trials.rounds else "failed"
+    return StartMethodAnswer(
+        status=status,
+        status_reason=trials.ended_by,
+        python=program.words,
+        version=program.version,
+        implementation=program.implementation,
+        code=code,
+        data_bytes=data_bytes,
+        workers=workers,
+        rounds=len(trials.rounds),
+        seed=seed,
+        imports_ns=quantile_interval(trials.imports_ns).value if trials.imports_ns else None,
+        threads=trials.threads,
+        rows=rows,
+        rankings=rank_methods(trials.rounds, seed),
+    )
+
+
+def _row(method: str, default: str, trials: MethodTrials) -> StartMethodRow:
+    from clonometer.results.start_methods.ranking import method_figures
+    from clonometer.results.start_methods.types import StartMethodRow
+
+    figures = method_figures(trials.rounds, method)
+    status, reason = trials.reasons.get(method, ("measured" if figures else "not run", None))
+    failures: Mapping[str, int] = trials.failures
+    status = "measured" if len(figures) == len(_NAMES) and status == "failed" else status
+    return StartMethodRow(
+        method, method == default, status, reason, failures.get(method, 0), figures, trials.cases.get(method, [])
+    )

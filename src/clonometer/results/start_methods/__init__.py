@@ -1,0 +1,1 @@
+"""Start methods of Python: what they cost and break, and their ranking."""

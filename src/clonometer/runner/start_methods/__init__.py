@@ -1,0 +1,1 @@
+"""Start methods of Python, tried in an interpreter of the user's."""

@@ -1,0 +1,122 @@
+"""Start methods of Python: what each costs, which are too close to call, and what breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clonometer.results.start_methods.types import (
+    BREAKS,
+    CASES,
+    MEMORY,
+    METHODS,
+    QUANTITIES,
+    WARNS,
+    WORKS,
+    StartMethodAnswer,
+    StartMethodFigure,
+    StartMethodRanking,
+)
+from clonometer.units import (
+    approximate_bytes,
+    format_duration,
+    format_duration_interval,
+    format_ratio,
+)
+from clonometer.verdicts import Direction
+from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
+from clonometer.views.table import MISSING, Column, Table
+
+_RANKED = "Ranked: each costs so many times the one before it (95% interval, by pairs of the same round)."
+_OUTCOMES = {WORKS: "works", WARNS: "warns", BREAKS: "BREAKS"}
+
+
+def start_method_document(answer: StartMethodAnswer, *, wide: bool = False) -> Document:
+    """Make a document of an answer; ``wide``: with intervals, and what Python said where something breaks."""
+    title = f"Start methods of {answer.implementation} {answer.version}"
+    default = next((METHODS[row.method] for row in answer.rows if row.is_default), MISSING)
+    imported = f"importing '{answer.code}'" if answer.code else "importing nothing"
+    lead = (
+        f"{title}: {default} is the default. Measured {imported}, with {approximate_bytes(answer.data_bytes)} of data "
+        f"and pools of {answer.workers} workers, in {answer.rounds} rounds."
+    )
+    groups: list[list[DocumentBlock]] = [
+        [Paragraph(lead)],
+        [TableBlock(_costs(answer, wide=wide))],
+        [
+            Paragraph(_RANKED if answer.rankings else ""),
+            BulletList([_ranking_text(each) for each in answer.rankings]),
+        ],
+        [TableBlock(_breakages(answer))],
+        [*map(Note, _cautions(answer)), *([BulletList(list(_what_broke(answer)))] if wide else _hint(answer))],
+    ]
+    return Document("start-method", title, lead, groups)
+
+
+def _costs(answer: StartMethodAnswer, *, wide: bool) -> Table:
+    rows = [row for row in answer.rows if row.figures]
+    columns = [
+        Column(name, [_figure(row.figure(quantity), wide=wide) for row in rows], "right")
+        for quantity, name in QUANTITIES.items()
+    ]
+    return Table([Column("", [METHODS[row.method] for row in rows], least=10), *columns])
+
+
+def _figure(figure: StartMethodFigure | None, *, wide: bool) -> str:
+    if figure is None:
+        return MISSING
+    if figure.quantity == MEMORY:
+        return approximate_bytes(round(figure.value))
+    if wide and figure.low is not None and figure.high is not None:
+        return format_duration_interval(figure.value, figure.low, figure.high)
+    return format_duration(figure.value, figure.low, figure.high)
+
+
+def _ranking_text(ranking: StartMethodRanking) -> str:
+    """The methods in order, each with its distance from the one before it."""
+    best, *others = ranking.methods
+    texts = []
+    for each in others:
+        ratio = format_ratio(each.ratio, each.low, each.high)
+        doubt = ", too close to call" if each.verdict is Direction.UNKNOWN else ""
+        texts.append(f"{METHODS[each.method]} {ratio}{doubt}")
+    return "; ".join([f"{QUANTITIES[ranking.quantity]}: {METHODS[best.method]}", *texts])
+
+
+def _breakages(answer: StartMethodAnswer) -> Table:
+    rows = [row for row in answer.rows if row.cases]
+    outcomes = {row.method: {each.case: each.outcome for each in row.cases} for row in rows}
+    columns = [
+        Column(METHODS[row.method], [_OUTCOMES.get(outcomes[row.method].get(case, ""), "?") for case in CASES])
+        for row in rows
+    ]
+    return Table([Column("tried", list(CASES.values()), least=20), *columns])
+
+
+def _cautions(answer: StartMethodAnswer) -> Iterator[str]:
+    if answer.status_reason is not None:
+        yield f"This answer is {answer.status}: {answer.status_reason}."
+    if answer.rankings and all(each.verdict is not Direction.MORE for rank in answer.rankings for each in rank.methods):
+        yield "No difference is sure: a ranking needs 6 rounds or more (--rounds, --budget)."
+    if answer.threads is not None and answer.threads > 1:
+        yield (
+            f"The import leaves {answer.threads - 1} more threads running: fork copies only the one that calls it, and "
+            "a lock that another holds stays locked in the worker."
+        )
+    for row in answer.rows:
+        if row.status in ("unavailable", "failed"):
+            yield f"{METHODS[row.method]} {row.status}: {row.reason}"
+        elif row.failures:
+            yield f"{METHODS[row.method]}: a trial failed: {row.reason}"
+
+
+def _what_broke(answer: StartMethodAnswer) -> Iterator[str]:
+    return (
+        f"{METHODS[row.method]}, {CASES[each.case]}: {each.words}"
+        for row in answer.rows
+        for each in row.cases
+        if each.words
+    )
+
+
+def _hint(answer: StartMethodAnswer) -> list[DocumentBlock]:
+    return [Hint("--wide shows intervals, and what Python says where something breaks.")] if answer.rows else []

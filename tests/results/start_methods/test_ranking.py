@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+from tests.results.start_methods.samples import FakeRuns, start_methods, trials_of
+
+from clonometer.app.start_method import split_command
+from clonometer.errors import UsageError
+from clonometer.results.start_methods.types import METHODS
+from clonometer.runner.start_methods.running import StartMethodTrial
+from clonometer.views.documents.start_method import start_method_document
+from clonometer.views.terminal.document import render_document
+
+
+def later(answer):
+    return next(each for each in answer.rankings if each.quantity == "later").methods
+
+
+def test_methods_are_ranked_beside_the_next_cheaper_and_what_scatters_is_too_close_to_call() -> None:
+    ranked = later(start_methods())
+    assert [each.method for each in ranked[:2]] == ["thread", "fork"]
+    assert [each.verdict for each in ranked] == ["equal", "more", "more", "unknown"]
+    assert {ranked[2].method, ranked[3].method} == {"spawn", "forkserver"}
+    assert ranked[1].ratio == pytest.approx(10, rel=0.01)
+
+
+def test_too_few_rounds_give_no_interval_and_no_verdict() -> None:
+    answer = start_methods(rounds=5)
+    assert all(each.low is None and each.verdict in ("equal", "unknown") for each in later(answer))
+    assert all(figure.low is None for row in answer.rows for figure in row.figures)
+    text = render_document(start_method_document, answer, width=80, colour=False)
+    assert "No difference is sure" in text
+
+
+def test_every_method_has_its_turn_in_each_round_and_not_always_in_the_same_order() -> None:
+    runs = FakeRuns()
+    trials = trials_of(runs, 6)
+    turns = [method for method, what in runs.turns if what == "times"]
+    usable = [each for each in METHODS if each != "interpreter"]
+    rounds = [turns[at : at + 4] for at in range(0, len(turns), 4)]
+    assert len(trials.rounds) == len(rounds) == 6
+    assert all(sorted(each) == sorted(usable) for each in rounds)
+    assert len(set(map(tuple, rounds))) > 1
+
+
+def test_a_trial_that_dies_leaves_the_cases_after_it_unknown_with_the_reason() -> None:
+    row = next(each for each in start_methods().rows if each.method == "fork")
+    outcomes = {each.case: each for each in row.cases}
+    assert outcomes["threads"].outcome == "warns"
+    assert outcomes["lock"].outcome == "unknown"
+    assert "SIGSEGV" in (outcomes["lock"].words or "")
+    assert outcomes["guard"].outcome == "works"
+
+
+def test_a_method_that_fails_twice_is_given_up_and_named_and_the_others_go_on() -> None:
+    answer = start_methods(spawn=StartMethodTrial({}, failure="gave no answer within 120 s and was stopped"))
+    rows = {row.method: row for row in answer.rows}
+    assert rows["spawn"].status == "failed"
+    assert rows["spawn"].failures == 2
+    assert rows["interpreter"].status == "unavailable"
+    assert rows["fork"].status == "measured"
+    text = " ".join(render_document(start_method_document, answer, width=80, colour=False).split())
+    assert "spawn failed: gave no answer" in text
+    assert "sub-interpreter unavailable: needs another Python" in text
+    assert "2 more threads running" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "imports"),
+    [
+        (["python", "script.py"], []),
+        (["python", "-c"], []),
+        (["python", "-c", "1", "x"], []),
+        (["python", "-c", "1"], ["x"]),
+        ([], ["x;y"]),
+    ],
+)
+def test_what_is_no_python_with_code_is_refused(words: list[str], imports: list[str]) -> None:
+    with pytest.raises(UsageError):
+        split_command(words, imports)
