@@ -26,7 +26,7 @@ from clonometer.verdicts import Direction
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
 
-_RANKED = "Ranked: each costs so many times the one before it (95% interval, by pairs of the same round)."
+_RANKED = "Ranked; a number is the cost over that of the method before it (95% interval, pairs of the same round)."
 _OUTCOMES = {WORKS: "works", WARNS: "warns", BREAKS: "BREAKS"}
 
 
