@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 #: So many are kept as they are: medians of most censuses are exact.
 MOST_EXACT = 4096
@@ -28,49 +29,51 @@ class Durations:
     (3, 6, 2.0)
     """
 
-    __slots__ = ("_buckets", "_count", "_exact", "total_ns")
+    __slots__ = ("_buckets", "_counted", "_counted_ns", "_exact")
 
     def __init__(self, durations_ns: Iterable[int] = ()) -> None:
-        self._exact: array[int] | None = array("q")
+        #: Those that are in no bucket yet: all of them, or the last ones.
+        self._exact: array[int] = array("q")
         self._buckets: Counter[int] = Counter()
-        self._count = 0
-        self.total_ns = 0
+        self._counted = self._counted_ns = 0
         for duration_ns in durations_ns:
             self.append(duration_ns)
 
     def __len__(self) -> int:
-        return self._count
+        return self._counted + len(self._exact)
+
+    @property
+    def total_ns(self) -> int:
+        """Their sum."""
+        return self._counted_ns + sum(self._exact)
 
     def append(self, duration_ns: int) -> None:
-        """Add a duration."""
-        self._count += 1
-        self.total_ns += duration_ns
-        if self._exact is None:
-            self._buckets[_bucket(duration_ns)] += 1
-            return
+        """Add a duration: of thousands of tasks a second several each, so no more than this is done at once."""
         self._exact.append(duration_ns)
-        if self._count > MOST_EXACT:
+        if len(self._exact) > MOST_EXACT:
             self._blur()
 
     def extend(self, other: Durations) -> None:
         """Add those of another."""
-        if self._exact is not None and other._exact is not None and self._count + other._count <= MOST_EXACT:
-            self._exact.extend(other._exact)
-        else:
+        self._exact.extend(other._exact)
+        self._buckets.update(other._buckets)
+        self._counted += other._counted
+        self._counted_ns += other._counted_ns
+        if self._buckets or len(self._exact) > MOST_EXACT:
             self._blur()
-            self._buckets.update(other._buckets if other._exact is None else map(_bucket, other._exact))
-        self._count += other._count
-        self.total_ns += other.total_ns
 
     def _blur(self) -> None:
-        self._buckets.update(map(_bucket, self._exact or ()))
-        self._exact = None
+        self._counted += len(self._exact)
+        self._counted_ns += sum(self._exact)
+        self._buckets.update(map(_bucket, self._exact))
+        self._exact = array("q")
 
     def _at(self, ranks: Sequence[int]) -> list[float]:
         """The durations of these ranks, counted from zero and ascending."""
-        if self._exact is not None:
+        if not self._buckets:
             ordered = sorted(self._exact)
             return [float(ordered[rank]) for rank in ranks]
+        self._blur()
         values, passed, buckets = [], 0, iter(sorted(self._buckets.items()))
         bucket, count = next(buckets)
         for rank in ranks:
@@ -83,9 +86,9 @@ class Durations:
     @property
     def median_ns(self) -> float | None:
         """The median; None where there is none."""
-        if self._count == 0:
+        if len(self) == 0:
             return None
-        low_ns, high_ns = self._at([(self._count - 1) // 2, self._count // 2])
+        low_ns, high_ns = self._at([(len(self) - 1) // 2, len(self) // 2])
         return (low_ns + high_ns) / 2
 
     @property
@@ -99,17 +102,17 @@ class Durations:
         IndexError
             If there is no duration.
         """
-        if self._count == 0:
+        if len(self) == 0:
             raise IndexError("no durations")
-        rank = max(int(self._count / 2 - _RANK_FACTOR * math.sqrt(self._count)) - 1, 0)
-        low_ns, high_ns = self._at([rank, self._count - 1 - rank])
+        rank = max(int(len(self) / 2 - _RANK_FACTOR * math.sqrt(len(self))) - 1, 0)
+        low_ns, high_ns = self._at([rank, len(self) - 1 - rank])
         return low_ns, high_ns
 
     def at_most(self, bounds_ns: Sequence[int]) -> list[int]:
         """How many are at most as long as each bound; bounds ascend. A bucket counts by its middle."""
         counts = [0] * (len(bounds_ns) + 1)
         each = ((_middle(bucket), count) for bucket, count in self._buckets.items())
-        for value, count in each if self._exact is None else ((value, 1) for value in self._exact):
+        for value, count in chain(each, ((value, 1) for value in self._exact)):
             # A duration that is equal to a bound is within it.
             counts[_first_at_least(bounds_ns, value)] += count
         sums, passed = [], 0
