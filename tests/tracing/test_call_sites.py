@@ -223,3 +223,19 @@ def test_a_line_that_others_call_in_turn_is_one_place() -> None:
     assert [each.created for each in sites] == [1, 1]
     (place,) = call_sites.one_place(sites)
     assert (place.created, place.where.place if place.where else None) == (2, "/srv/a.py:9")
+
+
+def test_a_recipe_that_two_targets_share_is_credited_to_neither() -> None:
+    targets = [f"P\x1f{name}\x1f/src/Makefile\x1f7" for name in ("one.o", "two.o")]
+    lines = [
+        {"line": "call", "text": "\t".join(["make", str(at), "2", "process", "recipe", target])}
+        for at, target in zip((1000, 1600), targets, strict=True)
+    ]
+    made = {"site": 0, "creator": 2, "creator_program": "/usr/bin/make"}
+    tasks = [task(start_ns=500, previous_ns=None, **made), task(start_ns=1100, previous_ns=500, **made)]
+    stack = site(0, *LIBRARY, frame(1, "child_execute_job", 80))
+    sites = taken(*lines, *tasks, stack, *MODULES, ended(stacks=STACKS), begin_ns=600).sites.by_cost()
+    assert [each.where.function for each in sites if each.where] == ["one.o", "two.o"]
+    (place,) = call_sites.one_place(sites)
+    assert place.where is not None
+    assert (place.created, place.where.place, place.where.function) == (2, "/src/Makefile:7", "")

@@ -34,6 +34,16 @@ def test_the_place_is_outside_of_the_library_and_the_api_is_what_was_called_ther
     assert taken(line(100, LIBRARY)).find(41, 0, 150, makes_thread=False).where is None  # type: ignore[union-attr]
 
 
+def test_a_thread_of_the_library_is_placed_outside_of_the_module_that_was_called() -> None:
+    start = "Lthreading\x1fstart\x1f/lib/threading.py\x1f964"
+    server = "Lsocketserver\x1fprocess_request\x1f/lib/socketserver.py\x1f705"
+    begins = "Lthreading\x1f_bootstrap\x1f/lib/threading.py\x1f1002"
+    call = taken(line(100, start, server, begins, makes="thread")).find(41, 0, 150, makes_thread=True)
+    assert call is not None
+    assert call.where is not None
+    assert (call.api, call.where.file, call.where.line) == ("threading.start", "/lib/socketserver.py", 705)
+
+
 @pytest.mark.parametrize(
     ("thread", "after_ns", "until_ns", "makes_thread", "expected"),
     [

@@ -15,6 +15,7 @@ from tests.tracing.test_census import FORK, ended, taken, task
 
 from clonometer.launch_paths.reading import load_book
 from clonometer.tracing.census.durations import Durations
+from clonometer.tracing.census.installed import is_packaged
 from clonometer.tracing.census.language import LanguageCall, LanguageFrame
 from clonometer.tracing.census.launches import (
     LaunchSite,
@@ -24,7 +25,9 @@ from clonometer.tracing.census.launches import (
     worth_changing,
 )
 from clonometer.tracing.census.tally import Census
+from clonometer.views.document import Heading, NamedTexts, Paragraph
 from clonometer.views.documents.census import census_document
+from clonometer.views.documents.launches import launch_advice
 from clonometer.views.terminal.document import render_document
 
 render_census = partial(render_document, census_document)
@@ -112,6 +115,39 @@ def test_a_launch_without_a_copy_is_not_advised_against() -> None:
     assert launch.fits
     assert launch.saved is None
     assert worth_changing([launch]) == []
+
+
+def test_what_a_package_installed_is_advised_last_in_one_sentence_of_its_own() -> None:
+    def program(path: str, cost_ns: int) -> list[dict[str, Any]]:
+        return [forked(0, CLOSES, creator_program=path, cost_ns=cost_ns) for _ in range(8)]
+
+    compiled = RuntimeVersion("glibc", "2.36")
+    runtimes = dict.fromkeys(("/usr/bin/git", "/home/me/mine"), compiled) | PYTHON
+    listed = seen(*program("/usr/bin/git", 90 * MS), *program("/home/me/mine", 30 * MS), runtimes=runtimes)
+    assert [launch.site.program for launch in listed] == ["/usr/bin/git", "/home/me/mine"]
+    assert [launch.site.program for launch in worth_changing(listed)] == ["/home/me/mine", "/usr/bin/git"]
+    mine, packaged = launch_advice(worth_changing(listed))
+    assert isinstance(mine[0], Heading)
+    (sentence,) = packaged
+    assert isinstance(sentence, Paragraph)
+    assert sentence.text.startswith("Installed programs")
+
+
+def test_evidence_has_functions_as_their_programmers_wrote_them() -> None:
+    (launch,) = seen(*[forked(0, CLOSES | {"setsid": 1}, is_root=True)] * 8)
+    (fit,) = launch.fits
+    fit = replace(fit, evidence=("_RNvMsk_NtCsjrHSEGnQ3l9_3std7processNtB5_7Command6status() in the stack",))
+    ((_, _, entries),) = launch_advice([replace(launch, fits=(fit,))])
+    assert isinstance(entries, NamedTexts)
+    assert "std::process::Command::status() in the stack" in [entry.text for entry in entries.entries]
+
+
+def test_an_installed_interpreter_says_nothing_of_whose_script_it_runs() -> None:
+    assert not RuntimeVersion("python", "3.11").is_packaged("/usr/bin/python3")
+    assert RuntimeVersion("glibc", "2.36").is_packaged("/usr/bin/git")
+    assert is_packaged("/srv/venv/lib/python3.11/site-packages/x.py")
+    assert not is_packaged("/home/me/usr/bin/git")
+    assert not is_packaged("/srv/lib/app.py")
 
 
 def test_a_program_of_an_unknown_runtime_has_no_option() -> None:

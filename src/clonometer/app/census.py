@@ -29,7 +29,7 @@ from clonometer.runner.census import take_census
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.tracing.census.call_sites import CallSite
 from clonometer.tracing.census.launches import LaunchSite, RuntimeVersion, launch_to_json, launches, worth_changing
-from clonometer.tracing.census.savings import Saving, savings
+from clonometer.tracing.census.savings import SHELLS, Saving, savings
 from clonometer.tracing.census.services import services_to_json
 from clonometer.tracing.census.tally import Census
 from clonometer.tracing.census.timeline import TaskLives
@@ -206,9 +206,14 @@ def census(
         return _source_of(site, began_ns) if words and site.program not in runtimes.elsewhere else NO_SOURCE
 
     listed = launches(tally, runtimes.versions, load_book(), costs_ns, is_root=is_root, source_of=source_of)
-    changed = {launch.site.program for launch in worth_changing(listed)}
-    worth = [saving for saving in savings(tally, costs_ns) if saving.group.creator not in changed]
+    worth = savings(tally, costs_ns, lambda program: _needs_no_advice(program, runtimes.versions.get(program), listed))
     return CensusAnswer(tally, words, pid, worth, [] if groups else foreseen.documents(pid), listed, groups)
+
+
+def _needs_no_advice(program: str, runtime: RuntimeVersion | None, listed: Sequence[LaunchSite]) -> bool:
+    """Whether its lines are advised already, nobody chooses how it launches (a shell's script), or it was installed."""
+    advised = any(launch.site.program == program for launch in worth_changing(listed))
+    return advised or (runtime is not None and (runtime.name in SHELLS or runtime.is_packaged(program)))
 
 
 class _Runtimes:

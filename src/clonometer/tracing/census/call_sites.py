@@ -339,7 +339,11 @@ def one_place(sites: Sequence[CallSite]) -> list[CallSite]:
         # Of what a runtime said only the line and what it called count: who called that is another matter.
         spoken = site.language is not None
         identity = _identity(replace(site, language=None))
-        places.setdefault((*identity, spoken, site.api, where), whole).add(site)
+        place = places.setdefault((*identity, spoken, site.api, where), whole)
+        place.add(site)
+        if place.language is not None and site.language is not None:
+            # Two targets of make share a recipe's line: it is of neither.
+            place.language = place.language.common(site.language)
     return sorted(places.values(), key=lambda site: (-site.cost_ns, -site.created))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: Before the frames: the runtime, the time (ns of CLOCK_MONOTONIC), the thread, what is made, the event.
 _FIELDS = 5
@@ -43,18 +43,33 @@ class LanguageCall:
 
     @property
     def where(self) -> LanguageFrame | None:
-        """The innermost call outside of the standard library."""
-        return next((frame for frame in self.frames if not frame.library), None)
+        """The innermost call outside of the library; in a thread of the library, outside of its innermost file."""
+        return self.frames[self._depth] if self._depth < len(self.frames) else None
+
+    @property
+    def _depth(self) -> int:
+        """How many of the frames are what was called there."""
+        outside = next((depth for depth, frame in enumerate(self.frames) if not frame.library), None)
+        if outside is not None:
+            return outside
+        files = (depth for depth, frame in enumerate(self.frames) if frame.file != self.frames[0].file)
+        return next(files, len(self.frames))
 
     @property
     def called(self) -> tuple[str, ...]:
         """The event, and the functions of the standard library that were called to it, innermost first."""
         names = [self.event]
-        for frame in self.frames:
-            if not frame.library:
-                break
-            names.append(f"{frame.module}.{frame.function}".lstrip("."))
+        names += [f"{frame.module}.{frame.function}".lstrip(".") for frame in self.frames[: self._depth]]
         return tuple(names)
+
+    def common(self, other: LanguageCall) -> LanguageCall:
+        """Make one of two calls from a line: without the name of the function, where they are from different ones."""
+        mine, theirs = self.where, other.where
+        if mine is None or theirs is None or mine.function == theirs.function:
+            return self
+        frames = list(self.frames)
+        frames[self._depth] = replace(mine, function="")
+        return replace(self, frames=tuple(frames))
 
     @property
     def api(self) -> str:

@@ -19,12 +19,15 @@ from clonometer.launch_paths.judging import UNSEEN, named
 from clonometer.launch_paths.types import LaunchPath, PathBook
 from clonometer.tracing.census.call_sites import CallSite, StackFrame, frame_to_json, one_place
 from clonometer.tracing.census.durations import Durations
+from clonometer.tracing.census.installed import is_packaged
 from clonometer.tracing.census.savings import LEAST_CALLS, LEAST_SHARE, IntervalEnds
 from clonometer.tracing.census.tally import Census
 
 #: What a launch costs that shares the memory until its exec, where the program has none of its own to compare with.
 _SHARING = "posix_spawn"
 _MOST_ADVICE = 5
+#: Runtimes whose programs are files of machine code.
+_COMPILED = frozenset(("glib", "glibc", "go", "musl", "qt5", "qt6", "rust"))
 #: Libraries that launch for a program: the name of their file of code, in which GLib writes 2.74.6 as 0.7400.6.
 _LIBRARIES = {
     "glib": re.compile(r"lib(?:glib|gio)-2\.0\.so(?:\.0\.(?P<minor>\d+)\d\d\.\d+)?"),
@@ -39,6 +42,10 @@ class RuntimeVersion:
 
     name: str
     version: str | None
+
+    def is_packaged(self, program: str) -> bool:
+        """Whether a program that runs it is a package's; an interpreter is not, whose script may be anybody's."""
+        return self.name in _COMPILED and is_packaged(program)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,16 @@ class LaunchSite:
             return self.path.title
         titles = {fit.path.api for fit in self.fits}
         return next(iter(titles)) if len(titles) == 1 else None
+
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the line is that of a package, which its reader cannot change; no setting does, either."""
+        if self.path is not None and self.path.setting:
+            return False
+        where = self.site.where
+        if where is not None and where.module is None and where.file is not None:
+            return is_packaged(where.file)
+        return self.runtime is not None and self.runtime.is_packaged(self.site.program or "")
 
 
 def launches(
@@ -126,9 +143,10 @@ def launches(
 
 
 def worth_changing(listed: Sequence[LaunchSite]) -> list[LaunchSite]:
-    """Those at which another launch would save time, most first: at most five."""
+    """Those at which another launch would save time, most first: at most five, those of packages last."""
     worth = [launch for launch in listed if launch.saved is not None]
-    return sorted(worth, key=lambda launch: -launch.saved.low_ns if launch.saved else 0.0)[:_MOST_ADVICE]
+    worth.sort(key=lambda launch: (launch.is_packaged, -launch.saved.low_ns if launch.saved else 0.0))
+    return worth[:_MOST_ADVICE]
 
 
 def settings(listed: Sequence[LaunchSite]) -> list[str]:

@@ -10,7 +10,7 @@ exec, whichever of them it calls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from clonometer.tracing.census.tally import Census, Group
@@ -19,7 +19,7 @@ FORK = "fork"
 #: What can do the work of a fork whose task executes a program, and of one whose task does not.
 _EXECUTES, _STAYS = ("posix_spawn", "vfork"), ("thread",)
 #: Nobody who writes for a shell chooses how it makes its tasks.
-_SHELLS = frozenset(("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "zsh"))
+SHELLS = frozenset(("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "zsh"))
 LEAST_SHARE = 0.1
 _MOST_GROUPS = 2
 #: Fewer have no interval of 95% of their median.
@@ -50,15 +50,18 @@ class Saving:
     instead: tuple[Instead, ...]
 
 
-def savings(census: Census, costs_ns: Mapping[str, IntervalEnds]) -> list[Saving]:
+def savings(
+    census: Census, costs_ns: Mapping[str, IntervalEnds], left_out: Callable[[str], bool] = lambda _: False
+) -> list[Saving]:
     """Say of the dearest groups of forks what other ways of making their tasks would save, at least.
 
     ``costs_ns`` has what a making costs on this machine, for each way that could be measured
     (`clonometer.families.census_ways`): the ends of its interval, exec included where it executes a program.
+    ``left_out`` says of a program's path whether nothing is advised to it.
 
     At most two, the dearest first. A way is named where it costs a tenth less than the low end of the calls' median.
     Left out are groups of fewer than 6 timed calls, which have no interval, those with less than a tenth of what all
-    cost, and shells.
+    cost, shells, and what ``left_out`` names.
     """
     worth = []
     groups = census.by_cost()
@@ -67,7 +70,7 @@ def savings(census: Census, costs_ns: Mapping[str, IntervalEnds]) -> list[Saving
         calls_ns = group.times["call_ns"]
         if group.mechanism != FORK or len(calls_ns) < LEAST_CALLS or group.cost_ns < least_ns:
             continue
-        if (group.creator or "").rpartition("/")[2] in _SHELLS:
+        if (group.creator or "").rpartition("/")[2] in SHELLS or left_out(group.creator or ""):
             continue
         execute = 2 * group.execed >= group.created
         created = group.execed if execute else group.created - group.execed

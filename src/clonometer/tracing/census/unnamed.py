@@ -49,7 +49,9 @@ def unnamed_lines(sites: Iterable[CallSite], *, hooked: bool, library: str | Non
     sentences = [f"Lines are not known of {', '.join(sorted(silent))}."]
     runtimes = sorted(set(silent.values()))
     if not hooked:
-        return [*sentences, _STARTED, *(_OUTSIDE[name] for name in runtimes if name in _OUTSIDE)]
+        started = [_STARTED] if any(name not in _NEVER for name in runtimes) else []
+        never = [_NEVER[name] for name in runtimes if name in _NEVER]
+        return [*sentences, *started, *(_OUTSIDE[name] for name in runtimes if name in _OUTSIDE), *never]
     if "java" in runtimes and library is not None:
         sentences.append(
             f"JAVA_TOOL_OPTIONS=-agentpath:{library} names those of Java; each JVM then says so on stderr."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from clonometer.tracing.census.demangling import demangle
 from clonometer.tracing.census.launches import LaunchSite
 from clonometer.units import format_duration
 from clonometer.views.document import DocumentBlock, Heading, NamedText, NamedTexts, Paragraph
@@ -11,17 +13,22 @@ from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.text import clean
 
 _INDENT = 11
+#: A function of C++ or Rust as its symbol has it, which the brackets of a call follow.
+_MANGLED = re.compile(r"\b_[ZR]\w+(?=\(\))")
 _PLACE_MOST = 40
 _MOST_ALTERNATIVES = 3
 _MICROSECOND, _MILLISECOND = 1000, 1_000_000
 
 
 def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
-    """What to write instead at each line where that saves time: a part each, under one heading."""
+    """What to write instead at each line where that saves time: a part each, under one heading.
+
+    Lines of packages, which the reader cannot change, are named together in one sentence.
+    """
     parts: list[list[DocumentBlock]] = []
     for launch in worth:
         saved = launch.saved
-        if saved is None:
+        if saved is None or launch.is_packaged:
             continue
         path = launch.path
         count = launch.site.created
@@ -31,7 +38,7 @@ def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
         )
         entries = [
             NamedText("  Why", clean(path.why) if path is not None else _alternatives(launch)),
-            *([NamedText("  Evidence", clean("; ".join(launch.fits[0].evidence)))] if path is not None else []),
+            *([NamedText("  Evidence", _evidence(launch))] if path is not None else []),
             NamedText("  Instead", _either(launch, [fit.path.instead for fit in launch.fits])),
             NamedText("  You lose", _either(launch, [fit.path.lose for fit in launch.fits])),
             NamedText(
@@ -40,9 +47,29 @@ def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
                 f"{format_duration(saved.high_ns)}), compared with {saved.compared_with}.",
             ),
         ]
-        place = launch.site.where.place if launch.site.where is not None else launch.site.program or "?"
-        parts.append([Heading(f"What to change: {clean(place)}"), Paragraph(costs), NamedTexts(entries, _INDENT)])
-    return parts
+        parts.append([Heading(f"What to change: {_place(launch)}"), Paragraph(costs), NamedTexts(entries, _INDENT)])
+    packaged = [launch for launch in worth if launch.is_packaged]
+    return [*parts, [Paragraph(_of_packages(packaged))]] if packaged else parts
+
+
+def _of_packages(packaged: Sequence[LaunchSite]) -> str:
+    each = [
+        f"{_place(launch)} ({clean(_called(launch))}, {launch.site.created:,}, {format_duration(launch.site.cost_ns)})"
+        for launch in packaged
+    ]
+    return (
+        "Installed programs also launch by copying the memory map, which only their authors can change: "
+        f"{'; '.join(each)}."
+    )
+
+
+def _place(launch: LaunchSite) -> str:
+    return clean(launch.site.where.place if launch.site.where is not None else launch.site.program or "?")
+
+
+def _evidence(launch: LaunchSite) -> str:
+    """What was seen that the line of the book says, with functions as their programmers wrote them."""
+    return clean(_MANGLED.sub(lambda name: demangle(name.group()), "; ".join(launch.fits[0].evidence)))
 
 
 def _called(launch: LaunchSite) -> str:
