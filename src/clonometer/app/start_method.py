@@ -39,7 +39,7 @@ def start_method(
     data_mb: int = 0,
     workers: int = 2,
     rounds: int = 8,
-    budget_s: float = 60.0,
+    budget_s: float = 120.0,
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> StartMethodAnswer:
@@ -166,7 +166,16 @@ class MethodTrials:
 
     def try_cases(self, progress: Progress) -> None:
         """Try with each method what breaks."""
-        from clonometer.results.start_methods.types import BREAKS, CASES, METHODS, UNKNOWN, WORKS, StartMethodCase
+        from clonometer.results.start_methods.types import (
+            BREAKS,
+            CASES,
+            METHODS,
+            NOT_TRIED,
+            UNKNOWN,
+            WORKS,
+            StartMethodCase,
+        )
+        from clonometer.runner.start_methods.running import PROCESS_METHODS
 
         began_s = self.clock()
         for method, name in METHODS.items():
@@ -179,8 +188,11 @@ class MethodTrials:
                 self.reasons[method] = ("unavailable", trial.unavailable)
                 continue
             tried = {each["case"]: each for each in trial.cases}
-            unguarded = self.run_unguarded(method)
-            tried["guard"] = {"outcome": WORKS if unguarded is None else BREAKS, "words": unguarded}
+            if method in PROCESS_METHODS:
+                unguarded = self.run_unguarded(method)
+                tried["guard"] = {"outcome": WORKS if unguarded is None else BREAKS, "words": unguarded}
+            else:
+                tried["guard"] = {"outcome": NOT_TRIED, "words": None}
             left = {"outcome": UNKNOWN, "words": trial.failure}
             # The one in which the trial ended is the first that it says nothing of.
             self.cases[method] = [

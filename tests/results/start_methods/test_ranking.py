@@ -29,6 +29,8 @@ def test_too_few_rounds_give_no_interval_and_no_verdict() -> None:
     assert all(figure.low is None for row in answer.rows for figure in row.figures)
     text = render_document(start_method_document, answer, width=80, colour=False)
     assert "No difference is sure" in text
+    assert "too close to call" not in text
+    assert "too close to call" in render_document(start_method_document, start_methods(), width=80, colour=False)
 
 
 def test_every_method_has_its_turn_in_each_round_and_not_always_in_the_same_order() -> None:
@@ -61,7 +63,7 @@ def test_a_method_that_fails_twice_is_given_up_and_named_and_the_others_go_on() 
     text = " ".join(render_document(start_method_document, answer, width=80, colour=False).split())
     assert "spawn failed: gave no answer" in text
     assert "sub-interpreter unavailable: needs another Python" in text
-    assert "2 more threads running" in text
+    assert "has 3 threads after the import" in text
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ _EXAMPLES = examples(
 @number_option("--data-mb", "data_mb", "MB of small objects that every worker looks at.", 0, least=0, most=4096)
 @number_option("--workers", "workers", "Workers of a pool.", 2, most=64)
 @number_option("--rounds", "rounds", "Rounds at most; each runs every method once.", 8, most=200)
-@budget_option("Begin no round that would end later: 30s or 2m.", default="60s")
+@budget_option("Begin no round that would end later: 30s or 2m.", default="2m")
 @drawn_seed_option("Fixes the order. Default: a random one.")
 @click.option("--wide", is_flag=True, help="Show intervals, and what Python says where something breaks.")
 @json_option

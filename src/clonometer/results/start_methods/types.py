@@ -36,7 +36,7 @@ CASES = {
     "descriptor": "a file descriptor by number",
     "guard": "no if __name__ == '__main__'",
 }
-WORKS, WARNS, BREAKS, UNKNOWN = "works", "warns", "breaks", "unknown"
+WORKS, WARNS, BREAKS, UNKNOWN, NOT_TRIED = "works", "warns", "breaks", "unknown", "not tried"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class StartMethodCase:
     """What came of a case that was tried with a method."""
 
     case: Annotated[str, OneOf(CASES)]
-    outcome: Annotated[str, OneOf((WORKS, WARNS, BREAKS, UNKNOWN)), "unknown: the trial ended before."]
+    outcome: Annotated[str, OneOf((WORKS, WARNS, BREAKS, UNKNOWN, NOT_TRIED)), "unknown: the trial ended before."]
     words: Annotated[str | None, "What Python said, or what was seen; null where it works."] = None
 
 
@@ -89,7 +89,9 @@ class RankedMethod:
     ratio: Annotated[float, Ge(0), "To the method before it; 1 for the cheapest."]
     low: Annotated[float | None, Ge(0), "Of the 95% interval; null for the cheapest, and below 6 pairs."]
     high: Annotated[float | None, Ge(0), "As low."]
-    verdict: Annotated[Direction, "more: certainly; equal: it is the cheapest; unknown: too close to call."]
+    verdict: Annotated[
+        Direction, "more: certainly; equal: it is the cheapest; unknown: too close to call, or fewer than 6 pairs."
+    ]
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ _FOLDER = Path(__file__).parent
 _TRIAL, _UNGUARDED = str(_FOLDER / "trial.py"), str(_FOLDER / "unguarded.txt")
 _IDENTIFY_S, _UNGUARDED_S, _IMPORT_S = 30.0, 20.0, 120.0
 _OLDEST = (3, 8)
-#: What needs the guard: threads and interpreters start no program.
-_NEEDS_GUARD = ("fork", "forkserver", "spawn")
+#: What starts processes: a program without a guard is tried with these alone.
+PROCESS_METHODS = ("fork", "forkserver", "spawn")
 _IDENTIFY = (
     "import json, multiprocessing, platform, sys; print(json.dumps([list(sys.version_info[:3]), "
     "platform.python_implementation(), multiprocessing.get_start_method()]))"
@@ -111,8 +111,6 @@ def run_trial(
 
 def run_unguarded(python: PythonProgram, method: str, interrupt_fd: int | None = None) -> str | None:
     """Start a worker from a program without a guard; say what came of it, None where it worked."""
-    if method not in _NEEDS_GUARD:
-        return None
     answer, ending = answer_of(
         [*python.words, _UNGUARDED, method, ANSWER_FD],
         timeout_s=_UNGUARDED_S,
@@ -121,8 +119,9 @@ def run_unguarded(python: PythonProgram, method: str, interrupt_fd: int | None =
     )
     if answer.strip() == b"0":
         return None
-    reasons = [line for line in ending.stderr.splitlines() if "Error" in line]
-    return (reasons[-1] if reasons else f"the program {ending.describe()}")[:300].strip()
+    # The message of this error has lines of its own.
+    _, error, message = ending.stderr.rpartition("RuntimeError:")
+    return " ".join(f"{error}{message}".split())[:150] if error else f"the program {ending.describe()}"
 
 
 def _read(answer: bytes, ended: str, *, interrupted: bool) -> StartMethodTrial:

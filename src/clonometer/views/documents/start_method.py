@@ -9,6 +9,7 @@ from clonometer.results.start_methods.types import (
     CASES,
     MEMORY,
     METHODS,
+    NOT_TRIED,
     QUANTITIES,
     WARNS,
     WORKS,
@@ -27,7 +28,7 @@ from clonometer.views.document import BulletList, Document, DocumentBlock, Hint,
 from clonometer.views.table import MISSING, Column, Table
 
 _RANKED = "Ranked; a number is the cost over that of the method before it (95% interval, pairs of the same round)."
-_OUTCOMES = {WORKS: "works", WARNS: "warns", BREAKS: "BREAKS"}
+_OUTCOMES = {WORKS: "works", WARNS: "warns", BREAKS: "BREAKS", NOT_TRIED: MISSING}
 
 
 def start_method_document(answer: StartMethodAnswer, *, wide: bool = False) -> Document:
@@ -37,7 +38,7 @@ def start_method_document(answer: StartMethodAnswer, *, wide: bool = False) -> D
     imported = f"importing '{answer.code}'" if answer.code else "importing nothing"
     lead = (
         f"{title}: {default} is the default. Measured {imported}, with {approximate_bytes(answer.data_bytes)} of data "
-        f"and pools of {answer.workers} workers, in {answer.rounds} rounds."
+        f"and pools of {answer.workers} workers, in {answer.rounds} round{'' if answer.rounds == 1 else 's'}."
     )
     groups: list[list[DocumentBlock]] = [
         [Paragraph(lead)],
@@ -77,7 +78,8 @@ def _ranking_text(ranking: StartMethodRanking) -> str:
     texts = []
     for each in others:
         ratio = format_ratio(each.ratio, each.low, each.high)
-        doubt = ", too close to call" if each.verdict is Direction.UNKNOWN else ""
+        is_close = each.verdict is Direction.UNKNOWN and each.low is not None
+        doubt = ", too close to call" if is_close else ""
         texts.append(f"{METHODS[each.method]} {ratio}{doubt}")
     return "; ".join([f"{QUANTITIES[ranking.quantity]}: {METHODS[best.method]}", *texts])
 
@@ -99,8 +101,8 @@ def _cautions(answer: StartMethodAnswer) -> Iterator[str]:
         yield "No difference is sure: a ranking needs 6 rounds or more (--rounds, --budget)."
     if answer.threads is not None and answer.threads > 1:
         yield (
-            f"The import leaves {answer.threads - 1} more threads running: fork copies only the one that calls it, and "
-            "a lock that another holds stays locked in the worker."
+            f"The program has {answer.threads} threads after the import: fork copies only the one that calls it, and a "
+            "lock that another holds stays locked in the worker."
         )
     for row in answer.rows:
         if row.status in ("unavailable", "failed"):
