@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ pytestmark = [
 ]
 
 PYTHON = "import os, subprocess\nsubprocess.run(['/bin/true'], {})\n"
+SERVES = "import subprocess, time\nwhile True:\n    subprocess.run(['/bin/true'])\n    time.sleep(0.05)\n"
 PLANTED = {
     "preexec_fn=os.setsid": ("python3", ".py", PYTHON.format("preexec_fn=os.setsid")),
     "preexec_fn= that calls resource.setrlimit": (
@@ -86,3 +88,17 @@ def test_where_no_setting_mends_a_launch_the_proof_says_so(tmp_path: Path) -> No
     words = ["census", "--no-advice", "--prove", "--", "true"]
     ended = subprocess.run([CLONOMETER, *words], capture_output=True, text=True, timeout=60, check=True)
     assert "Nothing to prove" in ended.stdout
+
+
+def test_of_a_running_script_with_a_relative_name_the_runtime_is_known(tmp_path: Path) -> None:
+    script = tmp_path / "serve"
+    script.write_text(f"#!{Path(sys.executable).resolve()}\n{SERVES}")
+    script.chmod(0o755)
+    with subprocess.Popen(["./serve"], cwd=tmp_path, stdin=subprocess.PIPE) as server:
+        try:
+            answer = census(pid=server.pid, seconds=2.0, advice=False)
+        finally:
+            server.kill()
+    runtimes = {launch.site.program: launch.runtime for launch in answer.launches}
+    assert runtimes["./serve"] is not None
+    assert runtimes["./serve"].name == "python"

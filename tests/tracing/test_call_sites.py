@@ -183,6 +183,7 @@ def test_a_function_that_python_names_for_perf_is_the_place() -> None:
         ("python3", True, "python3 did not load the hook"),
         ("php8.2", True, "php8.2 did not load the hook"),
         ("dash", True, "bash has"),
+        ("dash", False, "bash has"),
         ("perl", False, "without --no-hooks"),
     ],
 )
@@ -192,6 +193,19 @@ def test_what_would_name_the_lines_is_said(program: str, hooked: bool, hint: str
     assert sentences[0] == f"Lines are not known of {program}."
     assert hint in " ".join(sentences[1:])
     assert all(len(sentence.split()) <= 25 for sentence in sentences)
+
+
+def test_a_script_with_a_name_of_its_own_is_one_of_its_runtime() -> None:
+    served = [CallSite("v/bin/gunicorn", "fork")]
+    assert unnamed_lines(served, hooked=False, library=None) == []
+    sentences = unnamed_lines(served, hooked=False, library=None, runtimes={"v/bin/gunicorn": "python"})
+    assert sentences[0] == "Lines are not known of gunicorn."
+    assert "-X perf" in sentences[-1]
+
+
+def test_a_shell_without_a_hook_is_not_promised_one() -> None:
+    sentences = unnamed_lines([CallSite("/bin/sh", "fork")], hooked=False, library=None)
+    assert "without --no-hooks" not in " ".join(sentences)
 
 
 def test_launches_of_one_line_with_other_options_are_other_sites() -> None:

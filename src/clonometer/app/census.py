@@ -277,9 +277,13 @@ def _has_our_root(pid: int) -> bool:
 
 
 def _still_runs(pid: int, program: str) -> bool:
-    """Whether a process runs a program, or a script of this name: it may have executed another one meanwhile."""
+    """Whether a process runs a program, or a script of this name: it may have executed another one meanwhile.
+
+    A relative name is one in the folder in which the process is.
+    """
     try:
-        file = Path(f"/proc/{pid}/root{program}")
+        below = "root" if program.startswith("/") else "cwd"
+        file = Path(f"/proc/{pid}/{below}/{program}")
         with file.open("rb") as content:
             return content.read(2) == b"#!" or file.samefile(f"/proc/{pid}/exe")
     except OSError:

@@ -48,6 +48,9 @@ def census_document(
     """
     lead = _headline(census, clean(name))
     first: list[DocumentBlock] = [Paragraph(lead, "bold"), Note(_seen_by_ptrace(census), "warn")]
+    if census.ended["lost"]:
+        # Every figure below may be too small.
+        first += [Note(text, "warn") for text in _room(census)]
     first.append(Paragraph(_cost(census) if census.created else ""))
     groups = census.by_cost()
     services = census.services.by_cost()
@@ -67,7 +70,7 @@ def census_document(
     )
     last: list[DocumentBlock] = [
         BulletList(_sentences(census, groups)),
-        *(Note(text, "warn") for text in _cautions(census)),
+        *(Note(text, "warn") for text in _cautions(census, launches)),
     ]
     parts: list[list[DocumentBlock]] = [first]
     if several:
@@ -257,7 +260,7 @@ def _seen_by_ptrace(census: Census) -> str:
     )
 
 
-def _cautions(census: Census) -> list[str]:
+def _cautions(census: Census, launches: Sequence[LaunchSite]) -> list[str]:
     ended = census.ended
     sentences = []
     if ended["ended_it"] and ended["timed_out"]:
@@ -278,10 +281,11 @@ def _cautions(census: Census) -> list[str]:
             f"{clean(ended['unprivileged'])} ran without the privileges that it has otherwise: ptrace withholds them, "
             "so it may have failed, or have done something else. As root the census keeps them."
         )
-    return sentences + _room(census) + _stackless(census) + _folded(census)
+    room = [] if ended["lost"] else _room(census)
+    return sentences + room + _stackless(census, launches) + _folded(census)
 
 
-def _stackless(census: Census) -> list[str]:
+def _stackless(census: Census, launches: Sequence[LaunchSite]) -> list[str]:
     """Why call sites are missing, or less than they could be."""
     stacks = census.ended.get("stacks", {})
     sentences = []
@@ -297,7 +301,9 @@ def _stackless(census: Census) -> list[str]:
     if census.written.left_out:
         calls = counted(census.written.left_out, "call")
         sentences.append(f"The lines of {calls} that hooks noted had no room or could not be read, and are not known.")
-    silent = unnamed_lines(census.sites.by_cost(), hooked=census.hooked, library=census.hook_library)
+    runtimes = {launch.site.program: launch.runtime.name for launch in launches if launch.runtime is not None}
+    sites = census.sites.by_cost()
+    silent = unnamed_lines(sites, hooked=census.hooked, library=census.hook_library, runtimes=runtimes)
     sentences += [clean(" ".join(silent))] if silent else []
     cut = Counter(site.ends for site in census.sites.by_cost() if site.ends in STACK_ENDS and site.where is None)
     sentences += [f"{counted(n, 'call site')} end at {STACK_ENDS[why]}." for why, n in cut.items() if why]
