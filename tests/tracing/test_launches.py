@@ -133,6 +133,24 @@ def test_what_a_package_installed_is_advised_last_in_one_sentence_of_its_own() -
     assert sentence.text.startswith("Installed programs")
 
 
+def test_nothing_is_advised_to_a_shells_script_of_which_no_line_is_known() -> None:
+    forks = [forked(0, {}, program="/bin/true", creator_program="/usr/bin/bash")] * 8
+    (launch,) = seen(*forks, runtimes={"/usr/bin/bash": RuntimeVersion("bash", "5.2.15")})
+    assert launch.saved is not None
+    assert len(launch.fits) > 3
+    assert worth_changing([launch]) == []
+    line = LanguageFrame(False, "", "main", "/srv/build.sh", 12)
+    at_line = replace(launch, site=replace(launch.site, language=LanguageCall("bash", "fork", (line,))))
+    assert worth_changing([at_line]) == [at_line]
+
+
+def test_advice_names_the_service_that_it_is_for() -> None:
+    (launch,) = seen(*[forked(0, CLOSES | {"setsid": 1})] * 8)
+    ((heading, *_),) = launch_advice([replace(launch, site=replace(launch.site, service="nginx.service"))])
+    assert isinstance(heading, Heading)
+    assert heading.text.endswith(" (service nginx.service)")
+
+
 def test_evidence_has_functions_as_their_programmers_wrote_them() -> None:
     (launch,) = seen(*[forked(0, CLOSES | {"setsid": 1}, is_root=True)] * 8)
     (fit,) = launch.fits

@@ -26,6 +26,8 @@ from clonometer.tracing.census.tally import Census
 #: What a launch costs that shares the memory until its exec, where the program has none of its own to compare with.
 _SHARING = "posix_spawn"
 _MOST_ADVICE = 5
+#: Options that look alike, of which the reader of a script can still find the one that it has.
+_MOST_ALIKE = 3
 #: Runtimes whose programs are files of machine code.
 _COMPILED = frozenset(("glib", "glibc", "go", "musl", "qt5", "qt6", "rust"))
 #: Libraries that launch for a program: the name of their file of code, in which GLib writes 2.74.6 as 0.7400.6.
@@ -87,6 +89,14 @@ class LaunchSite:
         return next(iter(titles)) if len(titles) == 1 else None
 
     @property
+    def is_vague(self) -> bool:
+        """Whether only the interpreter's code is known, and any of many options may have been used there."""
+        where = self.site.where
+        script = where is not None and where.module is None and where.file is not None
+        compiled = self.runtime is not None and self.runtime.name in _COMPILED
+        return len({fit.path.instead for fit in self.fits}) > _MOST_ALIKE and not script and not compiled
+
+    @property
     def is_packaged(self) -> bool:
         """Whether the line is that of a package, which its reader cannot change; no setting does, either."""
         if self.path is not None and self.path.setting:
@@ -143,8 +153,11 @@ def launches(
 
 
 def worth_changing(listed: Sequence[LaunchSite]) -> list[LaunchSite]:
-    """Those at which another launch would save time, most first: at most five, those of packages last."""
-    worth = [launch for launch in listed if launch.saved is not None]
+    """Those at which another launch would save time, most first: at most five, those of packages last.
+
+    Advice that depends on the line is left out where neither the line nor the option is known.
+    """
+    worth = [launch for launch in listed if launch.saved is not None and not launch.is_vague]
     worth.sort(key=lambda launch: (launch.is_packaged, -launch.saved.low_ns if launch.saved else 0.0))
     return worth[:_MOST_ADVICE]
 

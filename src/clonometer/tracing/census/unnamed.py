@@ -65,5 +65,8 @@ def unnamed_lines(
     sentences += [_NEVER[name] for name in languages if name in _NEVER]
     rest = sorted(name for name, runtime in silent.items() if runtime not in _NEVER and runtime != "java")
     if rest:
-        sentences.append(f"{', '.join(rest)} did not load the hook, or created tasks without a call that it sees.")
+        sentences.append(
+            f"{', '.join(rest)} did not load the hook, created tasks without a call that it sees, or ran in a PID "
+            "namespace."
+        )
     return sentences

@@ -47,7 +47,9 @@ def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
                 f"{format_duration(saved.high_ns)}), compared with {saved.compared_with}.",
             ),
         ]
-        parts.append([Heading(f"What to change: {_place(launch)}"), Paragraph(costs), NamedTexts(entries, _INDENT)])
+        service = f" (service {clean(launch.site.service)})" if launch.site.service else ""
+        heading = Heading(f"What to change: {_place(launch)}{service}")
+        parts.append([heading, Paragraph(costs), NamedTexts(entries, _INDENT)])
     packaged = [launch for launch in worth if launch.is_packaged]
     return [*parts, [Paragraph(_of_packages(packaged))]] if packaged else parts
 
@@ -110,7 +112,7 @@ def sites_table(launches: Sequence[LaunchSite], *, timed: bool, services: bool =
     ]
     if services:
         names = [clean(site.service or MISSING) for site in sites]
-        columns.insert(0, Column("service", names, least=10, most=_PLACE_MOST, once=True))
+        columns.insert(0, Column("service", names, least=20, most=_PLACE_MOST, cut_start=True, once=True))
     if timed:
         columns += [
             Column("each, µs", [time_in(site.making_median_ns, _MICROSECOND) for site in sites], "point", drop=1),
