@@ -48,3 +48,15 @@ def test_the_table_stands_for_the_rows_where_the_run_has_nothing_else() -> None:
     screen = "\n".join(first_screen(results, 100, 40, colour=False))
     assert "Node.js" in screen
     assert "Java 25.0" in screen
+
+
+def test_the_table_of_languages_has_its_lines_before_reasons_have_theirs() -> None:
+    """A run's closing lines take some of the screen."""
+    results = summarize(languages())
+    whole = first_screen(results, 80, 40, colour=False)
+    table = [line for line in whole if line.startswith(("C ", "Node.js ", "Python "))]
+    reasons = [line for line in whole if line.startswith(("Why", "Do"))]
+    assert table
+    assert reasons
+    without_room = first_screen(results, 80, len([line for line in whole if line]) - len(reasons) - 1, colour=False)
+    assert set(table) <= set(without_room)

@@ -47,6 +47,9 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     table = _Table(results, rows, width, colour)
     points = _points(results, width)
     least = sum(len(lines) for _, lines in points[:2])
+    if table.n_summary <= left:
+        # What sums up a plan is what it was measured for: reasons have the rest.
+        least = min(least, left - table.n_summary)
     parts["table"] = table.draw(left - least, len(table.lines) if table.named else _LINES_OF_PLAN)
     chosen = _choose(points, left - len(parts["table"]))
     left -= sum(len(lines) for _, lines in chosen)
@@ -107,6 +110,11 @@ class _Table:
         workloads = {row.workload for row in shown}
         tables = next((made for figure in figures() if (made := figure.sums_up(results, workloads))), ())
         self._summary = [line for table in tables for line in draw_table(table, width, colour)]
+
+    @property
+    def n_summary(self) -> int:
+        """How many lines the table has that sums up the plan; 0 where it has none."""
+        return len(self._summary)
 
     def draw(self, room: int, most: int) -> list[str]:
         """Draw as many of the lines as ``room`` holds with headings and glosses, at most ``most`` of them."""
