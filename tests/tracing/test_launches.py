@@ -144,6 +144,19 @@ def test_nothing_is_advised_to_a_shells_script_of_which_no_line_is_known() -> No
     assert worth_changing([at_line]) == [at_line]
 
 
+def test_no_reader_is_sent_to_the_source_of_an_interpreter() -> None:
+    forks = [forked(0, CLOSES | {"setsid": 1})] * 8
+    (launch,) = seen(*forks)
+    ((heading, *_),) = launch_advice([launch])
+    assert isinstance(heading, Heading)
+    assert heading.text == "What to change: /bin/python, line not known"
+    (compiled,) = seen(*[forked(0, CLOSES)] * 8, runtimes={"/bin/python": RuntimeVersion("glibc", "2.36")})
+    assert compiled.site.where is not None
+    ((heading, *_),) = launch_advice([replace(compiled, site=replace(compiled.site, program="/srv/mine"))])
+    assert isinstance(heading, Heading)
+    assert heading.text == f"What to change: {compiled.site.where.place}"
+
+
 def test_advice_names_the_service_that_it_is_for() -> None:
     (launch,) = seen(*[forked(0, CLOSES | {"setsid": 1})] * 8)
     ((heading, *_),) = launch_advice([replace(launch, site=replace(launch.site, service="nginx.service"))])
@@ -249,7 +262,7 @@ def test_the_answer_says_what_to_write_instead_and_its_json_is_valid() -> None:
         text = render_census(census, "x", [], [], listed, width=width)
         assert max(map(len, text.splitlines())) <= width
         flat = " ".join(text.split())
-        assert "What to change: /src/a.c:12" in flat
+        assert "What to change: /bin/python, line not known" in flat
         assert "subprocess.run, Popen, preexec_fn=os.setsid: 8 launches took 240 ms" in flat
         assert "Instead start_new_session=True" in flat
         assert "Saves 239 ms" in flat

@@ -89,12 +89,16 @@ class LaunchSite:
         return next(iter(titles)) if len(titles) == 1 else None
 
     @property
-    def is_vague(self) -> bool:
-        """Whether only the interpreter's code is known, and any of many options may have been used there."""
+    def is_of_interpreter(self) -> bool:
+        """Whether only a place in the interpreter is known, and not the line of the script that it executes."""
         where = self.site.where
         script = where is not None and where.module is None and where.file is not None
-        compiled = self.runtime is not None and self.runtime.name in _COMPILED
-        return len({fit.path.instead for fit in self.fits}) > _MOST_ALIKE and not script and not compiled
+        return self.runtime is not None and self.runtime.name not in _COMPILED and not script
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether only the interpreter's code is known, and any of many options may have been used there."""
+        return self.is_of_interpreter and len({fit.path.instead for fit in self.fits}) > _MOST_ALIKE
 
     @property
     def is_packaged(self) -> bool:

@@ -66,6 +66,9 @@ def _of_packages(packaged: Sequence[LaunchSite]) -> str:
 
 
 def _place(launch: LaunchSite) -> str:
+    """The line to change: where only the interpreter's code is known, nobody but its authors could change that."""
+    if launch.is_of_interpreter:
+        return f"{clean(launch.site.program or '?')}, line not known"
     return clean(launch.site.where.place if launch.site.where is not None else launch.site.program or "?")
 
 
