@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -71,10 +71,14 @@ def clock() -> list[str]:
 
 def ask_probe(words: Sequence[str], linkage: str = "static", probe: Path | None = None) -> list[Block]:
     """Start the probe once, or this copy, and return its blocks."""
+    return ask_driver([str(probe or binaries() / f"probe-{linkage}")], [f"linkage={linkage}", *words])
+
+
+def ask_driver(argv: Sequence[str], words: Sequence[str], environment: Mapping[str, str] | None = None) -> list[Block]:
+    """Start any driver once and return its blocks; by default in the environment of this process."""
     reading, writing = os.pipe()
-    program = probe or binaries() / f"probe-{linkage}"
-    command = [str(program), "--fd", str(writing), f"linkage={linkage}", *words]
-    with subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL) as process:
+    command = [*argv, "--fd", str(writing), *words]
+    with subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, env=environment) as process:
         os.close(writing)
         with os.fdopen(reading, "rb") as answer:
             data = answer.read()

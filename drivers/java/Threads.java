@@ -37,6 +37,7 @@ final class Threads {
         boolean isStamped = request.text("stages").equals("all");
         long before = request.number("stamp_spin_ns");
         long after = request.number("child_spin_ns");
+        stamps[0] = Measure.now();
         Thread thread = new Thread(() -> {
             if (before > 0) {
                 Measure.spin(before);
@@ -48,7 +49,6 @@ final class Threads {
                 Measure.spin(after);
             }
         });
-        stamps[0] = Measure.now();
         thread.start();
         if (request.number("call_spin_ns") > 0) {
             Measure.spin(request.number("call_spin_ns"));

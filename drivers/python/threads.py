@@ -1,8 +1,8 @@
 """Threads of control: an OS thread, and a task of an event loop.
 
 Timed: from before the thread or task is made until the call has returned, until its function's first line, until join
-or await has returned. Outside: making the Thread object, storing the sample. Bias: Thread.start waits until the new
-thread has begun, so that call_returns contains its start; with one CPU it is the thread that runs first.
+or await has returned. Outside: storing the sample. Bias: Thread.start waits until the new thread has begun, so that
+call_returns contains its start; with one CPU it is the thread that runs first.
 """
 
 import asyncio
@@ -50,8 +50,8 @@ def _thread(request):
             spin(request.child_spin_ns)
 
     def launch():
-        thread = threading.Thread(target=run)
         before = now()
+        thread = threading.Thread(target=run)
         thread.start()
         if request.call_spin_ns:
             spin(request.call_spin_ns)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
+
 import pytest
 
+from clonometer.app import ab, check
 from clonometer.app.languages import build_language_drivers, language_drivers
 from clonometer.app.measuring import find_catalogue
 from clonometer.errors import UsageError
@@ -58,3 +64,27 @@ def test_who_asks_for_no_language_looks_for_none(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(building, "find_toolchains", lambda language: pytest.fail("nobody asked"))
     _, catalogue = find_catalogue(names=["launch.*", "fork"])
     assert not any(workload.startswith("python") for workload in catalogue.workloads)
+
+
+@pytest.mark.parametrize("command", ["ab", "check"])
+def test_comparisons_look_for_the_languages_of_their_workloads(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workload of a language is no unknown workload to them."""
+
+    class LookedError(Exception):
+        """What was looked for."""
+
+    def find(_: Progress, names: Sequence[str] = ()) -> NoReturn:
+        raise LookedError(*names)
+
+    target = SimpleNamespace(workload="python.command")
+    monkeypatch.setattr(ab, "find_catalogue", find)
+    monkeypatch.setattr(check, "find_catalogue", find)
+    monkeypatch.setattr(check, "_plan_again", lambda *_: SimpleNamespace(targets=[target]))
+    request = ab.AbRequest(("python.command",), b=("parent_bytes=1MiB",), seed=1)
+    measures: dict[str, Callable[[], object]] = {
+        "ab": lambda: ab.measure(request, Path("ab.parquet")),
+        "check": lambda: check._measure_again(None, None, Progress()),  # type: ignore[arg-type]
+    }
+    with pytest.raises(LookedError) as looked:
+        measures[command]()
+    assert looked.value.args == ("python.command",)

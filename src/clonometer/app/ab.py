@@ -212,10 +212,12 @@ def _prepare(
 ) -> tuple[Drivers, Catalogue, tuple[Side, Side], Plan]:
     """What is measured by whom: both sides of every target that this machine has."""
     from clonometer.plan.adhoc import apply_only
+    from clonometer.plan.planfile import plan_workloads
     from clonometer.plan.sides import plan_of_sides, read_side, with_side_axis
     from clonometer.runner.sides import check_commands, with_drivers
 
-    drivers, catalogue = find_catalogue(progress)
+    names = request.workloads or plan_workloads(request.plan or DEFAULT_PLAN)
+    drivers, catalogue = find_catalogue(progress, names)
     read = read_side("a", request.a, catalogue), read_side("b", request.b, catalogue)
     check_commands(read)
     drivers, catalogue, sides = with_drivers(drivers, catalogue, read)

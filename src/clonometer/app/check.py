@@ -75,8 +75,8 @@ def _measure_again(checked: Checked, run: RunEstimates, progress: Progress) -> R
     from clonometer.results.compare.sides import read_side
     from clonometer.results.schedule.scheduler import RoundsScheduler
 
-    drivers, catalogue = find_catalogue(progress)
     plan = _plan_again(checked, run)
+    drivers, catalogue = find_catalogue(progress, [target.workload for target in plan.targets])
     for target in plan.targets:
         if target.workload not in catalogue.workloads:
             raise unknown("workload", target.workload, catalogue.workloads)

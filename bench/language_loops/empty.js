@@ -1,0 +1,1 @@
+// What a Worker that is timed runs: nothing.
