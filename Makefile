@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases runtimes-doc site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -32,6 +32,8 @@ help:
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
 	@echo 'make cases    measure ten real programs before and after a mend, and write docs/cases anew, in some 12 minutes'
 	@echo '              (CASES=name for one; those whose program is not installed are skipped)'
+	@echo 'make runtimes-doc  measure what a command costs five languages by their heaps, and write docs/runtimes.md anew,'
+	@echo '              in about five minutes (RUNTIMES=name for one)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
 	@echo 'make frozen  what users see of fixed inputs, now and at BASE=revision: names what differs (FROZEN_ARGS=--diff)'
@@ -158,6 +160,10 @@ gallery: $(VENV)/.built
 # What docs/cases shows; cases that build/cases has are not measured again.
 cases: $(VENV)/.built
 	@$(BIN)/python -m tools.cases $(CASES)
+
+# What docs/runtimes.md shows; figures of a language that is not installed here stay as they are.
+runtimes-doc: $(VENV)/.built
+	@$(BIN)/python -m tools.runtimes $(RUNTIMES)
 
 # The documentation as pages that link to each other; a link that leads nowhere fails.
 site: $(VENV)/.dev
