@@ -138,9 +138,9 @@ def test_no_phase_lasts_longer_than_the_block() -> None:
     ("words", "complaint"),
     [
         ("workload=cow.parent page_kind=shared", "page_kind=4k and page_kind=thp"),
-        ("workload=cow.child written_bytes=100", "no multiple"),
+        ("workload=cow.child written_bytes=100", "is not a multiple"),
         (f"workload=cow.parent written_bytes={1 << 45}", "leaves"),
-        (f"workload=cow.parent written_bytes={1 << 60}", "no multiple"),
+        (f"workload=cow.parent written_bytes={1 << 60}", "is not a multiple"),
         pytest.param(f"workload=cow.stall parent_bytes={1 << 45}", "leaves", marks=needs_two_cpus),
         pytest.param(
             "workload=cow.stall page_kind=file_private_read parent_bytes=4096", "page_kind=4k", marks=needs_two_cpus

@@ -62,7 +62,9 @@ def test_a_picture_that_cannot_be_drawn(
     assert (tmp_path / "p.svg").exists() == (status == 0)
 
 
-@pytest.mark.parametrize(("most", "expected"), [(200 << 20, 4), (LEAST_ADDRESSES, 0)])
+@pytest.mark.parametrize(
+    ("most", "expected"), [(200 << 20, 4), (LEAST_ADDRESSES, 0), (LEAST_ADDRESSES + (64 << 20), 0)]
+)
 def test_a_command_without_room_for_its_libraries_refuses_before_it_measures(
     most: int, expected: int, tmp_path: Path
 ) -> None:

@@ -110,7 +110,7 @@ def test_work_is_done_at_each_turn_and_alone() -> None:
         (["workload=switch.pipe", f"working_set_bytes={1 << 48}"], "skipped", "leaves"),
         (["workload=switch.yield", "partner_cpu=other"], "skipped", "nothing is switched"),
         (["workload=switch.yield", "ring_tasks=100"], "skipped", "at most"),
-        (["workload=switch.futex", "placement=free", "partner_cpu=other"], "skipped", "ask for one"),
+        (["workload=switch.futex", "placement=free", "partner_cpu=other"], "skipped", "choose one"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_numbers(words: list[str], status: str, complaint: str) -> None:

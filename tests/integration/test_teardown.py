@@ -70,7 +70,7 @@ def test_more_zombies_than_there_are_numbers_are_refused() -> None:
     ("word", "complaint"),
     [
         ("workload=teardown.zombies zombies=0", "at least 1"),
-        ("workload=memcpy.private copy_bytes=0", "nothing that can be copied"),
+        ("workload=memcpy.private copy_bytes=0", "nothing to copy"),
     ],
 )
 def test_nothing_is_not_measured(word: str, complaint: str) -> None:

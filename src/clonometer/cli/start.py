@@ -10,6 +10,8 @@ EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 70  # EX_SOFTWARE of sysexits.h
 # Of addresses: with fewer, the allocators of Arrow and numpy end the program by SIGSEGV instead of saying so.
 LEAST_ADDRESSES = 512 << 20
+#: M_ARENA_MAX of glibc's malloc.h.
+_ONE_ARENA = -8
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -63,6 +65,7 @@ def _run(words: list[str]) -> int:
         )
         return EXIT_NO_ROOM
     _hold_threads_back()
+    _reserve_no_addresses()
     # Of what a command reads hardly anything is freed before its end, and to search it for circles took 3% of `show`.
     gc.set_threshold(100_000)
     from clonometer.cli.ending import run_to_the_end
@@ -70,10 +73,32 @@ def _run(words: list[str]) -> int:
     return run_to_the_end(words)
 
 
-def _is_cramped() -> bool:
+def _address_limit() -> int | None:
     import resource
 
-    return 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < LEAST_ADDRESSES
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if most == resource.RLIM_INFINITY else most
+
+
+def _is_cramped() -> bool:
+    most = _address_limit()
+    return most is not None and most < LEAST_ADDRESSES
+
+
+def _reserve_no_addresses() -> None:
+    """Where addresses are limited, let allocators take none before they need them.
+
+    The C library reserves 64 MiB for each thread that allocates, and Arrow's allocator a GiB or what it can get of one.
+    """
+    if _address_limit() is None:
+        return
+    import ctypes
+    import os
+
+    os.putenv("ARROW_DEFAULT_MEMORY_POOL", "system")
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_ONE_ARENA, 1)
 
 
 def _hold_threads_back() -> None:
