@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from clonometer.host.registry import register
 from clonometer.host.source import FactUnavailable, Source
@@ -27,29 +29,55 @@ class Bound:
         return max(self.limit - (self.used or 0), 0)
 
 
+class CgroupMount(NamedTuple):
+    """Where a hierarchy is mounted: ``root`` is which part of it, ``options`` has the controllers of version 1."""
+
+    is_v2: bool
+    options: list[str]
+    root: str
+    point: str
+
+
+def membership_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Number of the hierarchy, its controllers with commas between, and the path, from a ``/proc/PID/cgroup``."""
+    for line in text.splitlines():
+        number, _, rest = line.partition(":")
+        controllers, colon, path = rest.partition(":")
+        if number.isdigit() and colon:
+            yield int(number), controllers, path
+
+
 def memberships(source: Source, process: str = "self") -> dict[str, str]:
     """Controller -> path, from a process's ``/proc/PROCESS/cgroup``; the v2 hierarchy has the key ``""``."""
     paths: dict[str, str] = {}
-    for line in source.text(f"/proc/{process}/cgroup").splitlines():
-        parts = line.split(":", 2)
-        if len(parts) == 3:
-            paths.update(dict.fromkeys(parts[1].split(","), parts[2]))
+    for _, controllers, path in membership_lines(source.text(f"/proc/{process}/cgroup")):
+        paths.update(dict.fromkeys(controllers.split(","), path))
     if not paths:
         raise FactUnavailable(f"/proc/{process}/cgroup is empty")
     return paths
 
 
-def _mount(source: Source, controller: str) -> tuple[str, str] | None:
-    """Mount point of a hierarchy and the path within it that is mounted; None where it is not mounted."""
+def cgroup_mounts(source: Source) -> Iterator[CgroupMount]:
+    """The mounted hierarchies of control groups, in the order of mountinfo."""
     for line in source.text_or("/proc/self/mountinfo", "").splitlines():
         before, dash, after = line.partition(" - ")
-        kind, *rest = after.split()
-        if not dash or kind not in ("cgroup", "cgroup2"):
-            continue
-        options = rest[-1].split(",") if rest else []
-        if (kind == "cgroup2") if controller == "" else (controller in options):
-            fields = before.split()
-            return fields[4], fields[3]
+        fields = before.split()
+        kind, *rest = after.split() or [""]
+        if dash and kind in ("cgroup", "cgroup2") and len(fields) >= 5:
+            options = rest[-1].split(",") if rest else []
+            yield CgroupMount(kind == "cgroup2", options, fields[3], _unescaped(fields[4]))
+
+
+def _unescaped(path: str) -> str:
+    r"""A path of mountinfo, where a space is ``\040``."""
+    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), path)
+
+
+def _mount(source: Source, controller: str) -> tuple[str, str] | None:
+    """Mount point of a hierarchy and the path within it that is mounted; None where it is not mounted."""
+    for mount in cgroup_mounts(source):
+        if mount.is_v2 if controller == "" else controller in mount.options:
+            return mount.point, mount.root
     standard = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] if controller == "" else [f"/sys/fs/cgroup/{controller}"]
     marker = "cgroup.controllers" if controller == "" else "cgroup.procs"
     return next(((folder, "/") for folder in standard if source.exists(f"{folder}/{marker}")), None)

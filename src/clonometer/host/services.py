@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from clonometer.errors import UsageError
+from clonometer.host.cgroup import cgroup_mounts, membership_lines
 from clonometer.host.source import FactUnavailable, Source
 
 _MOST_PROCESSES = 4000
@@ -90,41 +90,24 @@ def _memberships(source: Source) -> Iterator[tuple[int, str, str]]:
     processes = [entry.name for entry in source.path("/proc").iterdir() if entry.name.isdigit()]
     for process in processes[:_MOST_PROCESSES]:
         try:
-            lines = source.bytes(f"/proc/{process}/cgroup").decode("utf-8", "surrogateescape").splitlines()
+            text = source.bytes(f"/proc/{process}/cgroup").decode("utf-8", "surrogateescape")
         except FactUnavailable:
             continue
-        for line in lines:
-            number, _, rest = line.partition(":")
-            controller, colon, path = rest.partition(":")
-            if number.isdigit() and colon:
-                yield int(number), controller, path
+        yield from membership_lines(text)
 
 
 def _mounts(source: Source) -> list[_Mount]:
     """Where hierarchies are mounted: version 2 first, then systemd's own."""
     numbers = {}
-    for line in source.text_or("/proc/self/cgroup", "").splitlines():
-        number, _, rest = line.partition(":")
-        controllers = rest.partition(":")[0]
-        numbers.update({each: int(number) for each in controllers.split(",") if number.isdigit()})
+    for number, controllers, _ in membership_lines(source.text_or("/proc/self/cgroup", "")):
+        numbers.update(dict.fromkeys(controllers.split(","), number))
     mounts = []
-    for line in source.text_or("/proc/self/mountinfo", "").splitlines():
-        before, dash, after = line.partition(" - ")
-        fields = before.split()
-        kind, *words = after.split() or [""]
-        if not dash or kind not in ("cgroup", "cgroup2") or len(fields) < 5:
-            continue
-        options = words[-1].split(",") if words else []
-        names = [_V2] if kind == "cgroup2" else [name for name in options if name in numbers]
+    for mount in cgroup_mounts(source):
+        names = [_V2] if mount.is_v2 else [name for name in mount.options if name in numbers]
         if names and names[0] in numbers:
-            mounts.append(_Mount(numbers[names[0]], names[0], fields[3], _unescaped(fields[4])))
+            mounts.append(_Mount(numbers[names[0]], names[0], mount.root, mount.point))
     rank = {_V2: 0, _SYSTEMD: 1}
     return sorted(mounts, key=lambda mount: rank.get(mount.controller, 2))
-
-
-def _unescaped(path: str) -> str:
-    r"""A path of mountinfo, where a space is ``\040``."""
-    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), path)
 
 
 def _within(mount: _Mount, relative: str) -> str:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from clonometer.errors import DriverError
@@ -35,17 +36,17 @@ def state_of(toolchain: Toolchain) -> LanguageDriver:
         toolchain.name, language.runtime.title, READY, toolchain.version, toolchain.program, _too_old(toolchain)
     )
     if state.reason is not None:
-        return _but(state, MISSING, state.reason)
+        return replace(state, status=MISSING)
     if not language.build:
         return state
     place = _place(toolchain)
     if place is None:
-        return _but(state, FAILED, _NO_FOLDER)
+        return replace(state, status=FAILED, reason=_NO_FOLDER)
     if place.is_dir():
         return state
     with contextlib.suppress(OSError):
-        return _but(state, FAILED, _failure(place).read_text(encoding="utf-8"))
-    return _but(state, NOT_BUILT, "it is built when it is first needed")
+        return replace(state, status=FAILED, reason=_failure(place).read_text(encoding="utf-8"))
+    return replace(state, status=NOT_BUILT, reason="it is built when it is first needed")
 
 
 def missing_state(language: Language) -> LanguageDriver:
@@ -148,10 +149,6 @@ def _too_old(toolchain: Toolchain) -> str | None:
         return None
     language = toolchain.language
     return f"{language.runtime.title} {toolchain.version} is too old: the driver needs {language.oldest} or later"
-
-
-def _but(state: LanguageDriver, status: str, reason: str) -> LanguageDriver:
-    return LanguageDriver(state.name, state.language, status, state.version, state.program, reason)
 
 
 def _command(toolchain: Toolchain) -> tuple[str, ...]:

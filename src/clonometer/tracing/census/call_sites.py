@@ -116,9 +116,9 @@ def _python_frame(frame: StackFrame) -> StackFrame | None:
     return StackFrame(None, None, frame.module_offset, function, None, file or None)
 
 
-def _count_name(counts: Counter[str], name: str) -> None:
+def _count_name(counts: Counter[str], name: str, times: int = 1) -> None:
     if name in counts or len(counts) < _MOST_HELPERS:
-        counts[name] += 1
+        counts[name] += times
 
 
 @dataclass
@@ -170,9 +170,8 @@ class CallSite:
         self.did_tasks.update(other.did_tasks)
         self.did_times.update(other.did_times)
         for names, counts in ((other.helpers, self.helpers), (other.programs, self.programs)):
-            for name, count in names.items():
-                if name in counts or len(counts) < _MOST_HELPERS:
-                    counts[name] += count
+            for name, times in names.items():
+                _count_name(counts, name, times)
 
     def take_did(self, line: Mapping[str, Any]) -> None:
         """Take what a task did between its creation and its exec."""
