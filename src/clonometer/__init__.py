@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from clonometer.app.ab import ab
     from clonometer.app.ab_commands import ab_commands
+    from clonometer.app.budget import budget, record_budget
     from clonometer.app.calibrating import calibrate
     from clonometer.app.census import census
     from clonometer.app.check import check
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from clonometer.app.folder import load_folder
     from clonometer.app.history import history
     from clonometer.app.languages import build_language_drivers, language_drivers
+    from clonometer.app.launches_during import launches_during
     from clonometer.app.loaded import LoadedRun, load
     from clonometer.app.noise import noise
     from clonometer.app.paths import check_paths, paths
@@ -50,6 +52,7 @@ __all__ = [
     "__version__",
     "ab",
     "ab_commands",
+    "budget",
     "build_language_drivers",
     "calibrate",
     "census",
@@ -62,12 +65,14 @@ __all__ = [
     "explain",
     "history",
     "language_drivers",
+    "launches_during",
     "load",
     "load_folder",
     "noise",
     "paths",
     "peers",
     "predict",
+    "record_budget",
     "reproduce",
     "run",
     "run_fleet",
@@ -83,6 +88,7 @@ _LIVES_IN = {
     "Machines": "clonometer.app.fleet_run",
     "ab": "clonometer.app.ab",
     "ab_commands": "clonometer.app.ab_commands",
+    "budget": "clonometer.app.budget",
     "build_language_drivers": "clonometer.app.languages",
     "calibrate": "clonometer.app.calibrating",
     "census": "clonometer.app.census",
@@ -95,12 +101,14 @@ _LIVES_IN = {
     "explain": "clonometer.app.explain",
     "history": "clonometer.app.history",
     "language_drivers": "clonometer.app.languages",
+    "launches_during": "clonometer.app.launches_during",
     "load": "clonometer.app.loaded",
     "load_folder": "clonometer.app.folder",
     "noise": "clonometer.app.noise",
     "paths": "clonometer.app.paths",
     "peers": "clonometer.app.peers",
     "predict": "clonometer.app.predict",
+    "record_budget": "clonometer.app.budget",
     "reproduce": "clonometer.app.reproduce",
     "run": "clonometer.app.run",
     "run_fleet": "clonometer.app.fleet_run",

@@ -18,6 +18,7 @@ from tests.results.ab.test_commands import starter
 from tests.results.ab.test_judgement import judged, scattered
 from tests.results.start_methods.samples import start_methods
 from tests.tracing.test_census import COSTS, ended, forked, taken
+from tests.tracing.test_launch_limits import some_tasks
 from tests.tracing.test_work import with_ablation
 from tests.views.sample_results import sample_results, with_switches
 from tests.views.sample_tails import with_tails
@@ -52,6 +53,7 @@ from clonometer.results.types import CellOutcome, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.runner.peers import PROGRAMS
 from clonometer.tracing.census.savings import savings
+from clonometer.tracing.launch_limits import LaunchLimits, judge_launches
 from clonometer.views.document import (
     BulletList,
     Commands,
@@ -75,6 +77,7 @@ from clonometer.views.document import (
 )
 from clonometer.views.documents.ab import ab_document
 from clonometer.views.documents.ab_commands import commands_document
+from clonometer.views.documents.budget import budget_document
 from clonometer.views.documents.calibration import calibration_document
 from clonometer.views.documents.census import census_document
 from clonometer.views.documents.check import check_document
@@ -266,6 +269,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "self_test": self_tested,
     "census": counted,
     "census_over_time": over_time,
+    "budget": lambda: budget_document(judge_launches(some_tasks(), ("make",), LaunchLimits({"max": 9, "fork": 1}))),
     "validation": validated,
     "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
     "paths": lambda: paths_document(load_book().only(["php"])),

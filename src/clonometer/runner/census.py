@@ -39,6 +39,7 @@ def take_census(
     debuginfod: bool = False,
     hooks: bool = True,
     output_to_stderr: bool = False,
+    started: Callable[[subprocess.Popen[bytes]], None] | None = None,
 ) -> None:
     """Count the tasks of a command, or of a process that runs, until it ends.
 
@@ -71,6 +72,8 @@ def take_census(
         Whether runtimes that the command starts tell their lines (`clonometer.runner.hooks`); as lines ``call``.
     output_to_stderr
         Whether what the command writes to its output goes to standard error instead.
+    started
+        Gets the process that watches; another thread may ask it to end. It is waited for then.
 
     Raises
     ------
@@ -107,6 +110,8 @@ def take_census(
         finally:
             os.close(writing)
         signals.watch(child)
+        if started is not None:
+            started(child)
         try:
             if hooked.are_set:
                 receive({"line": "hooks", "library": hooked.library})
@@ -120,8 +125,11 @@ def take_census(
         finally:
             # After its answer it only stops listening, which takes the kernel a while that nobody need wait for. Where
             # no thread can be started it is waited for by nobody, and reaped when we end.
-            with suppress(RuntimeError):
-                threading.Thread(target=child.wait, daemon=True).start()
+            if started is not None:
+                child.wait()
+            else:
+                with suppress(RuntimeError):
+                    threading.Thread(target=child.wait, daemon=True).start()
     if ended is None:
         child.wait()
         how = ended_with(child.returncode, memory_kill=kills.more())

@@ -1,0 +1,120 @@
+"""Counting the tasks that this process creates while a block runs: for tests, and for whoever embeds a census."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from clonometer.errors import ClonometerError, UnavailableError
+from clonometer.runner.census import take_census
+from clonometer.tracing.census.tally import Census
+from clonometer.tracing.launch_limits import CountedLaunches, LaunchBudget, LaunchLimits, judge_launches
+
+__all__ = ["launches_during"]
+
+#: A census listens within a tenth of a second; a machine that needs longer than this is no place for one.
+_LISTENS_WITHIN_S = 60.0
+
+
+class LaunchesDuring:
+    """A census of this process and its descendants, from when it listens until `stop`."""
+
+    def __init__(self, receive: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+        """``receive`` gets each line of the census (`clonometer.runner.census.take_census`), in another thread."""
+        self._tally = Census()
+        self._also = receive
+        self._listens = threading.Event()
+        self._process: Any = None
+        #: The tasks that do the counting: numbers of our thread, and of the process that watches.
+        self.counting_tasks: tuple[int, ...] = ()
+        self._error: ClonometerError | None = None
+        self._thread = threading.Thread(target=self._take, name="clonometer-census", daemon=True)
+
+    def start(self) -> None:
+        """Begin, and return when it listens.
+
+        Raises
+        ------
+        UnavailableError
+            If no census can be taken of a running process here: tracepoints may not be read.
+        """
+        self._thread.start()
+        self._listens.wait(_LISTENS_WITHIN_S)
+        if self._error is not None:
+            raise self._error
+        if not self._listens.is_set():
+            self.stop()
+            raise UnavailableError(f"the census did not listen within {_LISTENS_WITHIN_S:.0f} s")
+
+    def stop(self) -> None:
+        """End it, and wait until all is counted; once is enough."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process = None
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    @property
+    def tally(self) -> Census:
+        """What was counted; after `stop`."""
+        return self._tally
+
+    @property
+    def counts(self) -> CountedLaunches:
+        """How many tasks were created, by the names of limits; after `stop`."""
+        return CountedLaunches.of(self._tally)
+
+    def judge(self, limits: LaunchLimits, name: str) -> LaunchBudget:
+        """Compare with limits; ``name`` says what ran."""
+        # It was interrupted, by `stop`: what ran had ended by then.
+        return replace(judge_launches(self._tally, (name,), limits), interrupted=False, exit_status=0)
+
+    def _take(self) -> None:
+        def begun(process: Any) -> None:
+            self._process = process
+            self.counting_tasks = (threading.get_native_id(), process.pid)
+
+        try:
+            take_census(self._receive, pid=os.getpid(), how="tracepoints", stacks=False, started=begun)
+        except ClonometerError as error:
+            self._error = error
+        finally:
+            self._listens.set()
+
+    def _receive(self, line: Mapping[str, Any]) -> None:
+        self._tally.take(line)
+        if self._also is not None:
+            self._also(line)
+        if line["line"] == "begin":
+            self._listens.set()
+
+
+@contextmanager
+def launches_during() -> Iterator[LaunchesDuring]:
+    """Count the tasks that this process and its descendants create while the block runs.
+
+    Raises
+    ------
+    UnavailableError
+        If no census can be taken of a running process here: tracepoints may not be read.
+
+    Examples
+    --------
+    >>> import subprocess
+    >>> from clonometer import launches_during  # doctest: +SKIP
+    >>> with launches_during() as counted:  # doctest: +SKIP
+    ...     subprocess.run(["true"])
+    >>> counted.counts.launches["fork"]  # doctest: +SKIP
+    0
+    """
+    census = LaunchesDuring()
+    census.start()
+    try:
+        yield census
+    finally:
+        census.stop()

@@ -1,0 +1,185 @@
+"""``clonometer budget``: a gate for CI that fails if a command creates more tasks than it may."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from clonometer.cli.console import print_document
+from clonometer.cli.json_schemas import JsonSchema
+from clonometer.cli.options import FILE, examples, force_option, json_option, number_option, page_options, time_option
+from clonometer.cli.outputs import Pages, write_and_say
+from clonometer.errors import EXIT_INTERRUPTED, EXIT_REGRESSION, DriverError, UnavailableError, UsageError
+from clonometer.files import write_text
+from clonometer.verdicts import Gate
+
+if TYPE_CHECKING:
+    from clonometer.tracing.launch_limits import LaunchBudget, LaunchLimits
+
+#: As env(1) and timeout(1): our own failure, and where --for has ended the command.
+EXIT_FAILED = 125
+EXIT_TIMED_OUT = 124
+
+#: Its place in the list of commands.
+ORDER = 172
+
+#: Where limits stand if no option says so.
+LIMITS_FILE = Path("launches.toml")
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+_EXAMPLES = examples(
+    "clonometer budget --record -- make test      write launches.toml",
+    "clonometer budget -- make test               compare with it",
+    "clonometer budget --limit fork=0 -- ./run    no file needed",
+    "clonometer budget --limit programs.git=3 --limit max=40 -- ./build.sh",
+    "clonometer budget --github --junit launches.xml -- make test",
+)
+
+
+@click.command(name="budget", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
+@click.argument("words", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--limits", "limits_file", metavar="FILE", type=FILE, help=f"The limits.  [default: {LIMITS_FILE}]")
+@click.option("--limit", "texts", metavar="NAME=N", multiple=True, help="A limit, not of the file; repeatable.")
+@click.option("--record", is_flag=True, help="Write the limits that it keeps now, to FILE.")
+@number_option("--runs", "runs", "How often --record runs it.", 3, most=100)
+@time_option("--for", "seconds", "End the command then.")
+@click.option("--until-all-end", is_flag=True, help="Count until its daemons have ended.")
+@click.option(
+    "--how",
+    metavar="WAY",
+    type=click.Choice(["auto", "tracepoints", "ptrace"]),
+    default="auto",
+    show_default=True,
+    help="auto, tracepoints or ptrace.",
+)
+@click.option("--hooks/--no-hooks", default=True, help="Let interpreters name their lines.")
+@click.option("--github", is_flag=True, help="Print annotations, and add a job summary.")
+@click.option("--junit", metavar="FILE", type=FILE, help="Write the verdicts as JUnit XML.")
+@json_option
+@page_options
+@force_option
+def command(
+    *,
+    words: tuple[str, ...],
+    limits_file: Path | None,
+    texts: tuple[str, ...],
+    record: bool,
+    runs: int,
+    github: bool,
+    junit: Path | None,
+    as_json: bool,
+    pages: Pages,
+    force: bool,
+    **watching: Any,
+) -> int:
+    """Check that a command creates no more tasks than it may: all, by mechanism, or by executed program.
+
+    The command runs as usual. Counts are exact, so the check gives no false alarm; times vary, and are not limited.
+    Limits stand in launches.toml, which --record writes: what several runs count alike. With --limit alone no file is
+    read.
+
+    The exit status is 1 if a limit is exceeded, and 125 if that is not known: events were lost, or no census can be
+    taken. Otherwise it is that of the command, or 124 if --for ended it.
+    """
+    from clonometer.app.budget import budget
+    from clonometer.cli.progress import make_progress
+    from clonometer.runfile import check_output
+    from clonometer.views.documents.budget import budget_document
+
+    if record:
+        _record(words, limits_file or LIMITS_FILE, runs, watching, texts=texts, force=force)
+        return 0
+    if junit is not None:
+        check_output(junit, force)
+    limits = _limits(limits_file, texts)
+    try:
+        answer = budget(words, limits, output_to_stderr=as_json, progress=make_progress(), **watching)
+    except (UnavailableError, DriverError) as error:
+        error.exit_status = EXIT_FAILED
+        raise
+    print_document(budget_document, answer, pages=pages, as_json=as_json)
+    if junit is not None:
+        from clonometer.views.exports.junit import junit_xml
+
+        write_and_say(junit, junit_xml(answer))
+    if github:
+        _to_github(answer, to_stderr=as_json)
+    return _status(answer)
+
+
+def _limits(path: Path | None, texts: tuple[str, ...]) -> LaunchLimits:
+    from clonometer.tracing.launch_limits import LaunchLimits, read_launch_limits
+
+    if path is not None:
+        return read_launch_limits(path).with_limits(texts)
+    if texts:
+        return LaunchLimits().with_limits(texts)
+    if not LIMITS_FILE.exists():
+        raise UsageError(
+            f"there are no limits: no --limit, and no file {LIMITS_FILE} here",
+            "clonometer budget --record -- COMMAND writes it",
+        )
+    return read_launch_limits(LIMITS_FILE)
+
+
+def _record(
+    words: tuple[str, ...], path: Path, runs: int, watching: dict[str, Any], *, texts: tuple[str, ...], force: bool
+) -> None:
+    from clonometer.app.budget import record_budget
+    from clonometer.cli.progress import make_progress
+    from clonometer.runfile import check_output
+
+    if texts:
+        raise UsageError("--record writes what it counts, and takes no --limit", f"change {path} afterwards")
+    check_output(path, force)
+    recorded = record_budget(
+        words, runs=runs, until_all_end=watching["until_all_end"], how=watching["how"], progress=make_progress()
+    )
+    write_text(path, recorded.text)
+    click.echo(f"Wrote {path}: limits that {recorded.runs} runs kept.")
+    for text in recorded.varying:
+        click.echo(f"  not limited, since it varies: {text}")
+
+
+def _to_github(answer: LaunchBudget, *, to_stderr: bool) -> None:
+    """Print annotations, and add the answer to the job's summary, where there is one."""
+    from clonometer.views.documents.budget import budget_document
+    from clonometer.views.exports.github import github_annotations
+    from clonometer.views.markdown import render_markdown
+
+    checkout = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+    for line in github_annotations(answer, checkout, lambda path: (checkout / path).is_file()):
+        click.echo(line, err=to_stderr)
+    summary = os.environ.get(_SUMMARY)
+    if summary:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(render_markdown(budget_document(answer)) + "\n")
+
+
+def _status(answer: LaunchBudget) -> int:
+    if answer.verdict is Gate.FAIL:
+        return EXIT_REGRESSION
+    if answer.timed_out:
+        return EXIT_TIMED_OUT
+    if answer.interrupted:
+        return EXIT_INTERRUPTED
+    if answer.verdict is Gate.UNKNOWN or answer.exit_status < 0:
+        return EXIT_FAILED
+    return answer.exit_status
+
+
+def json_schemas() -> list[JsonSchema]:
+    """Describe what it writes as JSON."""
+    from clonometer.tracing.launch_limits import LaunchBudget
+
+    return [
+        JsonSchema(
+            "budget",
+            "A command's launches against limits. Times are in nanoseconds.",
+            {"budget": LaunchBudget},
+            title="clonometer budget --json",
+        ),
+    ]

@@ -1,0 +1,260 @@
+"""Limits for the tasks that a command may create, and how a census compares with them.
+
+Only counts are limited: they are exact, and the same in every run of a program that does the same. Times are not.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from clonometer.errors import InputError, unknown
+from clonometer.records import After, Count, computed_field, version
+from clonometer.tracing.census.call_sites import CallSite, one_place
+from clonometer.tracing.census.tally import Census
+from clonometer.verdicts import Gate
+
+LAUNCH_BUDGET_SCHEMA = 1
+
+#: What a census counts that is no single mechanism, and how it is written in a file of limits.
+MAX, PROCESSES = "max", "processes"
+_THREAD = "thread"
+#: Names of limits in the table ``launches``: the mechanisms are those of `clonometer.tracing.census.tally.mechanism`.
+LIMIT_NAMES = (
+    *(MAX, PROCESSES, _THREAD),
+    *("fork", "vfork", "posix_spawn", "clone(VM|VFORK)", "shares memory", "container"),
+)
+_PROGRAMS = "programs."
+#: As many call sites as anybody reads are named for each limit.
+_MOST_SITES = 20
+
+
+@dataclass(frozen=True)
+class LaunchLimits:
+    """The most tasks that may be created.
+
+    ``launches`` is by name (`LIMIT_NAMES`); ``programs`` says how often programs may be executed, by path or by file
+    name.
+    """
+
+    launches: Mapping[str, int] = field(default_factory=dict)
+    programs: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.launches or self.programs)
+
+    def with_limits(self, texts: Iterable[str]) -> LaunchLimits:
+        """The same with others from a command line: ``fork=0``, ``programs.git=3``.
+
+        Raises
+        ------
+        InputError
+            If a text is no limit.
+        UsageError
+            If there is no limit of that name.
+        """
+        launches, programs = dict(self.launches), dict(self.programs)
+        for text in texts:
+            name, equals, most = text.rpartition("=")
+            if not equals or not most.isdecimal() or not most.isascii():
+                raise InputError(f"{text!r} is no limit", "a limit is NAME=N, as in fork=0 or programs.git=3")
+            if name.startswith(_PROGRAMS):
+                programs[name.removeprefix(_PROGRAMS)] = int(most)
+            else:
+                launches[_known(name)] = int(most)
+        return LaunchLimits(launches, programs)
+
+
+def read_launch_limits(path: Path) -> LaunchLimits:
+    """Read a file of limits: TOML with the tables ``launches`` and ``programs``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no TOML, or has anything else in it.
+    UsageError
+        If it has an unknown name.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{path} is not TOML: {error}") from None
+    for key in document.keys() - {"launches", "programs"}:
+        raise InputError(f"{path}: there is no table {key!r}", "limits stand in [launches] and [programs]")
+    launches = _counts(document.get("launches", {}), f"{path}: launches")
+    return LaunchLimits(
+        {_known(name): most for name, most in launches.items()},
+        _counts(document.get("programs", {}), f"{path}: programs"),
+    )
+
+
+def _known(name: str) -> str:
+    if name not in LIMIT_NAMES:
+        raise unknown("limit", name, LIMIT_NAMES)
+    return name
+
+
+def _counts(table: object, place: str) -> dict[str, int]:
+    if not isinstance(table, dict):
+        raise InputError(f"{place} is not a table")
+    for name, most in table.items():
+        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+            raise InputError(f"{place}: {name} is {most!r}, not a number of tasks")
+    return table
+
+
+@dataclass(frozen=True)
+class CountedLaunches:
+    """What a census counted, by the names of limits, and how often each program was executed, by path."""
+
+    launches: Mapping[str, int]
+    programs: Mapping[str, int]
+
+    @classmethod
+    def of(cls, census: Census) -> CountedLaunches:
+        """Count the tasks of a census that has ended."""
+        launches = dict.fromkeys(LIMIT_NAMES, 0)
+        programs: dict[str, int] = {}
+        for group in census.groups.values():
+            launches[MAX] += group.created
+            launches[group.mechanism] += group.created
+            launches[PROCESSES] += group.created if group.mechanism != _THREAD else 0
+        for site in census.sites.by_cost():
+            for name, times in (*site.programs.items(), *site.helpers.items()):
+                programs[name] = programs.get(name, 0) + times
+        return cls(launches, programs)
+
+    def executed(self, program: str) -> int:
+        """How often a program was executed, by its path or its file name."""
+        return sum(times for path, times in self.programs.items() if _is_program(path, program))
+
+
+def _is_program(path: str, name: str) -> bool:
+    return path == name or path.rpartition("/")[2] == name
+
+
+@dataclass(frozen=True)
+class LaunchPlace:
+    """A line that creates tasks; fields are None where they are not known."""
+
+    created: Annotated[Count, "Tasks that count for this limit."]
+    program: Annotated[str | None, "The program that creates them."]
+    api: Annotated[str | None, "What is called there."]
+    function: Annotated[str | None, "The function that calls it."]
+    file: Annotated[str | None, "The source file."]
+    line: Annotated[int | None, "The line in it, from 1."]
+
+    @computed_field("Where it is, in a word.", after="line")
+    def place(self) -> str:
+        """File and line as far as they are known, or the program."""
+        if self.file is None:
+            return self.program or "an unknown program"
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class LaunchLimit:
+    """One limit, and what was counted."""
+
+    name: Annotated[str, "A name of [launches], or programs.NAME."]
+    most: Annotated[Count, "The most that may be."]
+    counted: Annotated[Count, "What was counted."]
+    verdict: Annotated[Gate, "unknown: events were lost, and more may have been created."]
+    places: Annotated[Sequence[LaunchPlace], "The lines that count, most tasks first, if the limit is exceeded."] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchBudget:
+    """A command's launches against limits. Times are in nanoseconds, and decide nothing."""
+
+    schema = version(LAUNCH_BUDGET_SCHEMA)
+
+    command: Sequence[str]
+    verdict: Annotated[Gate, "fail: some limit is exceeded."]
+    limits: Sequence[LaunchLimit]
+    counts: Annotated[Mapping[str, int], "All that was counted, by the names of limits."]
+    programs: Annotated[Mapping[str, int], "How often each program was executed."]
+    wall_ns: Annotated[Count, "How long the command ran."]
+    creating_ns: Annotated[int | None, "How long any task was being created or began a program; None if not timed."]
+    exit_status: Annotated[int, "The command's; negative if a signal ended it."]
+    timed_out: Annotated[bool, "The command was ended because its time was over."] = False
+    interrupted: bool = False
+    lost_events: Annotated[Count, "Events without room: the counts are too small."] = 0
+    how: Annotated[str, After("command"), "tracepoints or ptrace."]
+
+    @property
+    def exceeded(self) -> list[LaunchLimit]:
+        """The limits that are exceeded."""
+        return [limit for limit in self.limits if limit.verdict is Gate.FAIL]
+
+
+def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits) -> LaunchBudget:
+    """Compare a census that has ended with limits."""
+    counts, sites = CountedLaunches.of(census), one_place(census.sites.by_cost())
+    ended = census.ended
+    incomplete = bool(ended["lost"])
+
+    def judge(name: str, most: int, counted: int, places: Sequence[LaunchPlace]) -> LaunchLimit:
+        if counted > most:
+            return LaunchLimit(name, most, counted, Gate.FAIL, places)
+        return LaunchLimit(name, most, counted, Gate.UNKNOWN if incomplete else Gate.PASS)
+
+    judged = [
+        judge(name, most, counts.launches[name], _places((_created(site, name), site) for site in sites))
+        for name, most in limits.launches.items()
+    ] + [
+        judge(
+            f"{_PROGRAMS}{name}",
+            most,
+            counts.executed(name),
+            _places((_executed(site, name), site) for site in sites),
+        )
+        for name, most in limits.programs.items()
+    ]
+    verdicts = {limit.verdict for limit in judged}
+    return LaunchBudget(
+        command=tuple(command),
+        verdict=next((gate for gate in (Gate.FAIL, Gate.UNKNOWN) if gate in verdicts), Gate.PASS),
+        limits=judged,
+        counts=counts.launches,
+        programs=counts.programs,
+        wall_ns=int(ended["wall_ns"]),
+        creating_ns=int(ended["creating_ns"]) if census.how == "tracepoints" else None,
+        exit_status=int(ended["exit_status"]),
+        timed_out=bool(ended["timed_out"]),
+        interrupted=bool(ended["interrupted"]),
+        lost_events=int(ended["lost"]),
+        how=census.how,
+    )
+
+
+def _created(site: CallSite, name: str) -> int:
+    counts = site.mechanism != _THREAD if name == PROCESSES else name in (MAX, site.mechanism)
+    return site.created if counts else 0
+
+
+def _executed(site: CallSite, name: str) -> int:
+    counted = (*site.programs.items(), *site.helpers.items())
+    return sum(times for path, times in counted if _is_program(path, name))
+
+
+def _places(counted: Iterable[tuple[int, CallSite]]) -> list[LaunchPlace]:
+    ordered = sorted((pair for pair in counted if pair[0]), key=lambda pair: -pair[0])
+    return [_place(created, site) for created, site in ordered[:_MOST_SITES]]
+
+
+def _place(created: int, site: CallSite) -> LaunchPlace:
+    where = site.where
+    return LaunchPlace(
+        created,
+        site.program,
+        site.api,
+        (where.written_name or None) if where is not None else None,
+        where.file if where is not None else None,
+        where.source_line if where is not None else None,
+    )

@@ -1,0 +1,166 @@
+"""``clonometer budget`` with real commands."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.integration.census import CLONOMETER, can_trace
+from tests.integration.container import KNOWN, refuse
+
+SCRIPT = "x=$(cat /dev/null)\ny=$(cat /dev/null)\n"
+SCHEMA = Path(__file__).parents[2] / "docs/schemas/budget.schema.json"
+
+
+def budget(*words: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [CLONOMETER, "budget", *words],
+        cwd=cwd,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_change_that_forks_more_exceeds_what_was_recorded(tmp_path: Path, seen_by: str) -> None:
+    script = tmp_path / "s.sh"
+    script.write_text(SCRIPT)
+    recorded = budget("--record", "--runs", "2", "--how", seen_by, "--", "bash", "s.sh", cwd=tmp_path)
+    assert recorded.returncode == 0, recorded.stderr
+    launches = tomllib.loads((tmp_path / "launches.toml").read_text())["launches"]
+    assert launches == {"max": 2, "processes": 2, "fork": 2}
+    kept = budget("--how", seen_by, "--", "bash", "s.sh", cwd=tmp_path)
+    assert kept.returncode == 0, kept.stdout + kept.stderr
+    script.write_text(SCRIPT + "z=$(cat /dev/null)\n")
+    exceeded = budget("--how", seen_by, "--json", "--", "bash", "s.sh", cwd=tmp_path)
+    assert exceeded.returncode == 1
+    answer = json.loads(exceeded.stdout)
+    (fork,) = [limit for limit in answer["limits"] if limit["name"] == "fork"]
+    assert (fork["counted"], fork["most"], fork["verdict"]) == (3, 2, "fail")
+    assert {place["place"] for place in fork["places"]} == {"s.sh:1", "s.sh:2", "s.sh:3"}
+
+
+def test_the_status_is_that_of_the_command(tmp_path: Path) -> None:
+    failed = budget("--limit", "max=9", "--", "sh", "-c", "exit 7", cwd=tmp_path)
+    assert failed.returncode == 7
+    assert "a run that fails early creates fewer tasks" in " ".join(failed.stdout.split())
+    assert budget("--limit", "max=0", "--", "sh", "-c", "(true); exit 7", cwd=tmp_path).returncode == 1
+
+
+def test_says_how_to_begin_without_limits(tmp_path: Path) -> None:
+    ended = budget("--", "true", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "budget --record" in ended.stderr
+
+
+def test_recording_keeps_a_file_unless_forced(tmp_path: Path) -> None:
+    (tmp_path / "launches.toml").write_text("# mine\n")
+    assert budget("--record", "--", "true", cwd=tmp_path).returncode == 2
+    assert (tmp_path / "launches.toml").read_text() == "# mine\n"
+
+
+def test_github_gets_annotations_and_a_summary(tmp_path: Path) -> None:
+    (tmp_path / "s.sh").write_text(SCRIPT)
+    summary = tmp_path / "summary.md"
+    words = ("--github", "--junit", "out.xml", "--limit", "fork=1", "--", "bash", "s.sh")
+    ended = budget(*words, cwd=tmp_path, GITHUB_WORKSPACE=str(tmp_path), GITHUB_STEP_SUMMARY=str(summary))
+    assert ended.returncode == 1
+    assert "::error file=s.sh,line=2,title=Launch budget::fork: 1" in ended.stdout
+    assert "exceeded" in summary.read_text()
+    assert "<failure" in (tmp_path / "out.xml").read_text()
+
+
+TESTS = """
+import subprocess, threading, pytest
+
+def test_free():
+    for _ in range(3):
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+
+@pytest.mark.launch_budget(max=1, fork=0, programs={"true": 1})
+def test_kept():
+    subprocess.run(["true"])
+
+@pytest.mark.launch_budget(programs={"true": 1})
+def test_exceeded():
+    subprocess.run(["true"])
+    subprocess.run(["true"])
+
+@pytest.mark.launch_budget({"shares memory": 0}, fork=0)
+def test_nothing():
+    pass
+
+def test_block(launch_budget):
+    subprocess.run(["true"])
+    with launch_budget(thread=0):
+        subprocess.run(["true"])
+    with launch_budget(processes=0):
+        subprocess.run(["true"])
+"""
+
+
+def run_pytest(folder: Path, *words: str, become: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
+    (folder / "test_it.py").write_text(TESTS)
+    plugins = ("-p", "clonometer.cli.pytest_plugin", "-p", "no:cacheprovider")
+    # The plug-in is installed with the package, unless this is a checkout whose metadata are older.
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, "-q", *words, "test_it.py"],
+        cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        preexec_fn=become,
+    )
+
+
+@pytest.fixture
+def tracing() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+
+
+@pytest.mark.usefixtures("tracing")
+def test_pytest_fails_tests_that_create_too_much(tmp_path: Path) -> None:
+    ended = run_pytest(tmp_path, "--launches=0")
+    assert "2 failed, 3 passed" in ended.stdout, ended.stdout
+    assert "FAILED test_it.py::test_exceeded" in ended.stdout
+    assert "FAILED test_it.py::test_block" in ended.stdout
+    counted = {line.split()[4]: line.split()[:4] for line in ended.stdout.splitlines() if "  test_it.py::" in line}
+    # Tasks, processes, by fork, threads: what counts the limited tests does not count.
+    assert counted == {
+        "test_it.py::test_free": ["3", "0", "0", "3"],
+        "test_it.py::test_kept": ["1", "1", "0", "0"],
+        "test_it.py::test_exceeded": ["2", "2", "0", "0"],
+        "test_it.py::test_block": ["3", "3", "0", "0"],
+    }
+
+
+@pytest.mark.usefixtures("tracing")
+def test_pytest_gathers_what_workers_counted(tmp_path: Path) -> None:
+    ended = run_pytest(tmp_path, "-p", "xdist.plugin", "-n", "2", "--launches=0", "-k", "free or kept")
+    assert "2 passed" in ended.stdout, ended.stdout
+    assert "test_it.py::test_free" in ended.stdout
+    assert "test_it.py::test_kept (true 1)" in ended.stdout
+
+
+@pytest.mark.skipif(not KNOWN, reason="the numbers of this machine's system calls are not known")
+def test_pytest_says_what_was_not_checked(tmp_path: Path) -> None:
+    refused = partial(refuse, ("perf_event_open",), errno.EACCES)
+    ended = run_pytest(tmp_path, "--launches=1", become=refused)
+    assert "5 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert "4 tests, since nothing could be counted" in ended.stdout
+    assert "not counted: cannot take a census" in ended.stdout
+    required = run_pytest(tmp_path, "--launches-required", become=refused)
+    assert "4 failed, 1 passed" in required.stdout
