@@ -40,6 +40,7 @@ struct census {
     char without[512]; /* why not by a better way; "" where there is none */
     char without_stacks[512]; /* why there are no call sites; "" where there is nothing to say */
     char without_calls[512];  /* why it is not known what children do; "" where there is nothing to say */
+    char without_usage[512];  /* why it is not known what tasks used; "" where there is nothing to say */
     char unprivileged[CENSUS_PATH_BYTES]; /* the first program that ran without its privileges; "": none */
     bool debuginfod;                      /* asked for: debug information may be had from servers */
     bool stacks;                          /* asked for: call sites */

@@ -31,9 +31,15 @@ struct family *family_new(uint64_t begin_ns, census_tell *tell, void *context) {
 void family_free(struct family *family) {
     if (family != NULL) {
         free(family->by_task);
+        free(family->by_left);
         free(family->members);
         free(family);
     }
+}
+
+void family_expect_usage(struct family *family) {
+    /* Untouched, it takes no memory. Without any, what tasks used is not told. */
+    family->by_left = calloc(MOST_TASKS, sizeof *family->by_left);
 }
 
 bool family_has(const struct family *family, int32_t task) {
@@ -83,6 +89,7 @@ static void leave(struct family *family, uint32_t place, uint64_t now_ns) {
     struct member *member = &family->members[place];
     making_lets_go(family, place, now_ns);
     member->task.life_ns = member->made_ns != 0 ? (int64_t)(now_ns - member->made_ns) : CENSUS_UNKNOWN;
+    members_await_usage(family, place, now_ns);
     forget(family, place, now_ns);
 }
 
@@ -129,6 +136,10 @@ static void prepare(struct member *member, const struct census_event *event) {
 
 int family_take(struct family *family, const struct census_event *event) {
     family->totals.last_ns = members_since(family, event->time_ns);
+    if (event->kind == CENSUS_USED) {
+        members_take_usage(family, event);
+        return 0;
+    }
     if (event->kind == CENSUS_EXEC && members_can_be(event->task) && event->number != event->task &&
         members_can_be(event->number) && family_has(family, (int32_t)event->number) &&
         !family_has(family, event->task)) {

@@ -30,6 +30,7 @@ enum census_kind {
     CENSUS_DID,  /* number: the kind of call that a task has entered before its exec (preparing.h) */
     CENSUS_PREPARED, /* it begins its program, or leaves; number: descriptors that it has closed; result:
                         signal handlers that it has set; flags: 1 where it did more than was told */
+    CENSUS_USED,     /* number: CPU time; result: minor, flags: major faults; as it ends, or just after */
     /* Of stacks and address spaces (stacks.h), which the family does not take. */
     CENSUS_STACK,  /* more: a stack_copy, of a call that will make a task */
     CENSUS_MAPPED, /* more: what is mapped */
@@ -90,6 +91,9 @@ struct census_task {
     int64_t exec_ns;     /* its successful calls of exec together */
     int64_t cost_ns;     /* its making and these calls, what they have in common once */
     int64_t life_ns;     /* from its making to its leaving; unknown while it runs */
+    int64_t cpu_ns;      /* what it used itself until its end, user and system */
+    int64_t minor_faults;
+    int64_t major_faults;
     int32_t execs;
     int32_t failed_execs;
     int32_t site;   /* where it was made; below zero: not known */
@@ -117,6 +121,9 @@ struct family;
 
 /* `tell` gets each task. NULL without memory. */
 struct family *family_new(uint64_t begin_ns, census_tell *tell, void *context);
+
+/* What tasks used will be told, after each has left: it is waited for, before a task is told. */
+void family_expect_usage(struct family *family);
 
 /* A task that belongs to it from the beginning, what it runs; nothing where it is known. 0 or -ENOMEM. */
 int family_adopt(struct family *family, int32_t task, const char *program);

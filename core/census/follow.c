@@ -22,6 +22,7 @@
 #include "census/census.h"
 #include "census/names.h"
 #include "census/stopped.h"
+#include "census/usage.h"
 #include "events/decode.h"
 
 /* ptrace takes numbers and addresses of the other process where it says pointers.
@@ -148,12 +149,26 @@ static void note_privileges(struct census *census, pid_t task, const char *name)
     }
 }
 
+/* While it is stopped just before its end. */
+static void take_usage(struct family *family, const struct census_event *event) {
+    struct usage_note note;
+    if (event->kind == CENSUS_EXIT && usage_of_stopped(event->task, &note)) {
+        struct census_event used = *event;
+        used.kind = CENSUS_USED;
+        used.number = CENSUS_UNKNOWN;
+        used.result = note.minor_faults;
+        used.flags = (uint64_t)note.major_faults;
+        (void)family_take(family, &used);
+    }
+}
+
 static int answer_stop(struct census *census, struct family *family, pid_t task, int status) {
     struct census_event event;
     int stop = WSTOPSIG(status);
     int stop_event = status >> 16;
     int error = 0;
     if (translate(task, stop_event, &event)) {
+        take_usage(family, &event);
         error = census->sites != NULL ? take_site(census->sites, family, &event) : 0;
         error = error != 0 ? error : family_take(family, &event);
         if (event.kind == CENSUS_EXEC) {

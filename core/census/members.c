@@ -46,6 +46,9 @@ uint32_t members_add(struct family *family, int32_t task) {
                                                           .exec_ns = CENSUS_UNKNOWN,
                                                           .cost_ns = CENSUS_UNKNOWN,
                                                           .life_ns = CENSUS_UNKNOWN,
+                                                          .cpu_ns = CENSUS_UNKNOWN,
+                                                          .minor_faults = CENSUS_UNKNOWN,
+                                                          .major_faults = CENSUS_UNKNOWN,
                                                           .site = CENSUS_UNKNOWN,
                                                           .cgroup = CGROUP_UNKNOWN,
                                                           .alive = true}};
@@ -67,7 +70,7 @@ void members_tell(const struct family *family, struct member *member) {
 
 void members_settle(struct family *family, uint32_t place) {
     struct member *member = &family->members[place];
-    if (!member->left || member->in_making) {
+    if (!member->left || member->in_making || member->left_ns != 0) {
         return;
     }
     if (member->made_ns != 0) {
@@ -76,6 +79,58 @@ void members_settle(struct family *family, uint32_t place) {
     member->in_use = false;
     member->next_free = family->free;
     family->free = place;
+}
+
+static void wait_no_more(struct family *family, uint32_t place) {
+    struct member *member = &family->members[place];
+    family->by_left[member->task.tid] = NOBODY;
+    member->left_ns = 0;
+    members_settle(family, place);
+}
+
+void members_take_usage(struct family *family, const struct census_event *event) {
+    bool known = members_can_be(event->task);
+    uint32_t left = known && family->by_left != NULL ? family->by_left[event->task] : NOBODY;
+    uint32_t place = left != NOBODY ? left : known ? family->by_task[event->task] : NOBODY;
+    if (place == NOBODY) {
+        return;
+    }
+    struct census_task *task = &family->members[place].task;
+    task->cpu_ns = event->number;
+    task->minor_faults = event->result;
+    task->major_faults = (int64_t)event->flags;
+    if (left != NOBODY) {
+        wait_no_more(family, left);
+    }
+}
+
+/* Those whose usage found no room among the notes: to tear down even a very large memory takes less. */
+static void look_who_waits_in_vain(struct family *family, uint64_t now_ns) {
+    static const uint64_t MOST_NS = 2000000000;
+    if (now_ns - family->looked_ns < MOST_NS) {
+        return;
+    }
+    family->looked_ns = now_ns;
+    for (uint32_t place = 1; place < family->count; place++) {
+        const struct member *member = &family->members[place];
+        if (member->in_use && member->left_ns != 0 && now_ns - member->left_ns > MOST_NS) {
+            wait_no_more(family, place);
+        }
+    }
+}
+
+void members_await_usage(struct family *family, uint32_t place, uint64_t now_ns) {
+    struct member *member = &family->members[place];
+    if (family->by_left == NULL || member->made_ns == 0 || member->task.minor_faults != CENSUS_UNKNOWN) {
+        return;
+    }
+    look_who_waits_in_vain(family, now_ns);
+    uint32_t former = family->by_left[member->task.tid];
+    if (former != NOBODY) {
+        wait_no_more(family, former);
+    }
+    member->left_ns = now_ns;
+    family->by_left[member->task.tid] = place;
 }
 
 void members_busy(struct family *family, struct member *member, bool busy, uint64_t now_ns) {

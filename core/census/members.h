@@ -27,8 +27,9 @@ struct member {
     bool by_unseen_call;    /* so what it does itself before its exec may not be seen either */
     bool in_use;
     bool left;
-    bool busy;      /* it makes a task or begins a program, and so counts in the family's `busy` */
-    bool in_making; /* the call that made it has not returned */
+    uint64_t left_ns; /* when it left, while what it used is waited for; else 0 */
+    bool busy;        /* it makes a task or begins a program, and so counts in the family's `busy` */
+    bool in_making;   /* the call that made it has not returned */
 };
 
 struct family {
@@ -36,6 +37,9 @@ struct family {
     census_tell *tell;
     void *context;
     uint32_t *by_task; /* index into members; 0: a stranger */
+    uint32_t
+        *by_left; /* the same of those that have left, and whose usage is waited for; NULL: of none is it */
+    uint64_t looked_ns; /* when it was looked who waits in vain */
     struct member *members;
     uint32_t count; /* members[0] is nobody */
     uint32_t room;
@@ -61,6 +65,12 @@ uint32_t members_add(struct family *family, int32_t task);
 void members_settle(struct family *family, uint32_t place);
 
 void members_tell(const struct family *family, struct member *member);
+
+/* What a member used, as CENSUS_USED tells; of one that has left, or is about to. */
+void members_take_usage(struct family *family, const struct census_event *event);
+
+/* A member has left: what it used comes next, unless it is known. */
+void members_await_usage(struct family *family, uint32_t place, uint64_t now_ns);
 
 /* Whether it makes a task, or begins a program. */
 void members_busy(struct family *family, struct member *member, bool busy, uint64_t now_ns);

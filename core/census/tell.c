@@ -118,9 +118,10 @@ static void tell_kind(const struct census *census, unsigned kind, const struct c
 }
 
 /* What the numbers of a task's line are. */
-static const char *const COLUMNS[] = {
-    "kind",      "tid",         "creator", "previous_ns", "start_ns", "made_ns", "exec_at_ns", "call_ns",
-    "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns",     "cost_ns",  "life_ns", "site",       "cgroup"};
+static const char *const COLUMNS[] = {"kind",    "tid",        "creator",      "previous_ns", "start_ns",
+                                      "made_ns", "exec_at_ns", "call_ns",      "making_ns",   "cpu_wait_ns",
+                                      "runs_ns", "exec_ns",    "cost_ns",      "life_ns",     "site",
+                                      "cgroup",  "cpu_ns",     "minor_faults", "major_faults"};
 
 static char *write_number(char *to, int64_t number) {
     char digits[24];
@@ -144,10 +145,10 @@ void tell_task(void *context, const struct census_task *task) {
         tell_kind(census, kind, task);
     }
     const int64_t numbers[] = {
-        kind,          task->tid,        task->creator, task->previous_ns, task->start_ns,
-        task->made_ns, task->exec_at_ns, task->call_ns, task->making_ns,   task->cpu_wait_ns,
-        task->runs_ns, task->exec_ns,    task->cost_ns, task->life_ns,     task->site,
-        task->cgroup};
+        kind,          task->tid,        task->creator,      task->previous_ns, task->start_ns,
+        task->made_ns, task->exec_at_ns, task->call_ns,      task->making_ns,   task->cpu_wait_ns,
+        task->runs_ns, task->exec_ns,    task->cost_ns,      task->life_ns,     task->site,
+        task->cgroup,  task->cpu_ns,     task->minor_faults, task->major_faults};
     _Static_assert(sizeof numbers / sizeof numbers[0] == sizeof COLUMNS / sizeof COLUMNS[0], "one each");
     char line[512];
     char *at = line;
@@ -338,6 +339,7 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     write_stacks(census, &json, totals);
     json_text(&json, "unprivileged", census->unprivileged[0] != '\0' ? census->unprivileged : NULL);
     json_text(&json, "without_calls", census->without_calls[0] != '\0' ? census->without_calls : NULL);
+    json_text(&json, "without_usage", census->without_usage[0] != '\0' ? census->without_usage : NULL);
     json_open(&json, "failed", '{');
     for (int error = 0; error < CENSUS_MOST_ERRNO; error++) {
         if (totals->failed[error] > 0) {

@@ -19,6 +19,7 @@
 #include "census/placing.h"
 #include "census/roots.h"
 #include "census/stacks.h"
+#include "census/usage.h"
 #include "census/wakes.h"
 #include "events/rings.h"
 
@@ -40,6 +41,7 @@ static struct growth growth = {.rings = &everywhere};
 static struct stacks stacks;
 static struct placing places;
 static struct preparing preparing = PREPARING_CLOSED;
+static struct usage usage = USAGE_CLOSED;
 
 struct watching {
     struct pending pending;
@@ -156,6 +158,19 @@ static void take_preparing(struct watching *watching) {
     }
 }
 
+static void take_usage(struct watching *watching) {
+    struct usage_note note;
+    while (usage_next(&usage, &note)) {
+        const struct census_event event = {.time_ns = note.time_ns,
+                                           .task = note.task,
+                                           .kind = CENSUS_USED,
+                                           .number = note.cpu_ns,
+                                           .result = note.minor_faults,
+                                           .flags = (uint64_t)note.major_faults};
+        pending_add(&watching->pending, &event);
+    }
+}
+
 static int give(void *context, const struct census_event *event) {
     struct watching *watching = context;
     struct placing *groups = watching->placing;
@@ -232,6 +247,7 @@ static void read_all(struct watching *watching) {
     stacks_read(&stacks, &watching->pending);
     take_wakes(watching);
     take_preparing(watching);
+    take_usage(watching);
 }
 
 static void watch(struct census *census, struct watching *watching) {
@@ -284,6 +300,9 @@ static int open_all(struct census *census, struct reason *reason) {
     if (error == 0 && census->calls && preparing_open(&preparing, &without) != 0) {
         snprintf(census->without_calls, sizeof census->without_calls, "%s", without.text);
     }
+    if (error == 0 && usage_open(&usage, &without) != 0) {
+        snprintf(census->without_usage, sizeof census->without_usage, "%s", without.text);
+    }
     return error;
 }
 
@@ -313,6 +332,9 @@ static int begin(struct census *census, struct watching *watching, int *release)
     watching->family = family_new(census->begin_ns, tell_task, census);
     if (watching->family == NULL || watching->roots == NULL) {
         return -ENOMEM;
+    }
+    if (census->without_usage[0] == '\0') {
+        family_expect_usage(watching->family);
     }
     if (census->cgroup != NULL) {
         return 0;
@@ -366,6 +388,7 @@ void census_forget(void) {
     growth_end(&growth);
     wakes_close(&vforks);
     preparing_close(&preparing);
+    usage_close(&usage);
     placing_close(&places);
     stacks_close(&stacks);
     rings_close(&everywhere);

@@ -28,6 +28,18 @@ long bpf_load(enum bpf_prog_type type, const struct bpf_insn *program, size_t le
     return bpf_call(BPF_PROG_LOAD, &attributes);
 }
 
+long bpf_load_typed(int32_t tracepoint, const struct bpf_insn *program, size_t length) {
+    /* What a caller writes is its own: docs/decisions/0010-licence-in-the-kernel.md. */
+    union bpf_attr attributes = {.prog_type = BPF_PROG_TYPE_TRACING,
+                                 .expected_attach_type = BPF_TRACE_RAW_TP,
+                                 .attach_btf_id = (uint32_t)tracepoint,
+                                 .insn_cnt = (uint32_t)length,
+                                 .insns = (uint64_t)(uintptr_t)program,
+                                 .license = (uint64_t)(uintptr_t)"Dual MIT/GPL",
+                                 .prog_name = "clonometer"};
+    return bpf_call(BPF_PROG_LOAD, &attributes);
+}
+
 long bpf_attach_raw(const char *tracepoint, int program) {
     union bpf_attr attributes = {
         .raw_tracepoint = {.name = (uint64_t)(uintptr_t)tracepoint, .prog_fd = (uint32_t)program}};

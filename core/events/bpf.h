@@ -4,6 +4,7 @@
 
 #include <linux/bpf.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Its result, or -errno. */
 long bpf_call(enum bpf_cmd command, union bpf_attr *attributes);
@@ -15,7 +16,12 @@ int bpf_open_map(int *map, enum bpf_map_type type, unsigned key_bytes, unsigned 
 /* Loads a program of so many instructions, which needs no licence of the kernel's. A descriptor or -errno. */
 long bpf_load(enum bpf_prog_type type, const struct bpf_insn *program, size_t length);
 
-/* Attaches a program to a raw tracepoint, until the descriptor is closed. It, or -errno. */
+/* The same of one that reads the kernel's structures, at the tracepoint whose type in BTF has this number:
+ * the kernel lets only programs do that whose licence is compatible with its own. */
+long bpf_load_typed(int32_t tracepoint, const struct bpf_insn *program, size_t length);
+
+/* Attaches a program to a raw tracepoint, until the descriptor is closed. It, or -errno. NULL: to that which
+ * it was loaded for. */
 long bpf_attach_raw(const char *tracepoint, int program);
 
 #endif

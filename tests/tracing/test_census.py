@@ -40,6 +40,9 @@ def task(**changes: Any) -> dict[str, Any]:
         "exec_ns": 60_000,
         "cost_ns": 110_000,
         "life_ns": 5_000_000,
+        "cpu_ns": 400_000,
+        "minor_faults": 417,
+        "major_faults": 1,
         "alive": False,
         "execs": 1,
         "failed_execs": 0,
@@ -385,3 +388,43 @@ def test_a_tree_of_programs_has_an_end_however_deep_they_call_each_other() -> No
 def test_few_programs_stand_on_the_first_screen() -> None:
     census = taken(*(task(program=f"/bin/{number}") for number in range(30)), ended(tasks_created=30))
     assert "--wide adds 20 programs" in render_census(census, "make")
+
+
+def test_what_tasks_used_themselves_is_said_beside_what_their_creation_took() -> None:
+    calm = [forked(execs=0, making_ns=200_000, cpu_ns=300_000, minor_faults=400, major_faults=0)] * 2
+    census = taken(*calm, forked(execs=0, making_ns=200_000, cpu_ns=900_000, minor_faults=700), ended())
+    used = census_to_json(census, ["make"], None)["creators"][0]["used"]
+    assert used == {
+        "known": 3,
+        "cpu_median_ns": 300_000,
+        "cpu_ns": 1_500_000,
+        "minor_faults_median": 400,
+        "minor_faults": 1_500,
+        "major_faults": 1,
+    }
+    text = " ".join(render_census(census, "make").split())
+    assert "then used 300 µs of CPU time and 400 page faults itself (medians). Its creation is 40% of both" in text
+
+
+def test_of_a_creator_that_sleeps_meanwhile_both_are_not_added() -> None:
+    text = " ".join(render_census(taken(task(), ended()), "make").split())
+    assert "then used 400 µs of CPU time and 417 page faults itself (medians), its exec and its tear-down" in text
+
+
+def test_where_it_is_not_known_what_tasks_used_the_reason_is_said() -> None:
+    unknown = task(cpu_ns=None, minor_faults=None, major_faults=None)
+    census = taken(unknown, ended(without_usage="the kernel does not describe its structures"))
+    written = census_to_json(census, ["make"], None)
+    assert written["creators"][0]["used"] is None
+    assert written["usage_missing"] == "the kernel does not describe its structures"
+    text = " ".join(render_census(census, "make").split())
+    assert "It is not known what tasks used themselves: the kernel does not describe its structures." in text
+    assert "faults" not in text
+
+
+def test_by_ptrace_the_faults_are_known_and_the_cpu_time_is_not() -> None:
+    census = taken(task(**dict.fromkeys(TIMES), cpu_ns=None), ended(), how="ptrace")
+    written = census_to_json(census, ["make"], None)
+    assert written["usage_missing"] is not None
+    used = written["creators"][0]["used"]
+    assert (used["known"], used["cpu_median_ns"], used["cpu_ns"], used["minor_faults"]) == (1, None, None, 417)

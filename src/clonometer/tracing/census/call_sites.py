@@ -13,6 +13,7 @@ from clonometer.launch_paths.explaining import option_calls
 from clonometer.tracing.census.demangling import demangle
 from clonometer.tracing.census.durations import Durations
 from clonometer.tracing.census.language import LanguageCall
+from clonometer.tracing.census.usage import Usage, usage_to_json
 
 #: Why a task has no call site, by the name under which `census` counts it.
 MISSING_STACKS = {
@@ -126,10 +127,10 @@ class CallSite:
     """What one place makes in one way: the key is the program, the mechanism, the stack, and the options.
 
     ``making_ns`` has the time of each task that was timed, and ``costs_ns`` that of its making and exec together;
-    ``cost_ns`` is their sum. ``calls`` has what its tasks do before exec, as the book of launch paths names it
-    (`clonometer.launch_paths.explaining.option_calls`); None where that is not known. ``language`` has what the
-    program's runtime said of the call, which then says where it is. ``service`` is the control group of the creators,
-    where these are watched.
+    ``cost_ns`` is their sum. ``used`` has what they used themselves until their end. ``calls`` has what its tasks do
+    before exec, as the book of launch paths names it (`clonometer.launch_paths.explaining.option_calls`); None where
+    that is not known. ``language`` has what the program's runtime said of the call, which then says where it is.
+    ``service`` is the control group of the creators, where these are watched.
     """
 
     program: str | None
@@ -154,6 +155,7 @@ class CallSite:
     programs: Counter[str] = field(default_factory=Counter)
     making_ns: Durations = field(default_factory=Durations)
     costs_ns: Durations = field(default_factory=Durations)
+    used: Usage = field(default_factory=Usage)
     frames: Sequence[StackFrame] = ()
     #: Where the stack ends, other than at the outermost call: a key of `STACK_ENDS`.
     ends: str | None = None
@@ -165,6 +167,7 @@ class CallSite:
         self.cost_ns += other.cost_ns
         self.making_ns.extend(other.making_ns)
         self.costs_ns.extend(other.costs_ns)
+        self.used.add(other.used)
         self.did_known += other.did_known
         self.did_cut += other.did_cut
         self.did_tasks.update(other.did_tasks)
@@ -273,6 +276,7 @@ class CallSites:
         site.execed += line["execs"] > 0
         site.cost_ns += line["cost_ns"] or 0
         site.take_did(line)
+        site.used.take(line)
         if line["making_ns"] is not None:
             site.making_ns.append(line["making_ns"])
             site.costs_ns.append(line["cost_ns"] or line["making_ns"])
@@ -357,6 +361,7 @@ def sites_to_json(sites: Sequence[CallSite]) -> list[dict[str, Any]]:
             "execed": site.execed,
             "making_median_ns": site.making_median_ns,
             "cost_ns": site.cost_ns if site.making_ns else None,
+            "used": usage_to_json(site.used),
             "did": {
                 name: {"tasks": site.did_tasks[name], "times": times} for name, times in site.did_times.most_common()
             },

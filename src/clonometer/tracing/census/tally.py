@@ -16,6 +16,7 @@ from clonometer.tracing.census.executed import ExecutedTree
 from clonometer.tracing.census.language import LanguageCall, LanguageRecords
 from clonometer.tracing.census.services import Services
 from clonometer.tracing.census.timeline import TaskLives
+from clonometer.tracing.census.usage import Usage
 
 NANOSECONDS = 1_000_000_000
 
@@ -106,6 +107,8 @@ class Group:
         How many of them executed each program (the last, where one executed several), and how long these lived in sum.
     cost_ns
         What their making and their exec calls took, of each task what both have in common once.
+    used
+        What they used themselves until their end.
     """
 
     creator: str | None
@@ -118,6 +121,7 @@ class Group:
     running: int = 0
     cost_ns: int = 0
     times: dict[str, Durations] = field(default_factory=lambda: {name: Durations() for name in TIMES})
+    used: Usage = field(default_factory=Usage)
     programs: Counter[str] = field(default_factory=Counter)
     program_life_ns: Counter[str] = field(default_factory=Counter)
 
@@ -131,6 +135,7 @@ class Group:
         for name, values in self.times.items():
             if line[name] is not None:
                 values.append(line[name])
+        self.used.take(line)
         program = line["program"]
         if (
             line["execs"] > 0

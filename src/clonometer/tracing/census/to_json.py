@@ -11,6 +11,7 @@ from clonometer.tracing.census.call_sites import MISSING_STACKS, sites_to_json
 from clonometer.tracing.census.executed import executed_to_json
 from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import PTRACE_SEES_NO_TIMES, TIMES, Census, Group
+from clonometer.tracing.census.usage import PTRACE_TAKES_CPU, usage_to_json
 
 CENSUS_SCHEMA = 2
 
@@ -44,6 +45,7 @@ def census_to_json(
         "executed": executed_to_json(census.executed.whole()),
         "stacks": _stacks_to_json(ended.get("stacks", {})),
         "calls_missing": ended.get("without_calls"),
+        "usage_missing": PTRACE_TAKES_CPU if census.how == "ptrace" else ended.get("without_usage"),
         "without_privileges": ended.get("unprivileged"),
         "sites": sites_to_json(census.sites.by_cost()),
         "creators": [_group_to_json(group) for group in census.by_cost()],
@@ -85,5 +87,6 @@ def _group_to_json(group: Group) -> dict[str, Any]:
         "cost_ns": group.cost_ns if timed else None,
         "cpu_wait_ns": group.cpu_wait_ns if group.times["cpu_wait_ns"] else None,
         **{f"{name.removesuffix('_ns')}_median_ns": group.median_ns(name) for name in TIMES},
+        "used": usage_to_json(group.used),
         "programs": dict(group.programs.most_common()),
     }

@@ -16,7 +16,7 @@ from clonometer.views.creation_tree import creation_tree
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock, TreeBlock
 from clonometer.views.documents.launches import launch_advice, sites_table, time_in
 from clonometer.views.documents.services import by_service, services_table
-from clonometer.views.table import Column, Table
+from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.text import clean, wide_adds
 from clonometer.words import counted
 
@@ -26,6 +26,8 @@ _ROWS = 15
 _PROGRAMS = 10
 _SITES = 10
 _SERVICES = 10
+#: Of how many rows it is said in words what each task used.
+_USED = 2
 #: What runs programs whose lines are in no file of code.
 _MICROSECOND = 1000
 _MILLISECOND = 1_000_000
@@ -117,6 +119,10 @@ def _advice(saving: Saving) -> str:
     )
 
 
+#: A task as it is spoken of after its creation.
+_EACH = {"thread": "each thread", "fork": "each child", "vfork": "each child", "posix_spawn": "each child"}
+
+
 def _headline(census: Census, name: str) -> str:
     """How many tasks, and made how: what most people ask."""
     wall = f"{census.wall_s:.3g} s" if census.wall_s < 100 else f"{census.wall_s:,.0f} s"
@@ -171,9 +177,19 @@ def _census_table(groups: Sequence[Group], *, timed: bool) -> Table:
         ]
     lives = [time_in(group.median_ns("life_ns"), _MILLISECOND) for group in groups]
     columns.append(Column("lives, ms", lives, "point", drop=4))
+    columns += _usage_columns(groups)
     if timed:
         columns.append(Column("all, ms", [time_in(group.cost_ns, _MILLISECOND) for group in groups], "point"))
     return Table(columns)
+
+
+def _usage_columns(groups: Sequence[Group]) -> list[Column]:
+    """What a task of each group used itself, medians: CPU time and page faults."""
+    faults = [group.used.minor_faults.median_ns for group in groups]
+    counts = [MISSING if count is None else f"{count:,.0f}" for count in faults]
+    times = [time_in(group.used.cpu_ns.median_ns, _MICROSECOND) for group in groups]
+    columns = [Column("used CPU, µs", times, "point", drop=4)] if any(text != MISSING for text in times) else []
+    return [*columns, Column("faults", counts, "point", drop=4)] if any(text != MISSING for text in counts) else []
 
 
 def _times(groups: Sequence[Group], name: str, drop: int) -> Column:
@@ -237,6 +253,7 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
             "A creator that uses vfork or posix_spawn sleeps until its child calls exec, and is woken in the middle of "
             "it: creation ends there, while exec continues. `all` has both, and counts what they share once."
         )
+    sentences += [_used(group) for group in groups[:_USED] if len(group.used.cpu_ns)]
     waited = sum(group.cpu_wait_ns for group in groups)
     if waited > 0:
         sentences.append(
@@ -247,6 +264,17 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
     if failed:
         sentences.append(f"{counted(failed, 'exec call')} failed, usually while searching PATH.")
     return sentences
+
+
+def _used(group: Group) -> str:
+    """What each task of a group used itself, beside its creation, which the answer's figures are about."""
+    cpu_ns, faults = group.used.cpu_ns.median_ns, group.used.minor_faults.median_ns
+    each = f"{clean(group.creator or 'a program')}: {_EACH.get(group.mechanism, 'each task')} then used"
+    text = f"{each} {format_duration(cpu_ns or 0)} of CPU time and {counted(round(faults or 0), 'page fault')} itself"
+    share = group.used.share_of_creation(group.median_ns("making_ns"))
+    if group.waits or share is None:
+        return f"{text} (medians), its exec and its tear-down included."
+    return f"{text} (medians). Its creation is {format_share(share)} of both together."
 
 
 def _seen_by_ptrace(census: Census) -> str:
@@ -281,6 +309,8 @@ def _cautions(census: Census, launches: Sequence[LaunchSite]) -> list[str]:
             f"{clean(ended['unprivileged'])} ran without the privileges that it has otherwise: ptrace withholds them, "
             "so it may have failed, or have done something else. As root the census keeps them."
         )
+    if ended.get("without_usage"):
+        sentences.append(f"It is not known what tasks used themselves: {clean(ended['without_usage'])}.")
     room = [] if ended["lost"] else _room(census)
     return sentences + room + _stackless(census, launches) + _folded(census)
 
