@@ -14,6 +14,7 @@ BUILD_ENV := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH"
 
 help:
 	@echo 'make run     set everything up, measure this machine, print the answer, write the run file and the report'
+	@echo '             (PLAN=runtimes measures what each language pays; clonometer list names the plans)'
 	@echo 'make test    set everything up, run all tests'
 	@echo 'make build   only set up; afterwards $(BIN)/clonometer is the command'
 	@echo 'make lint    every check that needs no run'
@@ -82,7 +83,7 @@ build: $(VENV)/.built
 	@sh tools/for_others.sh $(BIN)
 
 run: $(VENV)/.built
-	@$(BIN)/clonometer run --out clonometer-run.parquet --report clonometer-report.html --keep-previous $(RUN_ARGS)
+	@$(BIN)/clonometer run --out clonometer-run.parquet --report clonometer-report.html --keep-previous $(if $(PLAN),--plan '$(PLAN)') $(RUN_ARGS)
 
 # What both need from pip, and nothing built of it.
 downloads: $(VENV)/.run $(VENV)/.dev

@@ -201,15 +201,35 @@ func (b *block) fillCPUs(r *request) {
 type usages struct {
 	own, children syscall.Rusage
 	collections   uint32
+	tasks         int64
 }
 
 func usage() (u usages) {
+	u.tasks = tasksCreated()
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u.own)
 	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u.children)
 	var stats debug.GCStats
 	debug.ReadGCStats(&stats)
 	u.collections = uint32(stats.NumGC)
 	return u
+}
+
+// How many tasks the whole machine has created since it started; -1 where the kernel does not count them.
+func tasksCreated() int64 {
+	stat, _ := os.ReadFile("/proc/stat")
+	if match := regexp.MustCompile(`(?m)^processes (\d+)$`).FindSubmatch(stat); match != nil {
+		if count, _ := strconv.ParseInt(string(match[1]), 10, 64); count > 0 {
+			return count
+		}
+	}
+	return -1
+}
+
+func tasksBetween(before, after int64) int64 {
+	if before < 0 || after < 0 {
+		return -1
+	}
+	return after - before
 }
 
 func cpuNS(u syscall.Rusage) int64 { return u.Utime.Nano() + u.Stime.Nano() }
@@ -225,6 +245,7 @@ func factsOf(r *request, wall, began int64, before, after usages) map[string]any
 		"cpu_ns":               cpuNS(after.own) - cpuNS(before.own),
 		"children_cpu_ns":      cpuNS(after.children) - cpuNS(before.children),
 		"collections":          after.collections - before.collections,
+		"tasks_created":        tasksBetween(before.tasks, after.tasks),
 		"effective_mhz":        frequencies(r),
 	}
 }

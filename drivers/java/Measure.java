@@ -84,6 +84,7 @@ final class Measure {
         long[] stamps = new long[columns.length - 1];
         long[] pauses = columns[columns.length - 1];
         long limit = request.number("block_limit_ns");
+        long created = tasksCreated();
         long[] before = usage();
         long began = now();
         while (block.rows < most) {
@@ -107,10 +108,12 @@ final class Measure {
         }
         long wall = now() - began;
         long[] after = usage();
+        long createdAfter = tasksCreated();
         String[] names = {
             "minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns", "collections"};
         block.facts.put("wall_ns", wall);
         block.facts.put("start_ticks", began);
+        block.facts.put("tasks_created", created < 0 ? -1 : createdAfter - created);
         for (int index = 0; index < names.length; index++) {
             block.facts.put(names[index], Math.max(0, after[index] - before[index]));
         }
@@ -169,6 +172,17 @@ final class Measure {
             counts[5] += collector.getCollectionCount();
         }
         return counts;
+    }
+
+    /** How many tasks the whole machine has created since it started; -1 where the kernel does not count them. */
+    private static long tasksCreated() {
+        try {
+            Matcher match = Pattern.compile("(?m)^processes (\\d+)$").matcher(Files.readString(Path.of("/proc/stat")));
+            long count = match.find() ? Long.parseLong(match.group(1)) : 0;
+            return count > 0 ? count : -1;
+        } catch (IOException unreadable) {
+            return -1;
+        }
     }
 
     private static String statusOf(Path task) {

@@ -1,6 +1,7 @@
 // Blocks of launches: the clock, the columns, the heap, and the collector's pauses.
 "use strict";
 const { spawnSync } = require("child_process");
+const fs = require("fs");
 const os = require("os");
 const path = require("path");
 const { PerformanceObserver, performance } = require("perf_hooks");
@@ -89,6 +90,7 @@ async function measureBlock(request, temperature, rows, launch, collector) {
   for (const name of ["start_ns", ...stages, "collector_ns"]) columns[name] = new BigInt64Array(rows);
   for (const name of ["cpu_before", "cpu_after", "cpu_child", "errno"]) columns[name] = new Int32Array(rows);
   const limit = BigInt(request.block_limit_ns);
+  const created = tasksCreated();
   const before = process.resourceUsage();
   const began = now();
   let filled = 0;
@@ -110,11 +112,13 @@ async function measureBlock(request, temperature, rows, launch, collector) {
   }
   const wall = now() - began;
   const after = process.resourceUsage();
+  const tasks = created < 0 ? -1 : tasksCreated() - created;
   for (const name of Object.keys(columns)) columns[name] = columns[name].subarray(0, filled);
   await sleep(REPORTED_AFTER_MS);
   const collections = fillPauses(columns, began, collector);
   fillCpus(columns, request);
-  return { temperature, rows: filled, columns, facts: { ...factsOf(request, wall, began, before, after), collections } };
+  const facts = { ...factsOf(request, wall, began, before, after), collections, tasks_created: tasks };
+  return { temperature, rows: filled, columns, facts };
 }
 
 function fillPauses(columns, began, collector) {
@@ -147,6 +151,16 @@ function factsOf(request, wall, began, before, after) {
     cpu_ns: (grown("userCPUTime") + grown("systemCPUTime")) * 1000,
     effective_mhz: frequencies(request),
   };
+}
+
+// How many tasks the whole machine has created since it started; -1 where the kernel does not count them.
+function tasksCreated() {
+  try {
+    const found = /^processes (\d+)$/m.exec(fs.readFileSync("/proc/stat", "utf8"));
+    return Number(found && found[1]) || -1;
+  } catch {
+    return -1;
+  }
 }
 
 // The effective MHz of the CPU that launched, by the tether; where it may be any, of none.

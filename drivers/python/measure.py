@@ -108,6 +108,7 @@ def _measure_block(request, temperature, rows, launch, collector):
     starts, errors, pauses = (block.columns[name] for name in ("start_ns", "errno", "collector_ns"))
     columns = [block.columns[name] for name in stages]
     limit, collected = request.block_limit_ns, collector.runs
+    created = _tasks_created()
     before, children_before = _usage()
     filled, began = 0, now()
     for index in range(rows):
@@ -126,6 +127,7 @@ def _measure_block(request, temperature, rows, launch, collector):
             break
     wall = now() - began
     after, children_after = _usage()
+    created_after = _tasks_created()
     block.cut(filled)
     cpu = next(iter(os.sched_getaffinity(0))) if request.pinned else NULL["i"]
     for name in ("cpu_before", "cpu_after", "cpu_child"):
@@ -141,6 +143,7 @@ def _measure_block(request, temperature, rows, launch, collector):
         "cpu_ns": _cpu_ns(after) - _cpu_ns(before),
         "children_cpu_ns": _cpu_ns(children_after) - _cpu_ns(children_before),
         "collections": collector.runs - collected,
+        "tasks_created": created_after - created if created >= 0 else -1,
         "effective_mhz": _frequencies(request),
     }
     return block
@@ -148,6 +151,15 @@ def _measure_block(request, temperature, rows, launch, collector):
 
 def _usage():
     return resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+
+
+def _tasks_created():
+    """How many tasks the whole machine has created since it started; -1 where the kernel does not count them."""
+    try:
+        with open("/proc/stat", "rb") as stat:
+            return next((int(line.split()[1]) for line in stat if line.startswith(b"processes ")), 0) or -1
+    except (OSError, ValueError):
+        return -1
 
 
 def _cpu_ns(usage):

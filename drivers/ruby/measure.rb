@@ -91,15 +91,18 @@ class Measure
   def measure_block(temperature, rows)
     block = Block.new(temperature, ["start_ns", *@stages, "collector_ns", "cpu_before", "cpu_after", "cpu_child",
                                     "errno"], rows)
+    created = tasks_created
     before = counters
     began = now
     filled = fill(block, began, rows)
     wall_ns = now - began
     after = counters
+    created = created.negative? ? -1 : tasks_created - created
     block.cut(filled)
     name_cpus(block)
     block.facts.update(after.to_h { |name, value| [name, value - before.fetch(name)] })
-    block.facts.update("wall_ns" => wall_ns, "start_ticks" => began, "effective_mhz" => frequencies)
+    block.facts.update("wall_ns" => wall_ns, "start_ticks" => began, "tasks_created" => created,
+                       "effective_mhz" => frequencies)
     block
   end
 
@@ -148,6 +151,14 @@ class Measure
       "children_cpu_ns" => ((times.cutime + times.cstime) * 1e9).round,
       "collections" => GC.count
     }
+  end
+
+  # How many tasks the whole machine has created since it started; -1 where the kernel does not count them.
+  def tasks_created
+    count = File.read("/proc/stat")[/^processes (\d+)/, 1].to_i
+    count.positive? ? count : -1
+  rescue SystemCallError
+    -1
   end
 
   # A thread may end between the listing and the reading.

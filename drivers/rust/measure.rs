@@ -78,6 +78,7 @@ fn measure_block(request: &Request, temperature: &'static str, rows: usize, laun
     let mut errors = vec![-1; rows];
     let mut stamps = vec![NULL_64; stages.len() + 1];
     let limit = request.number("block_limit_ns");
+    let created = tasks_created();
     let before = (own_usage(), childrens_usage());
     let began = now();
     let mut filled = 0;
@@ -100,11 +101,13 @@ fn measure_block(request: &Request, temperature: &'static str, rows: usize, laun
     }
     let wall = now() - began;
     let after = (own_usage(), childrens_usage());
+    let created = tasks_created().zip(created).map_or(-1, |(after, before)| after - before);
     times.iter_mut().for_each(|column| column.truncate(filled));
     errors.truncate(filled);
     let cpu = request.pinned_to.unwrap_or(NULL_32);
     let is_stamped = stages.iter().position(|stage| *stage == "task_runs_ns").map_or(false, |at| times[at + 1][0] != NULL_64);
-    let facts = facts_of(request, wall, began, before, after);
+    let mut facts = facts_of(request, wall, began, before, after);
+    facts.push(("tasks_created", created.to_string()));
     let cpus = [cpu, cpu, if is_stamped { cpu } else { NULL_32 }];
     Block { workload: request.workload.id.clone(), stages, temperature, times, cpus, errors, facts }
 }
@@ -131,6 +134,13 @@ fn facts_of(
     let frequency = frequency(request).map_or_else(String::new, |(cpu, mhz)| format!("\"{cpu}\":{mhz}"));
     facts.push(("effective_mhz", format!("{{{frequency}}}")));
     facts
+}
+
+/// How many tasks the whole machine has created since it started; none where the kernel does not count them.
+fn tasks_created() -> Option<i64> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let count = stat.lines().find_map(|line| line.strip_prefix("processes "))?.trim().parse().ok()?;
+    (count > 0).then(|| count)
 }
 
 /// The effective MHz of the CPU that launched, by the tether; where it may be any, of none.

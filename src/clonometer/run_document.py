@@ -196,6 +196,8 @@ class BlockFacts(TypedDict, total=False):
     voluntary_switches: Measured | None
     involuntary_switches: Measured | None
     effective_mhz: Mapping[str, Measured | None] | None
+    collections: float | None
+    tasks_created: float | None
     vm_pte_bytes: float | None
     anon_areas: int | None
     anon_bytes: int | None

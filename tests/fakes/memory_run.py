@@ -65,12 +65,16 @@ LANGUAGES = [
     of_language("python", "os_thread", "runtime_thread", _STAGES, "threading"),
     of_language("python", "task", "runtime_thread", _STAGES, None),
     of_language("python", "command", "runtime_command", _STAGES, "subprocess"),
+    of_language("rust", "os_thread", "runtime_thread", ["call_returns_ns", "task_runs_ns", "reaped_ns"], "thread"),
+    of_language("ruby", "os_thread", "runtime_thread", _STAGES, "thread"),
     of_language("node", "os_thread", "runtime_thread", _STAGES, "worker"),
-    of_language("node", "command", "runtime_command", _STAGES, "stdio"),
+    of_language("node", "command", "runtime_command", [*_STAGES, "collector_ns", "loop_blocked_ns"], "stdio"),
     of_language("java_25_0", "command", "runtime_command", _STAGES, "redirect"),
     of_language("python", "thread_pool", "runtime_call", ["call_returns_ns", "result_ns"], None),
 ]
 INVENTED_QUANTITIES["result_ns"] = {"unit": "ns", "stage": "result", "summary": "until the result is here"}
+for _name, _summary in (("collector_ns", "pauses of the collector"), ("loop_blocked_ns", "the loop stands still")):
+    INVENTED_QUANTITIES[_name] = {"unit": "ns", "stage": None, "summary": _summary, "detail": _name == "collector_ns"}
 DESCRIBED: dict[str, Any] = {
     **CATALOGUE.raw,
     "workloads": [*CATALOGUE.raw["workloads"], INVENTED, *LANGUAGES],
@@ -83,7 +87,11 @@ WORKLOADS: dict[str, Any] = {workload["id"]: workload for workload in DESCRIBED[
 
 def _type(name: str, quantity: Mapping[str, Any]) -> str:
     """Stages, counts and sizes are whole numbers, as drivers send them, unless they are shares of several tasks."""
-    whole = quantity["stage"] or (quantity["unit"] in {"count", "bytes"} and "_each_" not in name)
+    whole = (
+        quantity["stage"]
+        or name in {"collector_ns", "loop_blocked_ns"}
+        or (quantity["unit"] in {"count", "bytes"} and "_each_" not in name)
+    )
     return "i64" if whole else "f64"
 
 

@@ -243,13 +243,18 @@ def languages() -> MemoryRun:
     builder = RunBuilder()
     pthread, spawn = {**PTHREAD, "reaped_ns": 30_000}, {**SPAWN, "reaped_ns": 500_000}
     builder.cell("launch.pthread", pthread)
-    builder.cell("python.os_thread", {"call_returns_ns": 20_000, "reaped_ns": 60_000})
+    builder.cell("python.os_thread", {"call_returns_ns": 20_000, "reaped_ns": 60_000}, facts={"tasks_created": 31})
     builder.cell("node.os_thread", {"call_returns_ns": 20_000, "reaped_ns": 3_000_000})
     builder.cell("node.os_thread", {"call_returns_ns": 20_000, "reaped_ns": 9_000_000}, "cold")
-    builder.cell("python.task", {"call_returns_ns": 200, "reaped_ns": 4_000})
+    # CRuby keeps threads that ended, and uses them again.
+    ruby = {"call_returns_ns": 10_000, "reaped_ns": 30_000}
+    builder.cell("ruby.os_thread", ruby, facts={"tasks_created": 0})
+    builder.cell("ruby.os_thread", ruby, "cold", facts={"tasks_created": 1})
+    builder.cell("python.task", {"call_returns_ns": 200, "reaped_ns": 4_000}, facts={"tasks_created": 0})
     builder.cell("launch.posix_spawn", spawn)
     builder.cell("python.command", {"call_returns_ns": 200_000, "reaped_ns": 500_000})
-    builder.cell("node.command", {"call_returns_ns": 500_000, "reaped_ns": 1_000_000})
+    node = {"call_returns_ns": 500_000, "reaped_ns": 1_000_000, "loop_blocked_ns": 600_000, "collector_ns": 0}
+    builder.cell("node.command", node, facts={"collections": 0})
     builder.cell("java_25_0.command", {"call_returns_ns": 900_000, "reaped_ns": 2_000_000})
     builder.cell("wake.thread_futex", {"answered_ns": 4_000})
     builder.cell("python.thread_pool", {"call_returns_ns": 2_000, "result_ns": 12_000})

@@ -24,7 +24,7 @@ def test_each_language_is_held_against_c(findings: dict[str, Finding]) -> None:
     numbers = findings["languages.os_thread"].numbers
     assert numbers["base"] == "launch.pthread"
     ratios = {name: change["ratio"] for name, change in numbers["languages"].items()}
-    assert list(ratios) == ["node", "python"]
+    assert list(ratios) == ["node", "python", "ruby"]
     assert ratios["node"] == pytest.approx(100, rel=0.1)
     assert ratios["python"] == pytest.approx(2, rel=0.1)
     pool = findings["languages.thread_pool"].numbers
@@ -52,14 +52,14 @@ def test_languages_are_not_ranked_among_each_other(results: Results) -> None:
     assert not [finding.id for finding in results.first.advice if "runtime" in finding.id]
     assert [finding.id for finding in results.first.answer] == [
         "answer.languages.os_thread",
-        "answer.languages.thread_pool",
+        "answer.languages.command",
     ]
 
 
 def test_rows_to_draw_have_first_and_later_launches(results: Results) -> None:
     rows = {(row.head, row.temperature): row.times_ns for row in results.series["languages"]}
-    assert list(rows["thread", "warm"]) == ["C", "python", "node"]
-    assert list(rows["thread", "cold"]) == ["node"]
+    assert list(rows["thread", "warm"]) == ["C", "python", "node", "ruby"]
+    assert list(rows["thread", "cold"]) == ["node", "ruby"]
     assert rows["thread", "cold"]["node"][0] == pytest.approx(9_000_000, rel=0.1)
 
 
@@ -70,3 +70,49 @@ def test_a_condition_is_compared_with_the_same_of_c_alone() -> None:
     results = summarize(builder.run)
     [row] = results.series["languages"]
     assert list(row.times_ns) == ["python"]
+
+
+def test_who_uses_a_thread_again_is_not_taken_for_quick(results: Results, findings: dict[str, Finding]) -> None:
+    finding = findings["languages.os_thread"]
+    assert finding.numbers["tasks_per_launch"] == {"python": 1, "node": None, "ruby": 0}
+    assert "Ruby creates no task of the kernel, but uses one again" in finding.sentence
+    assert "Python creates" not in finding.sentence
+    [row] = [row for row in results.series["languages"] if (row.head, row.temperature) == ("thread", "warm")]
+    assert row.reused == ["ruby"]
+    assert row.created == {"python": 1, "ruby": 0}
+
+
+def test_a_light_task_creates_none(findings: dict[str, Finding]) -> None:
+    assert "Python creates no task of the kernel for it" in findings["languages.task"].sentence
+
+
+def test_reuse_is_not_claimed_where_first_launches_were_not_counted() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.pthread", PTHREAD)
+    builder.cell("ruby.os_thread", {"call_returns_ns": 10_000, "reaped_ns": 30_000}, facts={"tasks_created": 0})
+    [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.os_thread"]
+    assert "Ruby creates no task of the kernel." in finding.sentence
+
+
+def test_the_screen_says_why_languages_take_longer(results: Results) -> None:
+    whys = [finding.sentence for finding in results.first.reasons]
+    assert any("Java 25.0" in why and "jspawnhelper" in why for why in whys)
+
+
+def test_where_most_of_the_extra_time_passes_is_said_where_the_book_has_no_reason() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.pthread", {"call_returns_ns": 5_000, "task_runs_ns": 10_000, "reaped_ns": 20_000})
+    stages = {"call_returns_ns": 50_000, "task_runs_ns": 100_000, "reaped_ns": 110_000}
+    builder.cell("rust.os_thread", stages)
+    [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.os_thread"]
+    assert finding.numbers["longer_parts"] == {"rust": "most of the extra time passes before the new task runs"}
+
+
+@pytest.mark.parametrize(("switches", "is_stated"), [(0, True), (60, False)])
+def test_a_pool_that_wakes_no_thread_is_not_taken_for_a_quick_one(switches: int, is_stated: bool) -> None:
+    builder = RunBuilder()
+    builder.cell("wake.thread_futex", {"answered_ns": 4_000})
+    facts = {"voluntary_switches": switches, "tasks_created": 0}
+    builder.cell("python.thread_pool", {"call_returns_ns": 100, "result_ns": 400}, facts=facts)
+    [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.thread_pool"]
+    assert ("Python does that within a thread, and no thread is woken" in finding.sentence) is is_stated

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.results.runs import languages
+from tests.fakes.memory_run import RunBuilder
+from tests.results.runs import PTHREAD, languages
 from tests.views.sample_kinds import LANGUAGES
 
+from clonometer.records import to_json
+from clonometer.results.missing import MissingLanguage
 from clonometer.results.series_types import LanguageRow
 from clonometer.results.summary import summarize
+from clonometer.views.documents.run import run_document
+from clonometer.views.exports.markdown import encode
 from clonometer.views.figures.languages import FIGURES, languages_tables
+from clonometer.views.html.document import render_document_page
+from clonometer.views.markdown import render_markdown
 from clonometer.views.terminal.first_screen import first_screen
 
 
@@ -60,3 +67,37 @@ def test_the_table_of_languages_has_its_lines_before_reasons_have_theirs() -> No
     assert reasons
     without_room = first_screen(results, 80, len([line for line in whole if line]) - len(reasons) - 1, colour=False)
     assert set(table) <= set(without_room)
+
+
+def test_what_was_not_here_stands_in_every_view_with_its_package() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.pthread", PTHREAD)
+    lacks = [
+        {"what": "go", "reason": "Go is not here: Debian's golang-go has it"},
+        {"what": "java_25_0", "reason": "its driver could not be built: no javac"},
+        {"what": "frequency", "reason": "this kernel cannot set the frequency"},
+        {"what": "launch.huge", "reason": "no huge pages"},
+    ]
+    builder.run.metadata["catalogue"]["lacks"] = lacks
+    results = summarize(builder.run)
+    assert results.missing_languages == tuple(MissingLanguage(each["what"], each["reason"]) for each in lacks[:2])
+    document = run_document(results)
+    answer = to_json(results)
+    views = [
+        "\n".join(first_screen(results, 100, 24, colour=False)),
+        render_document_page(document),
+        render_markdown(document),
+        "".join(encode(answer, [])),
+        str(answer["missing_languages"]),
+    ]
+    for view in views:
+        assert "golang-go has it" in view
+        assert "no javac" in view
+        assert "cannot set the frequency" not in view
+
+
+def test_the_created_tasks_are_a_table_and_reuse_is_noted() -> None:
+    later, *_, created = languages_tables(summarize(languages()))
+    assert "Uses a thread again that ended, and creates none: Ruby (thread)." in later.note
+    by_language = dict(zip(created.columns[0].texts, created.columns[created.head.index("thread")].texts, strict=True))
+    assert by_language == {"Python": "1", "Ruby": "0"}

@@ -24,14 +24,14 @@ FAMILY = Family(
     ),
     language_tasks={
         "thread_pool": LanguageTask(
-            "pool", "a function in a thread pool", "result_ns", "wake.thread_futex", "answered_ns"
+            "pool", "a function in a thread pool", "result_ns", "wake.thread_futex", "answered_ns", creates=0
         ),
         "process_pool": LanguageTask(
-            "processes", "a function in a pool of processes", "result_ns", "wake.futex", "answered_ns"
+            "processes", "a function in a pool of processes", "result_ns", "wake.futex", "answered_ns", creates=0
         ),
-        "fork": LanguageTask("fork", "a fork that ends at once", "result_ns", "launch.fork", "reaped_ns"),
+        "fork": LanguageTask("fork", "a fork that ends at once", "result_ns", "launch.fork", "reaped_ns", creates=1),
         "process_fork": LanguageTask(
-            "forked", "a function in a forked process", "result_ns", "launch.fork", "reaped_ns"
+            "forked", "a function in a forked process", "result_ns", "launch.fork", "reaped_ns", creates=1
         ),
         "process_spawn": LanguageTask("spawned", "a function in a fresh process of the runtime", "result_ns"),
         "process_forkserver": LanguageTask("server", "a function in a process of a fork server", "result_ns"),

@@ -1,5 +1,7 @@
 """Commands as languages start them, by each API and by options that change how the kernel is asked."""
 
+from __future__ import annotations
+
 from clonometer.families.types import LAUNCH, Family, LanguageTask
 
 FAMILY = Family(
@@ -10,5 +12,7 @@ FAMILY = Family(
     order=220,
     shape=LAUNCH,
     task="starts a new program from a language's runtime",
-    language_tasks={"command": LanguageTask("command", "a command", "reaped_ns", "launch.posix_spawn", "reaped_ns")},
+    language_tasks={
+        "command": LanguageTask("command", "a command", "reaped_ns", "launch.posix_spawn", "reaped_ns", creates=1)
+    },
 )

@@ -11,7 +11,7 @@ FAMILY = Family(
     shape=LAUNCH,
     task="is started by a language's runtime",
     language_tasks={
-        "os_thread": LanguageTask("thread", "a thread", "reaped_ns", "launch.pthread", "reaped_ns"),
-        "task": LanguageTask("task", "a task of the runtime", "reaped_ns"),
+        "os_thread": LanguageTask("thread", "a thread", "reaped_ns", "launch.pthread", "reaped_ns", creates=1),
+        "task": LanguageTask("task", "a task of the runtime", "reaped_ns", creates=0),
     },
 )

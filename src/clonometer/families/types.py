@@ -17,6 +17,10 @@ LOOP = "loop"
 #: Several tasks work or take turns, and push each other off the CPU by design.
 CROWD = "crowd"
 
+#: Columns that every driver of a language may have: the collector's pauses within a launch, and how long its event loop
+#: stood still.
+COLLECTOR, LOOP_BLOCKED = "collector_ns", "loop_blocked_ns"
+
 #: Where a family stands that says nothing of its place: after all others.
 LAST = 1_000
 
@@ -164,7 +168,8 @@ class LanguageTask(NamedTuple):
     """Something that every language is asked to do, by the last word of its workload.
 
     ``head`` heads a column, ``thing`` stands in sentences. ``quantity`` is what it takes; ``base`` is what C does for
-    the same purpose, and ``base_quantity`` what that takes. Empty: C has nothing to compare with.
+    the same purpose, and ``base_quantity`` what that takes. Empty: C has nothing to compare with. ``creates``: how many
+    tasks of the kernel each time is expected to create, as C's does; None where languages differ by nature.
     """
 
     head: str
@@ -172,6 +177,7 @@ class LanguageTask(NamedTuple):
     quantity: str
     base: str = ""
     base_quantity: str = ""
+    creates: int | None = None
 
 
 class WorkerColumn(NamedTuple):

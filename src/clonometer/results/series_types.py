@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from clonometer.records import Count, Ge
@@ -229,6 +229,10 @@ class LanguageRow:
         Language -> median with the ends of its interval; ``C`` first, where C does the same.
     unsteady
         Languages of which a quarter of the processes, or more, never came to a steady level.
+    created
+        Language -> tasks of the kernel that a launch creates, as counted; None where other programs hide it.
+    reused
+        Languages whose later launches use what the first one has created.
     """
 
     head: str
@@ -237,3 +241,5 @@ class LanguageRow:
     temperature: str | None
     times_ns: Mapping[str, ValueWithEnds]
     unsteady: Sequence[str] = ()
+    created: Mapping[str, int | None] = field(default_factory=dict)
+    reused: Sequence[str] = ()

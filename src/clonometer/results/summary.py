@@ -13,6 +13,7 @@ from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
+from clonometer.results.missing import missing_languages
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
@@ -69,6 +70,7 @@ def _results(document: RunDocument, run_name: str, observed: list[ObservedCell],
         n_samples=sum(sum(cell.outcomes.values()) for cell in observed),
         cells=tuple(rows),
         cell_outcomes=cell_outcomes(document),
+        missing_languages=missing_languages(document),
         findings=with_drift(findings, estimates),
         first=replace(
             first,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from clonometer.records import Count, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern, computed_field, version
 from clonometer.results.cell_outcomes import CellOutcome
+from clonometer.results.missing import MissingLanguage
 from clonometer.results.series_types import AblationSeries, EcdfSeries, FitSeries, ScanSeries, ValueWithEnds
 from clonometer.units import Figures, figures
 from clonometer.verdicts import Direction
@@ -82,6 +83,46 @@ class SteadyState:
     def is_in_doubt(self) -> bool:
         """Whether a quarter of them never did: more than the disturbance of one."""
         return self.never >= NEVER_STEADY_SHARE * self.processes
+
+
+#: How far a count of tasks may be from a whole number: other programs start some as well.
+_STRANGE_TASKS = 0.1
+
+
+@dataclass(frozen=True)
+class TasksCreated:
+    """The kernel's new tasks per launch, counted in each block for the whole machine: other programs' count as well."""
+
+    least: Annotated[float, Ge(0), "In the block with the fewest: its launches created no more on average."]
+    median: Annotated[float, Ge(0), "The median of the blocks."]
+
+    @property
+    def per_launch(self) -> int | None:
+        """How many a launch creates; None where other programs hide it."""
+        whole = round(self.least)
+        if abs(self.least - whole) > _STRANGE_TASKS:
+            return None
+        # None in a single block is no proof: a runtime may reuse its threads only sometimes.
+        return whole if whole or round(self.median) == 0 else None
+
+
+@dataclass(frozen=True)
+class CollectorPauses:
+    """Pauses of a runtime's garbage collector within launches, and how many of the slowest launches have them."""
+
+    share: Annotated[float, Gt(0), "Which share of the launches counts as the slowest."]
+    launches: Count
+    paused: Annotated[Count, "Launches with a pause."]
+    pause_ns: Annotated[float | None, "The median of the pauses; None where there was none."]
+    slowest: Annotated[Count, "The slowest launches."]
+    slowest_paused: Annotated[Count, "Those with a pause."]
+    slowest_by_pause: Annotated[Count, "Those that would not be among the slowest without it."]
+    collections: Annotated[Count | None, "Collections during all blocks; None where the runtime does not count them."]
+
+    @property
+    def makes_tail(self) -> bool:
+        """Whether most of the slowest launches are slow by a pause."""
+        return 2 * self.slowest_by_pause > self.slowest
 
 
 @dataclass(frozen=True)
@@ -161,6 +202,22 @@ class Estimate:
         SteadyState | None,
         Mark.OPTIONAL,
         "None for what is no workload of a language, and where processes are too short.",
+    ] = None
+    pauses: Annotated[
+        CollectorPauses | None,
+        Mark.OPTIONAL,
+        "None for what is no workload of a language, where it has no collector, and of fewer than 100 launches.",
+    ] = None
+    tasks_created: Annotated[
+        TasksCreated | None,
+        Mark.OPTIONAL,
+        "None for what is no workload of a language, and where the kernel does not count them.",
+    ] = None
+    switches_per_launch: Annotated[
+        float | None,
+        Mark.OPTIONAL,
+        Ge(0),
+        "How often the process's threads waited per launch, in the block with the fewest; None where tasks_created is.",
     ] = None
     outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None for what is not a time, and in very large cells."] = None
     relative_error: Annotated[
@@ -328,6 +385,11 @@ class Results:
     clock: Annotated[Mapping[str, Any], "The calibration, see docs/protocol.md."]
     cells: Sequence[Estimate]
     cell_outcomes: Sequence[CellOutcome]
+    missing_languages: Annotated[
+        Sequence[MissingLanguage],
+        Mark.OPTIONAL,
+        "Languages that the plan asked for, but which are not on the machine or could not be made ready.",
+    ] = ()
     first: Annotated[FirstScreen, Mark.OPTIONAL, "What the first screen says."] = FirstScreen()
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]

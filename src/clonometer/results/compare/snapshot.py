@@ -19,8 +19,9 @@ from clonometer.run_document import BlockEntry, BlockFacts, RunDocument
 from clonometer.stats.bootstrap import Processes
 
 SNAPSHOT_SCHEMA = 2
+_OF_LANGUAGES = ("steady", "pauses", "tasks_created", "switches_per_launch")
 #: What a comparison does not read.
-_LEFT_OUT_OF_SNAPSHOT = ("modes", "drift", "warm_up", "steady", "outliers", "warnings")
+_LEFT_OUT_OF_SNAPSHOT = ("modes", "drift", "warm_up", "outliers", "warnings", *_OF_LANGUAGES)
 
 
 def snapshot_name(document: RunDocument) -> str:

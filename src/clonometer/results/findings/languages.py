@@ -10,14 +10,20 @@ from clonometer.launch_paths.types import PROGRAM, LaunchPath
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, headed, short_median
+from clonometer.results.findings.wording import condition, headed, listed, short_median
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.series.languages import LanguageAnswers, answers_of
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
-from clonometer.words import language_name
+from clonometer.words import counted, language_name
 
 _WARM = "warm"
+#: The stages in which something new begins to run, the last one first, and what that is.
+_BEGINS = {"image_runs": "the program", "task_runs": "the new task"}
+#: From this share on a part of a launch is where its extra time goes.
+_MOSTLY = 0.75
+#: Of launches with fewer switches than this, at most a few had to do with another thread.
+_RARELY = 0.1
 #: The last program is the command that was asked for.
 _COMMAND = "true"
 
@@ -29,12 +35,14 @@ def languages(tests: PairwiseTests) -> Iterator[Finding]:
             yield _beside_c(tests, each) if each.base is not None else _alone(each)
 
 
-def _id(each: LanguageAnswers) -> str:
+def task_id(each: LanguageAnswers) -> str:
+    """The end of the id of a finding about something that languages are asked to do, under one condition."""
     others = [str(value) for value in each.changes.values()]
-    return ".".join(["languages", each.word, *others])
+    return ".".join([each.word, *others])
 
 
-def _head(each: LanguageAnswers) -> str:
+def task_head(each: LanguageAnswers) -> str:
+    """What heads such a finding: the thing and its condition."""
     row = next(iter(each.rows.values()))
     return f"{each.task.thing}, {condition(each.changes, each.temperature, row.condition.get('placement'))}"
 
@@ -43,12 +51,16 @@ def _alone(each: LanguageAnswers) -> Finding:
     """Say what each language takes where C has nothing to compare with."""
     ranked = sorted(each.rows.items(), key=lambda item: item[1].median_ns or 0.0)
     clauses = [f"{language_name(name)} takes {short_median(row)}" for name, row in ranked]
+    created = created_by(each)
     numbers = {
         "medians_ns": {name: row.median_ns for name, row in ranked},
+        "tasks_per_launch": created,
         "cells": [row.cell for _, row in ranked],
         "verdict": str(Direction.UNKNOWN),
     }
-    return Finding(_id(each), headed(_head(each), clauses), numbers, headed(_head(each), ["; ".join(clauses[:2])]))
+    head = task_head(each)
+    text = headed(head, [*clauses, *_creation(each, created)])
+    return Finding(f"languages.{task_id(each)}", text, numbers, headed(head, ["; ".join(clauses[:2])]))
 
 
 def _beside_c(tests: PairwiseTests, each: LanguageAnswers) -> Finding:
@@ -57,19 +69,48 @@ def _beside_c(tests: PairwiseTests, each: LanguageAnswers) -> Finding:
     known = {name: change for name, change in compared.items() if change is not None}
     ranked = sorted(known.items(), key=lambda item: -item[1].size)
     reasons = {name: reason for name, _ in ranked if (reason := reason_of(tests.estimates, each.rows[name].workload))}
-    clauses = [_clause(name, change, reasons.get(name, "")) for name, change in ranked]
+    parts = {name: part for name, change in ranked if (part := _longer_part(tests.estimates, change))}
+    created = created_by(each)
+    clauses = [_clause(name, change, reasons.get(name) or parts.get(name, "")) for name, change in ranked]
+    clauses += _creation(each, created)
     first = f"C takes {short_median(each.base)}"
     numbers: dict[str, Any] = numbers_of(ranked[0][1]) if ranked else {}
     numbers |= {
         "base": each.base.workload,
         "languages": {name: change.numbers for name, change in ranked},
+        "creates": each.task.creates,
         "reasons": reasons,
+        "longer_parts": parts,
+        "tasks_per_launch": created,
         "cells": list(dict.fromkeys([each.base.cell, *cells_of(known.values())])),
     }
-    head = _head(each)
-    return Finding(
-        _id(each), headed(head, [first, *clauses]), numbers, headed(head, ["; ".join([first, *clauses[:1]])])
-    )
+    head = task_head(each)
+    headline = headed(head, ["; ".join([first, *clauses[:1]])])
+    return Finding(f"languages.{task_id(each)}", headed(head, [first, *clauses]), numbers, headline)
+
+
+def created_by(each: LanguageAnswers) -> dict[str, int | None]:
+    """How many tasks of the kernel a launch creates in each language, as counted; None where that is not sure."""
+    counts = {name: row.tasks_created for name, row in each.rows.items()}
+    return {name: None if count is None else count.per_launch for name, count in counts.items()}
+
+
+def _creation(each: LanguageAnswers, created: Mapping[str, int | None]) -> Iterator[str]:
+    """Say which languages create other tasks than is expected: what they take has then another reason."""
+    expected = each.task.creates
+    others = {name: count for name, count in created.items() if count is not None and count != expected}
+    for count in sorted(set(others.values())) if expected is not None else ():
+        names = [name for name, its in others.items() if its == count]
+        verb = "creates" if len(names) == 1 else "create"
+        what = f"{counted(count, 'task')} per launch" if count else "no task of the kernel"
+        again = ", but uses one again" if not count and all(name in each.reused for name in names) else ""
+        yield f"{listed([language_name(name) for name in names])} {verb} {what}{again}"
+    within = [language_name(name) for name, row in each.rows.items() if _is_within_a_thread(row)]
+    if expected == 0 and each.base is not None and within:
+        yield f"{listed(within)} {'does' if len(within) == 1 else 'do'} that within a thread, and no thread is woken"
+    alike = [language_name(name) for name, count in created.items() if count == expected == 0]
+    if each.base is None and alike:
+        yield f"{listed(alike)} {'creates' if len(alike) == 1 else 'create'} no task of the kernel for it"
 
 
 def _clause(name: str, change: Change[RunEstimate], reason: str) -> str:
@@ -80,6 +121,35 @@ def _clause(name: str, change: Change[RunEstimate], reason: str) -> str:
     if change.direction == Direction.LESS:
         return f"C takes {change.upward.text} times as long as {language}"
     return f"{language} takes {change.upward.text} times as long{because}"
+
+
+def _is_within_a_thread(row: RunEstimate) -> bool:
+    """Whether no thread waited for another: the runtime's scheduler alone was at work."""
+    return row.switches_per_launch is not None and row.switches_per_launch < _RARELY
+
+
+def _longer_part(estimates: RunEstimates, change: Change[RunEstimate]) -> str:
+    """Say whether most of the extra time passes before the new task's own code runs, or after; else nothing."""
+    if change.direction != Direction.MORE:
+        return ""
+    whole_ns = _extra_ns(change.other, change.base)
+    for stage, words in _BEGINS.items():
+        other, base = (
+            estimates.main(row.workload, estimates.changes(row), row.temperature, stage)
+            for row in (change.other, change.base)
+        )
+        if other is None or base is None or whole_ns <= 0:
+            continue
+        share = _extra_ns(other, base) / whole_ns
+        if share >= _MOSTLY:
+            return f"most of the extra time passes before {words} runs"
+        if share <= 1 - _MOSTLY:
+            return f"most of the extra time passes after {words} has begun to run"
+    return ""
+
+
+def _extra_ns(other: RunEstimate, base: RunEstimate) -> float:
+    return (other.median_ns or 0.0) - (base.median_ns or 0.0)
 
 
 def reason_of(estimates: RunEstimates, workload: str) -> str:

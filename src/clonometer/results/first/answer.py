@@ -25,7 +25,7 @@ from clonometer.words import mechanism_name
 
 MOST_SENTENCES = 2
 #: What languages take beside C is the answer of a run that has any.
-_LANGUAGES = "languages."
+LANGUAGES = "languages."
 #: What says how a curve was fitted, or what the instrument costs, answers nobody's first question; choices are told in
 #: other words.
 _NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
@@ -38,10 +38,10 @@ def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     then the largest effect of what was varied, or a new program. What launches nothing is told by the first findings
     that state a difference.
     """
-    languages = [finding for finding in findings if finding.id.startswith(_LANGUAGES)]
+    languages = [finding for finding in findings if finding.id.startswith(LANGUAGES)]
     if languages:
-        # What C has nothing to compare with comes last.
-        languages.sort(key=lambda finding: "base" not in finding.numbers)
+        # What C has nothing to compare with comes last, and what creates a task before what only wakes one.
+        languages.sort(key=lambda finding: ("base" not in finding.numbers, not finding.numbers.get("creates")))
         return [_first_sentences(finding) for finding in languages[:MOST_SENTENCES]]
     launches = [row for row in plain_rows(tests.estimates) if is_launch_row(row)]
     listed = _of_launches(tests, launches) if launches else []

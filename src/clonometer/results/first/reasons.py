@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from clonometer.grouping import group_by
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence, short_median
-from clonometer.results.first.answer import contest
+from clonometer.results.first.answer import LANGUAGES, contest
 from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
@@ -18,7 +19,7 @@ from clonometer.stats.bootstrap import Processes, difference_of_medians
 from clonometer.stats.interval import Interval
 from clonometer.units import format_duration
 from clonometer.verdicts import Direction
-from clonometer.words import is_detail, mechanism_name, stage_part, stage_place
+from clonometer.words import is_detail, language_name, mechanism_name, stage_part, stage_place
 
 MOST_REASONS = 3
 #: Kinds of findings that say what a cost comes from, by how their ids begin.
@@ -31,10 +32,11 @@ _MOST_APART = 0.1
 def reasons(tests: PairwiseTests, findings: Sequence[Finding], answered: Sequence[Finding]) -> list[Finding]:
     """Say why in at most three sentences.
 
-    First where the time of the first launch goes, or by which parts it takes longer than its rival; then findings that
-    name a cause, those of cells that the answer speaks of first. What the answer has said already is left out.
+    First why languages take longer than C, where there are any, else where the time of the first launch goes, or by
+    which parts it takes longer than its rival. Then findings that name a cause, those of cells that the answer speaks
+    of first. What the answer has said already is left out.
     """
-    split = _split(tests)
+    split = _languages(findings) or _split(tests)
     varied = [effect.comparison.other.cell for effect in effects(tests)]
     spoken = {cell for finding in answered for cell in finding.numbers["cells"]} | set(varied)
     answers = {finding.sentence for finding in answered}
@@ -46,6 +48,25 @@ def reasons(tests: PairwiseTests, findings: Sequence[Finding], answered: Sequenc
     causes = list({each.id.rpartition(".")[0] or each.id: each for each in reversed(causes)}.values())[::-1]
     listed = [Finding(f"why.{each.id}", each.headline or each.sentence, each.numbers, _brief(each)) for each in causes]
     return [*split, *listed][:MOST_REASONS]
+
+
+def _languages(findings: Sequence[Finding]) -> list[Finding]:
+    """Say of each thing that languages are asked to do why they take longer, those of one reason together.
+
+    Reasons of the book come before the part of a launch that takes longer.
+    """
+    made: dict[str, Finding] = {}
+    about = [finding for finding in findings if finding.id.startswith(LANGUAGES)]
+    for finding, kind in [(finding, kind) for kind in ("reasons", "longer_parts") for finding in about]:
+        reasons = finding.numbers.get(kind, {})
+        for reason, names in group_by((reason, name) for name, reason in reasons.items()).items():
+            thing = finding.sentence.partition(",")[0]
+            text = f"{thing} takes longer in {listed([language_name(name) for name in names])}: {reason}"
+            numbers = {"reason": reason, "languages": list(names), "cells": finding.numbers["cells"]}
+            # The same reason under a further condition is not said again.
+            if n_words(text) <= MOST_WORDS:
+                made.setdefault(f"{thing} {reason}", Finding(f"why.{finding.id}.{names[0]}", sentence(text), numbers))
+    return list(made.values())
 
 
 def _brief(finding: Finding) -> str:

@@ -16,6 +16,7 @@ from clonometer.results.rows.description import describe
 from clonometer.results.rows.groups import ObservedCell, SampleGroup
 from clonometer.results.rows.outliers import block_causes, find_outliers
 from clonometer.results.rows.run_estimates import RunEstimate
+from clonometer.results.rows.runtimes import collector_pauses, switches_per_launch, tasks_created
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.rows.steady import steady_state
 from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
@@ -84,8 +85,13 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             # Of a very large group every k-th sample is at hand, which counts nothing.
             if group.totals is None:
                 fields["outliers"] = find_outliers(group, causes)
-            if _settles(observed, entry.family, group.quantity.name):
-                fields["steady"] = steady_state(group)
+            if _is_of_language(entry.family, group.quantity.name):
+                fields["tasks_created"] = tasks_created(blocks)
+                fields["switches_per_launch"] = switches_per_launch(blocks)
+                # Later launches are those in which a runtime may still compile and collect.
+                if observed.temperature == "warm":
+                    fields["steady"] = steady_state(group)
+                    fields["pauses"] = collector_pauses(group, observed.groups, blocks)
         contains = entry.call_returns_contains if group.quantity.stage == CALL else None
         estimate = RunEstimate(
             cell=observed.cell,
@@ -115,10 +121,9 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
     return rows
 
 
-def _settles(observed: ObservedCell, family_name: str, quantity: str) -> bool:
-    """Whether a quantity is what a runtime takes for later launches, in which it may still compile and collect."""
-    tasks = family(family_name).language_tasks.values()
-    return observed.temperature == "warm" and quantity in {task.quantity for task in tasks}
+def _is_of_language(family_name: str, quantity: str) -> bool:
+    """Whether a quantity is what a runtime takes for something that it is asked to do."""
+    return quantity in {task.quantity for task in family(family_name).language_tasks.values()}
 
 
 def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:

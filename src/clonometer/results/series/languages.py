@@ -16,7 +16,10 @@ _Where = tuple[tuple[tuple[str, int | str], ...], str | None]
 
 @dataclass(frozen=True)
 class LanguageAnswers:
-    """The rows of all languages that answer a question under one condition, and that of C, if there is one."""
+    """The rows of all languages that answer a question under one condition, and that of C, if there is one.
+
+    ``reused``: languages whose first launch in a process creates a task of the kernel, and whose later ones none.
+    """
 
     word: str
     task: LanguageTask
@@ -24,6 +27,7 @@ class LanguageAnswers:
     temperature: str | None
     base: RunEstimate | None
     rows: Mapping[str, RunEstimate]
+    reused: frozenset[str] = frozenset()
 
 
 @cached_per_run
@@ -64,7 +68,16 @@ def _with_base(
         for row in estimates.rows_of(task.base)
         if (row.quantity, row.temperature) == (task.base_quantity, temperature) and estimates.changes(row) == changes
     )
-    return LanguageAnswers(word, task, changes, temperature, next(alike, None), rows)
+    reused = frozenset(name for name, row in rows.items() if _is_reused(estimates, row))
+    return LanguageAnswers(word, task, changes, temperature, next(alike, None), rows, reused)
+
+
+def _is_reused(estimates: RunEstimates, row: RunEstimate) -> bool:
+    """Whether later launches use what the first one has created."""
+    if row.is_first_launch or row.tasks_created is None or row.tasks_created.per_launch != 0:
+        return False
+    first = estimates.main(row.workload, estimates.changes(row), "cold", row.stage, row.quantity)
+    return first is not None and first.tasks_created is not None and first.tasks_created.least >= 1
 
 
 def language_rows(estimates: RunEstimates) -> tuple[LanguageRow, ...]:
@@ -74,7 +87,15 @@ def language_rows(estimates: RunEstimates) -> tuple[LanguageRow, ...]:
         rows = {**({} if each.base is None else {REFERENCE: each.base}), **each.rows}
         times = {language: row.median_with_ends for language, row in rows.items() if row.n_samples}
         unsteady = tuple(name for name, row in each.rows.items() if row.steady is not None and row.steady.is_in_doubt)
-        drawn.append(LanguageRow(each.task.head, each.task.thing, each.changes, each.temperature, times, unsteady))
+        created = {
+            name: row.tasks_created.per_launch for name, row in each.rows.items() if row.tasks_created is not None
+        }
+        # A pool is used again by its nature.
+        reused = sorted(each.reused) if each.task.creates else ()
+        task = each.task
+        drawn.append(
+            LanguageRow(task.head, task.thing, each.changes, each.temperature, times, unsteady, created, reused)
+        )
     return tuple(drawn)
 
 

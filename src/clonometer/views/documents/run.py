@@ -11,6 +11,7 @@ from clonometer.results.types import RUN_FILE, Finding, Results
 from clonometer.tracing.work.types import AnyExplanation
 from clonometer.views.distributions import distributions
 from clonometer.views.document import (
+    BulletList,
     Document,
     DocumentBlock,
     FigureBlock,
@@ -67,6 +68,7 @@ def run_document(results: Results, explanations: Sequence[AnyExplanation] = ()) 
     groups: list[Sequence[DocumentBlock]] = [
         [Note(_incomplete(results))],
         [Heading("The answer", link="Answer", anchor="answer"), Paragraph(lead, "lead"), *_points(results, rows)],
+        _summary(results, rows),
         *_families(results, rows, readings["answer"]),
         _notes(results, rows),
         _findings(results, leading),
@@ -107,10 +109,19 @@ def _points(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock
         words = [results.run_name if word == RUN_FILE else word for word in first.next.words]
         entries.append(NamedText("Next", first.next.about, command=shlex.join(["clonometer", *words])))
     blocks: list[DocumentBlock] = [NamedTexts(entries, 12)] if entries else []
+    if results.missing_languages:
+        blocks.append(Paragraph("Not measured:", "bold"))
+        blocks.append(BulletList([f"{language.reason}." for language in results.missing_languages], "warn"))
     if not rows:
         where = ": the reasons are among the warnings" if failures(results) else ""
         blocks.append(Paragraph(f"Nothing was measured{where}."))
     return blocks
+
+
+def _summary(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock]:
+    """The table that sums up all that was measured, where there is one."""
+    workloads = {row.workload for row in rows if not row.is_instrument}
+    return [TableBlock(table) for figure in figures() for table in figure.sums_up(results, workloads)]
 
 
 def _families(results: Results, rows: Sequence[EstimateRow], reading: str) -> list[list[DocumentBlock]]:

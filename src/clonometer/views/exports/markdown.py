@@ -21,7 +21,8 @@ def encode(document: Mapping[str, Any], processes: Sequence[Sequence[float]]) ->
     yield from pipe_table(_cells_table(document["cells"]))
     findings = [finding["sentence"] for finding in document["findings"]]
     warnings = [for_all(warning["sentence"], warning["alike"]) for warning in document["warnings"]]
-    for title, sentences in (("Findings", findings), ("Warnings", warnings)):
+    missing = [f"{language['reason']}." for language in document.get("missing_languages", ())]
+    for title, sentences in (("Not measured", missing), ("Findings", findings), ("Warnings", warnings)):
         if sentences:
             yield f"\n{title}:\n\n"
             yield from (f"- {_escaped(sentence)}\n" for sentence in sentences)

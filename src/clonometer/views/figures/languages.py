@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -85,8 +85,9 @@ def _panels(results: Results) -> list[Row]:
 
 
 def languages_tables(results: Results) -> list[Table]:
-    """What each language takes for each thing: a table of later launches, and one of first launches."""
-    return _tables(_rows(results))
+    """What each language takes for each thing, in later launches and in first ones, and how many tasks that creates."""
+    rows = _rows(results)
+    return [*_tables(rows), *_created_tables(rows)]
 
 
 def _tables(every: Sequence[LanguageRow]) -> list[Table]:
@@ -110,17 +111,34 @@ def _table(rows: Sequence[LanguageRow], title: str) -> Table:
         texts = [MISSING if time is None else format_duration(*time) for time in times]
         # On a narrow terminal what comes first is kept.
         columns.append(Column(_with_condition(row.head, row), texts, "right", drop=len(rows) - number))
-    return Table(columns, title, _unsteady(rows))
+    notes = [
+        ("Uses a thread again that ended, and creates none", _listed(rows, lambda row: row.reused)),
+        ("Without a steady level in a quarter of the processes or more", _listed(rows, lambda row: row.unsteady)),
+    ]
+    return Table(columns, title, " ".join(f"{note}: {languages}." for note, languages in notes if languages))
 
 
-def _unsteady(rows: Sequence[LanguageRow]) -> str:
-    """Say which languages never came to a steady level, and in what."""
+def _listed(rows: Sequence[LanguageRow], chosen: Callable[[LanguageRow], Sequence[str]]) -> str:
+    """List languages, each with the things for which it is chosen."""
     things: dict[str, list[str]] = {}
     for row in rows:
-        for language in row.unsteady:
+        for language in chosen(row):
             things.setdefault(language_name(language), []).append(_with_condition(row.head, row))
-    listed = "; ".join(f"{language} ({', '.join(heads)})" for language, heads in things.items())
-    return f"Without a steady level in a quarter of the processes or more: {listed}." if listed else ""
+    return "; ".join(f"{language} ({', '.join(heads)})" for language, heads in things.items())
+
+
+def _created_tables(every: Sequence[LanguageRow]) -> list[Table]:
+    """How many tasks of the kernel a launch creates in each language, as counted."""
+    rows = [row for row in every if row.created]
+    languages = sorted({language for row in rows for language in row.created})
+    columns = [Column("", [language_name(language) for language in languages])]
+    for number, row in enumerate(rows):
+        counts = [row.created.get(language) for language in languages]
+        head = _with_condition(row.head, row) + (", first" if row.temperature == _COLD else "")
+        texts = [MISSING if count is None else str(count) for count in counts]
+        columns.append(Column(head, texts, "right", drop=len(rows) - number))
+    note = f"Counted over blocks of launches; {MISSING}: not measured, or hidden by other programs that start tasks."
+    return [Table(columns, "Tasks of the kernel created per launch", note)] if rows else []
 
 
 def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
@@ -144,7 +162,8 @@ def _first_versions(row: LanguageRow) -> LanguageRow:
         for language, times in row.times_ns.items()
         if "_" not in language or language.partition("_")[0] not in row.times_ns
     }
-    return replace(row, times_ns=kept, unsteady=[language for language in row.unsteady if language in kept])
+    unsteady, reused = ([name for name in names if name in kept] for names in (row.unsteady, row.reused))
+    return replace(row, times_ns=kept, unsteady=unsteady, reused=reused)
 
 
 FIGURES = (

@@ -9,7 +9,14 @@ from clonometer.results.types import Results
 from clonometer.views.estimate_tables import wide_table
 from clonometer.views.figures import figures
 from clonometer.views.rows import explained_stages, families, make_rows, what_ended
-from clonometer.views.terminal.first_screen import first_screen, head, program_line, spaced, trouble_lines
+from clonometer.views.terminal.first_screen import (
+    first_screen,
+    head,
+    missing_lines,
+    program_line,
+    spaced,
+    trouble_lines,
+)
 from clonometer.views.terminal.table import draw_whole
 from clonometer.views.terminal.text import OF_THIS_RUN, clean, painted, rendered, wrap, wrap_each
 from clonometer.views.warning_groups import warning_groups
@@ -61,7 +68,8 @@ def _wide(results: Results, width: int, colour: bool) -> list[str]:
     notes += wrap(what_ended(results), width)
     notes += wrap(OF_THIS_RUN, width) if tables else []
     blocks.append(notes)
-    blocks.append(painted(trouble_lines(results, width, most=None), "warn", colour))
+    trouble = [*missing_lines(results, width), *trouble_lines(results, width, most=None)]
+    blocks.append(painted(trouble, "warn", colour))
     blocks.append(wrap_each((finding.sentence for finding in results.findings), width, bullet="- "))
     blocks.append(_warning_lines(results, width))
     blocks.append(wrap(f"Repeat it with: {clean(shlex.join(results.command))}", width) if results.command else [])

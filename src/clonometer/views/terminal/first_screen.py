@@ -38,7 +38,7 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
         "head": [*head(results, width, colour), *_load(results, width, colour)],
         "answer": wrap(answer, width),
         "table": [],
-        "trouble": painted(trouble_lines(results, width, most=3), "warn", colour),
+        "trouble": painted([*missing_lines(results, width), *trouble_lines(results, width, most=3)], "warn", colour),
         "points": [],
         "tail": [],
     }
@@ -221,6 +221,11 @@ def _command(words: Sequence[str], about: str, width: int) -> list[str]:
         return [whole]
     # A command is there to be copied: a path that is longer than the terminal is left to it.
     return textwrap.wrap(command, width - _INDENT, break_long_words=False, break_on_hyphens=False)
+
+
+def missing_lines(results: Results, width: int) -> list[str]:
+    """Say which languages were not measured, each in a line, and which package brings it."""
+    return [line for each in results.missing_languages for line in wrap(f"{each.reason}.", width, bullet="! ")]
 
 
 def trouble_lines(results: Results, width: int, most: int | None) -> list[str]:

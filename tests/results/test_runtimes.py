@@ -1,0 +1,143 @@
+"""Pauses of collectors, event loops that stand still, tasks that are used again: what is claimed, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.fakes.memory_run import RunBuilder
+from tests.results.runs import languages
+
+from clonometer.results.rows.groups import MeasuredQuantity, SampleGroup
+from clonometer.results.rows.runtimes import collector_pauses, tasks_created
+from clonometer.results.summary import summarize
+from clonometer.results.types import CollectorPauses, Finding, TasksCreated
+from clonometer.run_document import BlockEntry
+
+N = 600
+REAPED = MeasuredQuantity("reaped_ns", "ns", "reaped", "i64")
+COLLECTOR = MeasuredQuantity("collector_ns", "ns", None, "i64", detail=True)
+
+
+def group_of(quantity: MeasuredQuantity, values: np.ndarray) -> SampleGroup:
+    process = np.repeat(np.arange(6), values.size // 6)
+    return SampleGroup(quantity, None, process, np.zeros_like(process), values.astype(float))
+
+
+def block_of(rows: int = 50, **facts: Any) -> BlockEntry:
+    outcomes = {"ok": rows}
+    return BlockEntry(0, 0, "ruby.os_thread", "ok", None, rows, outcomes, facts)  # type: ignore[arg-type]
+
+
+def pauses_of(times: np.ndarray, pauses: np.ndarray, **facts: Any) -> CollectorPauses:
+    group = group_of(REAPED, times)
+    seen = collector_pauses(group, [group, group_of(COLLECTOR, pauses)], [block_of(**facts)])
+    assert seen is not None
+    return seen
+
+
+def test_pauses_that_make_the_slowest_launches_are_seen() -> None:
+    pauses = np.zeros(N)
+    pauses[::100] = 2_000_000
+    seen = pauses_of(np.linspace(50_000, 60_000, N) + pauses, pauses, collections=6)
+    assert (seen.share, seen.launches, seen.paused, seen.pause_ns) == (0.01, N, 6, 2_000_000)
+    assert (seen.slowest, seen.slowest_paused, seen.slowest_by_pause) == (6, 6, 6)
+    assert seen.makes_tail
+    assert seen.collections == 6
+
+
+def test_pauses_in_every_launch_do_not_make_the_slowest_ones() -> None:
+    """They are in the slowest launches, too, but those are slow by something else."""
+    times = np.full(N, 100_000.0)
+    times[:6] = 5_000_000
+    seen = pauses_of(times + np.arange(N), np.full(N, 20_000.0))
+    assert seen.slowest_paused == seen.slowest
+    assert not seen.makes_tail
+
+
+def test_of_few_launches_the_slowest_twentieth_is_looked_at_and_of_fewer_none() -> None:
+    assert pauses_of(np.arange(1, 121.0), np.zeros(120)).share == 0.05
+    few = group_of(REAPED, np.arange(1, 61.0))
+    assert collector_pauses(few, [few, group_of(COLLECTOR, np.zeros(60))], []) is None
+
+
+def test_without_a_collector_nothing_is_said_of_one() -> None:
+    group = group_of(REAPED, np.arange(1, N + 1.0))
+    assert collector_pauses(group, [group], [block_of()]) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "per_launch"),
+    [
+        ([0, 0, 3], 0),
+        ([50, 51, 90], 1),
+        ([1, 0, 50], 0),
+        # One quiet block is no proof that all others reuse.
+        ([0, 50, 50], None),
+        # Others create tasks all the time.
+        ([80, 90, 99], None),
+    ],
+)
+def test_tasks_per_launch_are_what_the_quietest_block_counted(counts: list[int], per_launch: int | None) -> None:
+    created = tasks_created([block_of(tasks_created=count) for count in counts])
+    assert created is not None
+    assert created.per_launch == per_launch
+
+
+def test_blocks_that_did_not_count_or_whose_launches_failed_say_nothing_of_tasks() -> None:
+    failed = replace(block_of(tasks_created=0), outcomes={"ok": 40, "EAGAIN": 10})
+    assert tasks_created([failed, block_of(tasks_created=-1), block_of()]) is None
+    assert tasks_created([failed, block_of(tasks_created=50)]) == TasksCreated(1.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def findings() -> dict[str, Finding]:
+    return {finding.id: finding for finding in summarize(languages()).findings}
+
+
+def test_no_pause_is_said_so(findings: dict[str, Finding]) -> None:
+    assert findings["collector.none"].numbers["launches"] == {"node": 1080}
+    assert "Node.js" in findings["collector.none"].sentence
+
+
+def test_a_tail_made_by_the_collector_is_said_with_its_counts() -> None:
+    builder = RunBuilder()
+    cell = builder.cell(
+        "node.command", {"reaped_ns": 1_000_000, "collector_ns": 0}, samples=60, facts={"collections": 1}
+    )
+    columns = builder.run.data[cell]
+    for name in ("reaped_ns", "collector_ns"):
+        columns[name][::60] += 9_000_000
+    made = {finding.id: finding for finding in summarize(builder.run).findings}
+    assert "collector.none" not in made
+    finding = made["collector.command"]
+    assert finding.numbers["tail_by_collector"] == {"node": True}
+    assert "the collector makes Node.js's slowest 1%" in finding.sentence
+    assert "22 of 22" in finding.sentence
+
+
+def test_collections_shorter_than_the_runtime_counts_are_not_taken_for_none() -> None:
+    builder = RunBuilder()
+    builder.cell("node.command", {"reaped_ns": 1_000_000, "collector_ns": 0}, samples=60, facts={"collections": 1})
+    made = {finding.id: finding for finding in summarize(builder.run).findings}
+    assert "collector.none" not in made
+    assert "ran 36 times, but paused no launch" in made["collector.command"].sentence
+
+
+def test_an_event_loop_that_stands_still_is_said_with_the_whole(findings: dict[str, Finding]) -> None:
+    finding = findings["event_loop.node.command[temperature=warm]"]
+    assert finding.numbers["share"] == pytest.approx(0.6, rel=0.1)
+
+
+def test_a_level_that_never_settles_is_a_finding(findings: dict[str, Finding]) -> None:
+    assert findings["steady_level"].numbers["never_steady"] == {}
+    builder = RunBuilder()
+    cell = builder.cell("python.os_thread", {"reaped_ns": 60_000}, samples=60, blocks=2)
+    columns = builder.run.data[cell]
+    late = (columns["block"] == 1) & (columns["sample"] >= 20)
+    columns["reaped_ns"] = np.where(late, columns["reaped_ns"] * 3, columns["reaped_ns"])
+    [finding] = [each for each in summarize(builder.run).findings if each.id == "steady_level"]
+    assert finding.numbers["never_steady"] == {cell: 12}
+    assert "Python has no steady level in a thread (12 of 12 processes)" in finding.sentence
