@@ -149,6 +149,7 @@ static const struct kind {
     [COLUMN_COUNT] = {"count", false, .i64 = whole_number},
     [COLUMN_SMALL_COUNT] = {"count", false, .i64 = small_number},
     [COLUMN_REAL_NS] = {"ns", false, .f64 = real_number},
+    [COLUMN_REAL_COUNT] = {"count", false, .f64 = real_number},
     [COLUMN_PER_SECOND] = {"1/s", false, .f64 = real_number},
     [COLUMN_BYTES_PER_S] = {"bytes/s", false, .i64 = whole_number},
     [COLUMN_CPU] = {"cpu", false, .i32 = cpu_number},

@@ -15,6 +15,7 @@
 #include "probe/measure.h"
 #include "workloads/caches/caches.h"
 #include "workloads/launch/remover.h"
+#include "workloads/serve/serve.h"
 
 enum { FIRST_WORD = 3 }; /* after --fd N */
 
@@ -149,6 +150,9 @@ int main(int argc, char **argv) {
     }
     if (argc == 3 && strcmp(argv[1], CACHES_WALKER_WORD) == 0) {
         return caches_walk_main(argv[2]);
+    }
+    if (argc > 2 && strcmp(argv[1], SERVE_PROGRAM_WORD) == 0) {
+        return serve_program_main(argc - 2, argv + 2);
     }
     if (argc < 3 || strcmp(argv[1], "--fd") != 0) {
         return usage();

@@ -25,6 +25,8 @@ extern const struct workload memcpy_private;
 extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
 extern const struct workload work_factor;
 extern const struct workload isolate_worker, isolate_pool;
+extern const struct workload serve_inline, serve_fork, serve_thread, serve_spawn, serve_prefork,
+    serve_thread_pool, serve_event, serve_event_pool, serve_pass_fd;
 extern const struct workload teardown_exit, teardown_kill, teardown_zombies;
 extern const struct workload footprint_process, footprint_thread;
 extern const struct workload cow_parent, cow_child, cow_fresh, cow_stall;
@@ -113,6 +115,15 @@ const struct workload *const WORKLOADS[] = {
     &work_factor,
     &isolate_worker,
     &isolate_pool,
+    &serve_inline,
+    &serve_fork,
+    &serve_thread,
+    &serve_spawn,
+    &serve_prefork,
+    &serve_thread_pool,
+    &serve_event,
+    &serve_event_pool,
+    &serve_pass_fd,
     NULL,
 };
 

@@ -30,7 +30,8 @@ enum column_kind {
     COLUMN_SIGNED_BYTES, /* int64_t bytes; INT64_MIN is null */
     COLUMN_COUNT,        /* int64_t; INT64_MIN is null */
     COLUMN_SMALL_COUNT,  /* int16_t; -1 is null */
-    COLUMN_REAL_NS,      /* double, already in ns */
+    COLUMN_REAL_NS,      /* double, already in ns; NaN is null */
+    COLUMN_REAL_COUNT,   /* double; NaN is null */
     COLUMN_PER_SECOND,   /* double, in 1/s */
     COLUMN_BYTES_PER_S,  /* int64_t, already bytes a second; INT64_MIN is null */
     COLUMN_CPU,          /* int32_t; -1 is null */

@@ -46,9 +46,12 @@ def _catalogue() -> Catalogue:
 
 
 def _workloads(known: Collection[str], incomplete: str) -> list[str]:
-    """Ids; once something is typed, also the last words that one id alone ends in."""
+    """Ids; once something is typed, also the last words that mean one id."""
+    from clonometer.words import mechanism_name
+
     last = Counter(id_.rpartition(".")[2] for id_ in known)
-    return [*known, *(word for word, times in last.items() if times == 1 and incomplete)]
+    called = {mechanism_name(id_) for id_ in known}
+    return [*known, *(word for word, times in last.items() if (times == 1 or word in called) and incomplete)]
 
 
 def _named(ctx: click.Context) -> list[str]:

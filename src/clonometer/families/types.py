@@ -104,6 +104,8 @@ class Axis:
         What to do to have a value, of those that are worth choosing where they are cheaper.
     colours
         What its values are drawn in where lines differ by them alone, by the names of `clonometer.views.colours`.
+    period
+        Whether it says how long a launch lasts, in which many things happen: one of them in a process is enough.
     order
         Its place where a condition is told: below 0 before the others, above 0 after them.
     """
@@ -128,6 +130,7 @@ class Axis:
     fewer: str = ""
     advice: Mapping[str, str] = field(default_factory=dict)
     colours: Mapping[str, str] = field(default_factory=dict)
+    period: bool = False
     order: int = 0
 
 

@@ -120,6 +120,8 @@ def estimated_process_ns(condition: Mapping[str, AxisValue], limits: Limits) -> 
 def limits_for(condition: Mapping[str, AxisValue], base: Limits = ASKED) -> Limits:
     """Ease limits for a condition that makes each launch dear: less warm-up, fewer blocks.
 
+    Where a launch is a period in which many things happen, one of them in a process is enough.
+
     A plan file says its limits itself; this is for what is asked for on the command line.
 
     Examples
@@ -127,6 +129,8 @@ def limits_for(condition: Mapping[str, AxisValue], base: Limits = ASKED) -> Limi
     >>> limits_for({"parent_bytes": 1 << 30}).warmup, limits_for({"parent_bytes": 0}).warmup
     (1, 20)
     """
+    if any(axis_of(axis).period for axis in condition):
+        return replace(base, samples=1, blocks=1, warmup=0)
     launch_ns = estimated_launch_ns(condition)
     warmup = min(base.warmup, max(1, int(_WARMUP_LIMIT_NS / launch_ns)))
     dear = launch_ns * 3 > base.block_limit_ns > 0

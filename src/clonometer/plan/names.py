@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from clonometer.errors import UsageError, unknown
 from clonometer.plan.cell import matches
 from clonometer.plan.shipped import plan_names
+from clonometer.words import mechanism_name
 
 
 def is_glob(name: str) -> bool:
@@ -17,6 +18,8 @@ def is_glob(name: str) -> bool:
 def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> str:
     """Find the workload that a name stands for: an id, or the last word of one where no other ends in it.
 
+    Where several do, a name means the one that is called so in tables (`clonometer.words.mechanism_name`).
+
     Raises
     ------
     UsageError
@@ -24,7 +27,7 @@ def full_name(name: str, workloads: Collection[str], kind: str = "workload") -> 
 
     Examples
     --------
-    >>> full_name("fork", ["launch.fork", "launch.fork_exec", "wake.pipe", "ipc.pipe"])
+    >>> full_name("fork", ["launch.fork", "launch.fork_exec", "serve.fork", "wake.pipe", "ipc.pipe"])
     'launch.fork'
     >>> full_name("pipe", ["launch.fork", "wake.pipe", "ipc.pipe"])
     Traceback (most recent call last):
@@ -75,6 +78,8 @@ def _bearing(name: str, workloads: Collection[str]) -> str | None:
     if name in workloads:
         return name
     bearers = sorted(workload for workload in workloads if workload.endswith(f".{name}"))
+    called_so = [workload for workload in bearers if mechanism_name(workload) == name]
+    bearers = called_so or bearers
     if len(bearers) > 1:
         raise UsageError(f"{name!r} may be {', '.join(bearers[:-1])} or {bearers[-1]}", "write it in full")
     return bearers[0] if bearers else None
