@@ -1,8 +1,9 @@
-"""``clonometer start-method`` with real Pythons."""
+"""``clonometer start-method`` with real runtimes of each language that is here."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,19 +15,49 @@ from tests.integration.census import CLONOMETER
 
 import clonometer
 from clonometer.errors import CommandError, UsageError
+from clonometer.runner.start_methods.languages import language_of
+from clonometer.runner.start_methods.running import identify_program
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/start-method.schema.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.real
 
 
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    words = ["start-method", "--json", "--rounds", "1", "--data-mb", "4", "--", sys.executable, "-c", "import json"]
-    ended = subprocess.run([CLONOMETER, *words], capture_output=True, text=True, timeout=280)
+QUANTITIES = ["first", "later", "pool", "task", "compute", "memory", "private"]
+
+
+def answered(*words: str) -> dict[str, Any]:
+    started = ["start-method", "--json", "--rounds", "1", "--data-mb", "4", *words]
+    ended = subprocess.run([CLONOMETER, *started], capture_output=True, text=True, timeout=280)
     assert ended.returncode == 0, ended.stderr
     answer = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(answer)
     return answer
+
+
+def runtime(name: str) -> str:
+    """The path of a runtime that can be tried; the test is skipped, with the reason, where there is none."""
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"there is no {name} here: a package of that name brings it")
+    try:
+        identify_program(language_of(name), [path], "")
+    except UsageError as error:
+        pytest.skip(error.message)
+    return path
+
+
+def outcomes_of(document: dict[str, Any]) -> dict[str, dict[str, str]]:
+    return {row["method"]: {each["case"]: each["outcome"] for each in row["cases"]} for row in document["rows"]}
+
+
+def figures_of(document: dict[str, Any]) -> dict[str, dict[str, float]]:
+    rows = document["rows"]
+    return {row["method"]: {each["quantity"]: each["value"] for each in row["figures"]} for row in rows}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return answered("--", sys.executable, "-c", "import json")
 
 
 def test_each_method_of_processes_and_threads_is_measured_and_later_workers_of_a_forkserver_need_no_server(
@@ -35,16 +66,17 @@ def test_each_method_of_processes_and_threads_is_measured_and_later_workers_of_a
     rows = {row["method"]: row for row in document["rows"]}
     for method in ("fork", "forkserver", "spawn", "thread"):
         assert rows[method]["status"] == "measured", rows[method]
-        assert [each["quantity"] for each in rows[method]["figures"]] == ["first", "later", "pool", "task", "memory"]
+        assert [each["quantity"] for each in rows[method]["figures"]] == QUANTITIES
     assert rows["interpreter"]["status"] in ("measured", "unavailable", "failed")
-    figures = {name: {each["quantity"]: each["value"] for each in rows[name]["figures"]} for name in rows}
+    figures = figures_of(document)
     assert figures["thread"]["memory"] < figures["spawn"]["memory"]
     assert figures["thread"]["later"] < figures["spawn"]["later"]
 
 
 def test_what_breaks_is_what_python_documents(document: dict[str, Any]) -> None:
-    outcomes = {row["method"]: {each["case"]: each["outcome"] for each in row["cases"]} for row in document["rows"]}
+    outcomes = outcomes_of(document)
     assert outcomes["thread"].pop("guard") == "not tried"
+    assert {method: cases.pop("chdir") for method, cases in outcomes.items()}["thread"] == "breaks"
     assert set(outcomes["thread"].values()) == {"works"}
     assert outcomes["fork"]["lock"] == "breaks"
     assert outcomes["fork"]["threads"] == ("warns" if sys.version_info >= (3, 12) else "works")
@@ -59,10 +91,13 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     code = f"import sys; mark = {mark!r}"
     answer = clonometer.start_method([sys.executable, "-c", code], rounds=1)
     assert answer.rounds == 1
-    left = [
-        path for path in Path("/proc").glob("[0-9]*/environ") if _has(path, f"CLONOMETER_START_CODE={code}".encode())
-    ]
-    assert left == []
+    assert left_with(code) == []
+
+
+def left_with(code: str) -> list[Path]:
+    """The processes of trials that have this in their code."""
+    environments = Path("/proc").glob("[0-9]*/environ")
+    return [path for path in environments if _has(path, b"CLONOMETER_START_CODE=") and _has(path, code.encode())]
 
 
 def _has(path: Path, text: bytes) -> bool:
@@ -72,8 +107,79 @@ def _has(path: Path, text: bytes) -> bool:
         return False
 
 
+def test_memory_of_forks_is_mostly_shared(document: dict[str, Any]) -> None:
+    figures = figures_of(document)
+    assert figures["fork"]["private"] < figures["fork"]["memory"]
+    assert figures["fork"]["private"] < figures["spawn"]["private"]
+
+
+@pytest.mark.parametrize("is_module", [False, True])
+def test_node_is_measured_for_modules_of_both_kinds_and_what_breaks_is_what_it_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_module: bool
+) -> None:
+    node = runtime("node")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.mjs").write_text("export const mine = 1;\n")
+    (tmp_path / "mine.js").write_text("console.log('this is no answer');\n")
+    words = ["--input-type=module", "-e", "import './mine.mjs'"] if is_module else ["-e", "require('./mine')"]
+    answer = answered("--", node, *words)
+    assert {row["method"]: row["status"] for row in answer["rows"]} == dict.fromkeys(
+        ("inline", "thread", "fork", "cluster"), "measured"
+    ), answer["rows"]
+    figures, outcomes = figures_of(answer), outcomes_of(answer)
+    assert [*figures["fork"]] == QUANTITIES
+    # Nothing is started within the program: it has no pool.
+    assert "pool" not in figures["inline"]
+    assert figures["inline"]["later"] < figures["fork"]["later"]
+    broken = {method: {case for case in cases if cases[case] == "breaks"} for method, cases in outcomes.items()}
+    assert broken["inline"] == {"address", "chdir"}
+    assert broken["thread"] == {"function", "class", "state", "connection", "address", "chdir"}
+    assert broken["fork"] == {"function", "class", "state", "buffer", "address", "descriptor"}
+    assert broken["cluster"] == broken["fork"] - {"address"}
+
+
+def test_ruby_is_measured_and_what_breaks_is_what_it_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ruby = runtime("ruby")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.rb").write_text("puts 'this is no answer'\n")
+    answer = answered("--", ruby, "-e", 'require "./mine"')
+    rows = {row["method"]: row for row in answer["rows"]}
+    figures, outcomes = figures_of(answer), outcomes_of(answer)
+    for method in ("thread", "fork", "spawn"):
+        assert (rows[method]["status"], [*figures[method]]) == ("measured", QUANTITIES), rows[method]
+    assert rows["ractor"]["status"] in ("measured", "unavailable")
+    assert figures["thread"]["later"] < figures["spawn"]["later"]
+    broken = {method: {case for case in cases if cases[case] == "breaks"} for method, cases in outcomes.items()}
+    assert broken["thread"] == {"chdir"}
+    assert broken["fork"] == {"at_exit"}
+    assert broken["spawn"] == {"block", "state", "descriptor"}
+    if rows["ractor"]["status"] == "measured":
+        assert broken["ractor"] == {"lock", "block", "state", "constant", "chdir"}
+
+
+def test_a_module_whose_forks_hang_is_given_up_and_the_other_methods_are_measured(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(
+        "import os, threading\n"
+        "lock, held = threading.Lock(), threading.Event()\n"
+        "def hold():\n"
+        "    with lock:\n"
+        "        held.set()\n"
+        "        threading.Event().wait()\n"
+        "threading.Thread(target=hold, daemon=True).start()\n"
+        "held.wait()\n"
+        "os.register_at_fork(after_in_child=lock.acquire)\n"
+    )
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import hangs"
+    answer = answered("--", sys.executable, "-c", code)
+    rows = {row["method"]: row for row in answer["rows"]}
+    assert rows["fork"]["status"] == "failed"
+    assert "no worker gave a result" in rows["fork"]["reason"]
+    assert rows["spawn"]["status"] == rows["thread"]["status"] == "measured"
+    assert left_with(str(tmp_path)) == []
+
+
 def test_a_module_that_does_not_exist_and_a_program_that_is_no_python_are_refused() -> None:
     with pytest.raises(CommandError, match="ModuleNotFoundError"):
         clonometer.start_method([sys.executable, "-c", "import nothing_of_this_name"])
-    with pytest.raises(UsageError, match="no Python"):
+    with pytest.raises(UsageError, match=r"known: Node\.js"):
         clonometer.start_method(["/bin/sh", "-c", "true"])

@@ -1,7 +1,8 @@
-"""``start-method``: what fork, forkserver, spawn, threads and sub-interpreters cost and break in the user's Python."""
+"""``start-method``: what each way to start workers costs and breaks in the user's Python, Node.js or Ruby."""
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,18 +15,28 @@ from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
     from clonometer.results.start_methods.types import StartMethodAnswer, StartMethodCase, StartMethodRow
-    from clonometer.runner.start_methods.running import PythonProgram, StartMethodTrial
+    from clonometer.runner.start_methods.languages import StartLanguage
+    from clonometer.runner.start_methods.running import StartMethodTrial, StartProgram
 
 __all__ = ["start_method"]
 
-_COMMAND, _USAGE = "-c", "clonometer start-method -- python -c 'import mymodule'"
-#: Options of Python that take a word of their own.
-_WITH_WORD = ("-W", "-X")
+#: The runtime of modules where none is named.
+_USUAL = "python3"
 _FAILURES_UNTIL_GIVEN_UP = 2
 _MEGABYTE = 1 << 20
 #: Of a trial.
 _TIMEOUT_S = 120.0
-_NAMES = {"first": "first_ns", "later": "later_ns", "pool": "pool_ns", "task": "task_ns", "memory": "memory_bytes"}
+#: What a trial says of a worker that hangs.
+_NO_RESULT = "no result within"
+_NAMES = {
+    "first": "first_ns",
+    "later": "later_ns",
+    "pool": "pool_ns",
+    "task": "task_ns",
+    "compute": "compute_ns",
+    "memory": "memory_bytes",
+    "private": "private_bytes",
+}
 
 #: Runs the trial of a method, named here first, of its times or of its cases.
 RunTrial = Callable[[str, str], "StartMethodTrial"]
@@ -35,7 +46,7 @@ def start_method(
     words: Sequence[str] = (),
     *,
     imports: Sequence[str] = (),
-    python: str | None = None,
+    runtime: str | None = None,
     data_mb: int = 0,
     workers: int = 2,
     rounds: int = 8,
@@ -43,16 +54,16 @@ def start_method(
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> StartMethodAnswer:
-    """Measure what each start method costs in an interpreter, and try what breaks.
+    """Measure what each start method costs in a runtime of Python, Node.js or Ruby, and try what breaks.
 
     Parameters
     ----------
     words
-        A command, ``python -c CODE``, whose code is what a program imports. Call from the main thread.
+        A command, such as ``python -c CODE``, whose code is what a program imports. Call from the main thread.
     imports
         Modules that are imported, in place of a command.
-    python
-        The interpreter; by default that of the command, else ``python3``.
+    runtime
+        The runtime, whose name says the language; by default that of the command, else ``python3``.
     data_mb
         MB of small objects that every worker looks at.
     workers
@@ -69,32 +80,30 @@ def start_method(
     Raises
     ------
     UsageError
-        If the command is not of that form, or the interpreter is too old.
+        If the command is not of that form, or the runtime is too old or of no known language.
     NotStartedError
-        If there is no such interpreter.
+        If there is no such runtime.
     CommandError
         If the import fails.
     KeyboardInterrupt
         The user has had enough before anything was measured.
     """
-    from clonometer.app.commands import check_command
     from clonometer.runner.interrupts import interruption
-    from clonometer.runner.start_methods.running import check_imports, identify_python, run_trial, run_unguarded
+    from clonometer.runner.start_methods.running import check_imports, run_trial, run_unguarded
 
-    command, code = split_command(words, imports)
-    command = [python or (command[0] if command else "python3"), *command[1:]]
-    check_command(command[0])
-    program, seed = identify_python(command), draw_seed(seed)
-    check_imports(program, code)
+    program, seed = _program(words, imports, runtime), draw_seed(seed)
+    check_imports(program)
     with interruption() as interrupted:
 
         def run(method: str, what: str) -> StartMethodTrial:
             return run_trial(
-                program, method, what, code=code, data_mb=data_mb, workers=workers, timeout_s=_TIMEOUT_S,
+                program, method, what, data_mb=data_mb, workers=workers, timeout_s=_TIMEOUT_S,
                 interrupt_fd=interrupted.descriptor,
             )  # fmt: skip
 
-        trials = MethodTrials(run, lambda method: run_unguarded(program, method, interrupted.descriptor))
+        trials = MethodTrials(
+            program.language, run, lambda method: run_unguarded(program, method, interrupted.descriptor)
+        )
         progress.starts_begin()
         try:
             trials.try_cases(progress)
@@ -103,40 +112,24 @@ def start_method(
             progress.run_ended("", None)
         if interrupted.wanted and not trials.rounds:
             raise KeyboardInterrupt
-    data_bytes = data_mb * _MEGABYTE
-    return answer_of_trials(program, code, trials, data_bytes=data_bytes, workers=workers, wanted=rounds, seed=seed)
+    return answer_of_trials(program, trials, data_bytes=data_mb * _MEGABYTE, workers=workers, wanted=rounds, seed=seed)
 
 
-def split_command(words: Sequence[str], imports: Sequence[str]) -> tuple[list[str], str]:
-    r"""Give the interpreter with its options, and the code: that of ``-c``, or imports of modules.
+def _program(words: Sequence[str], imports: Sequence[str], runtime: str | None) -> StartProgram:
+    from clonometer.app.commands import check_command
+    from clonometer.runner.start_methods.languages import language_of, split_command
+    from clonometer.runner.start_methods.running import identify_program
 
-    Raises
-    ------
-    UsageError
-        If the words are no ``python -c CODE``, or there are both or neither.
-
-    Examples
-    --------
-    >>> split_command(["python3", "-X", "dev", "-c", "import json"], [])
-    (['python3', '-X', 'dev'], 'import json')
-    >>> split_command([], ["json", "os.path"])
-    ([], 'import json\nimport os.path')
-    """
+    name = runtime or (words[0] if words else _USUAL)
+    language = language_of(name)
     if words and imports:
-        raise UsageError("a command and --import exclude each other", _USAGE)
-    if not words:
-        for name in imports:
-            if not all(part.isidentifier() for part in name.split(".")):
-                raise UsageError(f"{name!r} is not the name of a module", _USAGE)
-        return [], "\n".join(f"import {name}" for name in imports)
-    at = 1
-    while at < len(words) and words[at] != _COMMAND and words[at].startswith("-"):
-        at += 2 if words[at] in _WITH_WORD else 1
-    if list(words[at : at + 1]) != [_COMMAND]:
-        raise UsageError("the command must be 'python -c CODE', with what a program imports", _USAGE)
-    if len(words) != at + 2:
-        raise UsageError("-c must have the code, and nothing after it", _USAGE)
-    return list(words[:at]), words[at + 1]
+        raise UsageError("a command and --import exclude each other", language.usage)
+    if words:
+        options, code = split_command(language, words)
+    else:
+        options, code = [name], language.imports(imports)
+    check_command(name)
+    return identify_program(language, [name, *options[1:]], code)
 
 
 @dataclass
@@ -153,6 +146,7 @@ class MethodTrials:
         Why a method is unavailable or has failed: the status and the reason, of its last failure.
     """
 
+    language: StartLanguage
     run: RunTrial
     run_unguarded: Callable[[str], str | None]
     clock: Callable[[], float] = time.monotonic
@@ -165,20 +159,9 @@ class MethodTrials:
     ended_by: str | None = None
 
     def try_cases(self, progress: Progress) -> None:
-        """Try with each method what breaks."""
-        from clonometer.results.start_methods.types import (
-            BREAKS,
-            CASES,
-            METHODS,
-            NOT_TRIED,
-            UNKNOWN,
-            WORKS,
-            StartMethodCase,
-        )
-        from clonometer.runner.start_methods.running import PROCESS_METHODS
-
+        """Try with each method what breaks. One whose workers all hang has failed, and is given up."""
         began_s = self.clock()
-        for method, name in METHODS.items():
+        for method, name in self.language.methods.items():
             progress.start_begins(f"what breaks: {name}", self.clock() - began_s, None)
             trial = self.run(method, "cases")
             if trial.interrupted:
@@ -187,34 +170,41 @@ class MethodTrials:
             if trial.unavailable is not None:
                 self.reasons[method] = ("unavailable", trial.unavailable)
                 continue
-            tried = {each["case"]: each for each in trial.cases}
-            if method in PROCESS_METHODS:
-                unguarded = self.run_unguarded(method)
-                tried["guard"] = {"outcome": WORKS if unguarded is None else BREAKS, "words": unguarded}
-            else:
-                tried["guard"] = {"outcome": NOT_TRIED, "words": None}
-            left = {"outcome": UNKNOWN, "words": trial.failure}
-            # The one in which the trial ended is the first that it says nothing of.
-            self.cases[method] = [
-                StartMethodCase(case, **{key: tried.get(case, left)[key] for key in ("outcome", "words")})
-                for case in CASES
-            ]
+            if trial.cases and all(_NO_RESULT in (each["words"] or "") for each in trial.cases):
+                self.reasons[method] = ("failed", f"no worker gave a result: {trial.cases[0]['words']}")
+                self.failures[method] = _FAILURES_UNTIL_GIVEN_UP
+            self.cases[method] = self._cases(method, trial)
+
+    def _cases(self, method: str, trial: StartMethodTrial) -> list[StartMethodCase]:
+        from clonometer.results.start_methods.types import BREAKS, NOT_TRIED, UNKNOWN, WORKS, StartMethodCase
+
+        tried = {each["case"]: each for each in trial.cases}
+        unguarded = self.language.unguarded
+        if unguarded is not None and method in unguarded.methods:
+            words = self.run_unguarded(method)
+            tried[unguarded.case] = {"outcome": WORKS if words is None else BREAKS, "words": words}
+        elif unguarded is not None:
+            tried[unguarded.case] = {"outcome": NOT_TRIED, "words": None}
+        left = {"outcome": UNKNOWN, "words": trial.failure}
+        # The one in which the trial ended is the first that it says nothing of.
+        return [
+            StartMethodCase(case, name, **{key: tried.get(case, left)[key] for key in ("outcome", "words")})
+            for case, name in self.language.cases.items()
+        ]
 
     def measure(self, rounds: int, budget_s: float, seed: int, progress: Progress) -> None:
         """Measure in rounds; in each every method has its turn, in random order. The first always ends."""
-        from clonometer.results.start_methods.types import METHODS
-
         began_s, order = self.clock(), random.Random(seed)
         for number in range(rounds):
             elapsed_s = self.clock() - began_s
             if self.ended_by is not None or (number and elapsed_s * (number + 1) / number > budget_s):
                 self.ended_by = self.ended_by or f"the budget of {budget_s:g} s was spent"
                 return
-            methods = [each for each in METHODS if self._is_usable(each)]
+            methods = [each for each in self.language.methods if self._is_usable(each)]
             values: dict[str, dict[str, float]] = {}
             for method in order.sample(methods, len(methods)):
                 left_s = elapsed_s / number * (rounds - number) if number else None
-                what = f"round {number + 1} of at most {rounds}: {METHODS[method]}"
+                what = f"round {number + 1} of at most {rounds}: {self.language.methods[method]}"
                 progress.start_begins(what, self.clock() - began_s, left_s)
                 trial = self.run(method, "times")
                 if trial.interrupted:
@@ -243,25 +233,28 @@ class MethodTrials:
 
 
 def answer_of_trials(
-    program: PythonProgram, code: str, trials: MethodTrials, *, data_bytes: int, workers: int, wanted: int, seed: int
+    program: StartProgram, trials: MethodTrials, *, data_bytes: int, workers: int, wanted: int, seed: int
 ) -> StartMethodAnswer:
     """Make the answer of what the trials gave; ``wanted`` is how many rounds were asked for."""
     from clonometer.results.start_methods.ranking import rank_methods
-    from clonometer.results.start_methods.types import METHODS, StartMethodAnswer
+    from clonometer.results.start_methods.types import StartMethodAnswer
     from clonometer.stats.quantiles import quantile_interval
 
-    rows = [_row(method, program.default_method, trials) for method in METHODS]
+    rows = [_row(method, program, trials) for method in program.language.methods]
     is_whole = trials.ended_by is None and len(trials.rounds) == wanted
     status = "complete" if is_whole else "partial" if trials.rounds else "failed"
     return StartMethodAnswer(
         status=status,
         status_reason=trials.ended_by,
-        python=program.words,
+        language=program.language.name,
+        program=program.words,
         version=program.version,
         implementation=program.implementation,
-        code=code,
+        lock=program.lock,
+        code=program.code,
         data_bytes=data_bytes,
         workers=workers,
+        cpus=len(os.sched_getaffinity(0)),
         rounds=len(trials.rounds),
         seed=seed,
         imports_ns=quantile_interval(trials.imports_ns).value if trials.imports_ns else None,
@@ -271,7 +264,7 @@ def answer_of_trials(
     )
 
 
-def _row(method: str, default: str, trials: MethodTrials) -> StartMethodRow:
+def _row(method: str, program: StartProgram, trials: MethodTrials) -> StartMethodRow:
     from clonometer.results.start_methods.ranking import method_figures
     from clonometer.results.start_methods.types import StartMethodRow
 
@@ -279,6 +272,8 @@ def _row(method: str, default: str, trials: MethodTrials) -> StartMethodRow:
     status, reason = trials.reasons.get(method, ("measured" if figures else "not run", None))
     failures: Mapping[str, int] = trials.failures
     status = "measured" if len(figures) == len(_NAMES) and status == "failed" else status
+    name = program.language.methods[method]
     return StartMethodRow(
-        method, method == default, status, reason, failures.get(method, 0), figures, trials.cases.get(method, [])
-    )
+        method, name, method == program.default_method, status, reason, failures.get(method, 0), figures,
+        trials.cases.get(method, []),
+    )  # fmt: skip

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.app.start_method import MethodTrials, answer_of_trials
-from clonometer.results.start_methods.types import METHODS, StartMethodAnswer
+from clonometer.results.start_methods.types import StartMethodAnswer
 from clonometer.runner.interfaces import SILENT
-from clonometer.runner.start_methods.running import PythonProgram, StartMethodTrial
+from clonometer.runner.start_methods.languages import language_of
+from clonometer.runner.start_methods.running import StartMethodTrial, StartProgram
 
-PYTHON = PythonProgram(("python3",), "3.12.1", "CPython", "fork")
+PYTHON = language_of("python3")
+PROGRAM = StartProgram(PYTHON, ("python3",), "import <b>x</b>", "3.12.1", "CPython", "fork", "GIL")
 #: What a later worker takes with each, in ms: forkserver and spawn scatter around each other.
 LATER_MS = {"fork": 10.0, "forkserver": 30.0, "spawn": 30.0, "thread": 1.0}
 
@@ -41,11 +43,14 @@ class FakeRuns:
             "later_ns": ns,
             "pool_ns": 3 * ns,
         }
-        return StartMethodTrial({**values, "pool_ns": 3 * ns, "task_ns": ns / 100, "memory_bytes": 10**7, "done": True})
+        values |= {"task_ns": ns / 100, "compute_ns": 4e7, "memory_bytes": 10**7, "private_bytes": 10**6}
+        return StartMethodTrial({**values, "done": True})
 
 
 def trials_of(runs: FakeRuns, rounds: int = 8) -> MethodTrials:
-    trials = MethodTrials(runs, lambda method: "RuntimeError: no guard" if method == "spawn" else None, lambda: 0.0)
+    trials = MethodTrials(
+        PYTHON, runs, lambda method: "RuntimeError: no guard" if method == "spawn" else None, lambda: 0.0
+    )
     trials.try_cases(SILENT)
     trials.measure(rounds, 60.0, 1, SILENT)
     return trials
@@ -53,7 +58,7 @@ def trials_of(runs: FakeRuns, rounds: int = 8) -> MethodTrials:
 
 def start_methods(rounds: int = 8, **overridden: StartMethodTrial) -> StartMethodAnswer:
     trials = trials_of(FakeRuns(**overridden), rounds)
-    return answer_of_trials(PYTHON, "import <b>x</b>", trials, data_bytes=1 << 20, workers=2, wanted=rounds, seed=1)
+    return answer_of_trials(PROGRAM, trials, data_bytes=1 << 20, workers=2, wanted=rounds, seed=1)
 
 
-assert set(LATER_MS) < set(METHODS)
+assert set(LATER_MS) < set(PYTHON.methods)

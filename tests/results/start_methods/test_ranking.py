@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.results.start_methods.samples import FakeRuns, start_methods, trials_of
+from tests.results.start_methods.samples import PYTHON, FakeRuns, start_methods, trials_of
 
-from clonometer.app.start_method import split_command
-from clonometer.errors import UsageError
-from clonometer.results.start_methods.types import METHODS
 from clonometer.runner.start_methods.running import StartMethodTrial
 from clonometer.views.documents.start_method import start_method_document
 from clonometer.views.terminal.document import render_document
@@ -37,7 +34,7 @@ def test_every_method_has_its_turn_in_each_round_and_not_always_in_the_same_orde
     runs = FakeRuns()
     trials = trials_of(runs, 6)
     turns = [method for method, what in runs.turns if what == "times"]
-    usable = [each for each in METHODS if each != "interpreter"]
+    usable = [each for each in PYTHON.methods if each != "interpreter"]
     rounds = [turns[at : at + 4] for at in range(0, len(turns), 4)]
     assert len(trials.rounds) == len(rounds) == 6
     assert all(sorted(each) == sorted(usable) for each in rounds)
@@ -66,16 +63,10 @@ def test_a_method_that_fails_twice_is_given_up_and_named_and_the_others_go_on() 
     assert "has 3 threads after the import" in text
 
 
-@pytest.mark.parametrize(
-    ("words", "imports"),
-    [
-        (["python", "script.py"], []),
-        (["python", "-c"], []),
-        (["python", "-c", "1", "x"], []),
-        (["python", "-c", "1"], ["x"]),
-        ([], ["x;y"]),
-    ],
-)
-def test_what_is_no_python_with_code_is_refused(words: list[str], imports: list[str]) -> None:
-    with pytest.raises(UsageError):
-        split_command(words, imports)
+def test_a_method_whose_workers_all_hang_is_given_up_before_anything_is_timed() -> None:
+    cases = [{"case": each, "outcome": "breaks", "words": "no result within 3 s"} for each in ("threads", "lock")]
+    runs = FakeRuns(fork=StartMethodTrial({}, cases))
+    trials = trials_of(runs, 1)
+    assert trials.reasons["fork"] == ("failed", "no worker gave a result: no result within 3 s")
+    assert ("fork", "times") not in runs.turns
+    assert ("spawn", "times") in runs.turns

@@ -1,4 +1,4 @@
-"""``clonometer start-method``: what Python's start methods cost and break, for the user's module and data."""
+"""``clonometer start-method``: what ways to start workers cost and break, for the user's runtime, module and data."""
 
 from __future__ import annotations
 
@@ -22,29 +22,32 @@ ORDER = 177
 
 _EXAMPLES = examples(
     "clonometer start-method -- python -c 'import mymodule'",
+    "clonometer start-method -- node -e 'require(\"./mymodule\")'",
+    "clonometer start-method -- node --input-type=module -e 'import \"./my.mjs\"'",
+    "clonometer start-method -- ruby -e 'require \"./mymodule\"'",
     "clonometer start-method --import numpy --data-mb 256 --workers 4",
-    "clonometer start-method --python /opt/python3.14/bin/python3 --import json",
+    "clonometer start-method --runtime /opt/python3.14/bin/python3 --import json",
     "clonometer start-method --import json --json | jq '.rankings'",
 )
 
 
 @click.command(name="start-method", epilog=_EXAMPLES)
-@click.argument("words", metavar="[-- python -c CODE]", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="[-- RUNTIME -c CODE]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--import", "imports", metavar="MODULE", multiple=True, help="Import this module; repeatable.")
-@click.option("--python", metavar="PATH", help="The interpreter.  [default: the command's, else python3]")
+@click.option("--runtime", metavar="PATH", help="Of Python, Node.js or Ruby.  [default: the command's, else python3]")
 @number_option("--data-mb", "data_mb", "MB of small objects that every worker looks at.", 0, least=0, most=4096)
 @number_option("--workers", "workers", "Workers of a pool.", 2, most=64)
 @number_option("--rounds", "rounds", "Rounds at most; each runs every method once.", 8, most=200)
 @budget_option("Begin no round that would end later: 30s or 2m.", default="2m")
 @drawn_seed_option("Fixes the order. Default: a random one.")
-@click.option("--wide", is_flag=True, help="Show intervals, and what Python says where something breaks.")
+@click.option("--wide", is_flag=True, help="Show intervals, all rankings, and what was wrong where something breaks.")
 @json_option
 @page_options
 def command(
     *,
     words: tuple[str, ...],
     imports: tuple[str, ...],
-    python: str | None,
+    runtime: str | None,
     data_mb: int,
     workers: int,
     rounds: int,
@@ -54,13 +57,17 @@ def command(
     as_json: bool,
     pages: Pages,
 ) -> int:
-    """Compare fork, forkserver, spawn, threads and sub-interpreters in Python, for a module and data of yours.
+    """Compare the ways to start workers in Python, Node.js or Ruby, for a module and data of yours.
+
+    Python has fork, forkserver, spawn, threads and sub-interpreters. Node.js has worker_threads, child_process.fork and
+    cluster, Ruby has Thread, Ractor, fork and a new ruby.
 
     A small program imports what CODE imports, as yours does. With each method it starts workers and a pool, in a
     process of its own, in random order. Shown are the time until the first worker's result, and that of later ones.
-    Further, the time until a pool is ready and per task in it, and the memory of all processes with the pool.
+    Further, the time until a pool is ready, per task in it, and of a task per worker that computes for 20 ms. Memory
+    is that of all processes with the pool: PSS, and private pages alone.
 
-    It also tries with each what is known to break: threads that run, functions that cannot be pickled, and others.
+    It also tries with each what is known to break: locks, functions that cannot be handed over, and others.
     """
     from clonometer.app.start_method import start_method
     from clonometer.cli.progress import make_progress
@@ -69,7 +76,7 @@ def command(
     answer = start_method(
         words,
         imports=imports,
-        python=python,
+        runtime=runtime,
         data_mb=data_mb,
         workers=workers,
         rounds=rounds,
@@ -88,7 +95,7 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "start-method",
-            "Python's start methods, what they cost and break. Times are in nanoseconds, memory in bytes.",
+            "Start methods of a language, what they cost and break. Times are in nanoseconds, memory in bytes.",
             {"start-method": StartMethodAnswer},
             title="clonometer start-method --json",
         )

@@ -10,32 +10,17 @@ from clonometer.records import Count, Ge, OneOf, Positive, version
 from clonometer.verdicts import Direction
 
 START_METHOD_SCHEMA = 1
-#: What is measured of a method, by the name that people have for it; all but the last are times in ns.
+#: What is measured of a method, by the name that people have for it; memory in bytes, all else times in ns.
 QUANTITIES = {
     "first": "first worker",
     "later": "later worker",
     "pool": "pool ready",
     "task": "task in pool",
+    "compute": "computing in all workers",
     "memory": "memory",
+    "private": "private memory",
 }
-MEMORY = "memory"
-#: The methods, by the name that people have for each.
-METHODS = {
-    "fork": "fork",
-    "forkserver": "forkserver",
-    "spawn": "spawn",
-    "thread": "thread",
-    "interpreter": "sub-interpreter",
-}
-#: What is tried of each, in words.
-CASES = {
-    "threads": "a thread is running",
-    "lock": "a thread holds a lock",
-    "lambda": "a function that cannot be pickled",
-    "state": "a global set after the import",
-    "descriptor": "a file descriptor by number",
-    "guard": "no if __name__ == '__main__'",
-}
+MEMORY = ("memory", "private")
 WORKS, WARNS, BREAKS, UNKNOWN, NOT_TRIED = "works", "warns", "breaks", "unknown", "not tried"
 
 
@@ -47,7 +32,8 @@ class StartMethodFigure:
         str,
         OneOf(QUANTITIES),
         "first, later: from the call until the result, hand-over of the data included; pool: until its first result; "
-        "task: of 200 that do nothing; memory: PSS of all processes while the pool has its workers.",
+        "task: of 200 that do nothing; compute: until as many tasks as workers have ended, each of which computes for "
+        "20 ms; memory, private: PSS and private pages of all processes while the pool has its workers.",
     ]
     value: Annotated[float, Ge(0), "In ns, memory in bytes."]
     low: Annotated[float | None, Ge(0), "Null below 6 trials."]
@@ -59,17 +45,19 @@ class StartMethodFigure:
 class StartMethodCase:
     """What came of a case that was tried with a method."""
 
-    case: Annotated[str, OneOf(CASES)]
+    case: str
+    tried: Annotated[str, "What that is, in words."]
     outcome: Annotated[str, OneOf((WORKS, WARNS, BREAKS, UNKNOWN, NOT_TRIED)), "unknown: the trial ended before."]
-    words: Annotated[str | None, "What Python said, or what was seen; null where it works."] = None
+    words: Annotated[str | None, "What the runtime said, or what was seen; null where it works."] = None
 
 
 @dataclass(frozen=True)
 class StartMethodRow:
     """A start method: what it costs and what breaks."""
 
-    method: Annotated[str, OneOf(METHODS)]
-    is_default: Annotated[bool, "Whether this Python uses it where none is named."]
+    method: str
+    name: Annotated[str, "What people call it."]
+    is_default: Annotated[bool, "Whether the runtime uses it where none is named."]
     status: Annotated[str, OneOf(("measured", "unavailable", "failed", "not run"))]
     reason: Annotated[str | None, "Why it has no figures, or not of each trial."]
     failures: Annotated[Count, "Trials that failed."]
@@ -85,7 +73,7 @@ class StartMethodRow:
 class RankedMethod:
     """A method's place: its ratio to the next cheaper, from pairs of trials of the same round."""
 
-    method: Annotated[str, OneOf(METHODS)]
+    method: str
     ratio: Annotated[float, Ge(0), "To the method before it; 1 for the cheapest."]
     low: Annotated[float | None, Ge(0), "Of the 95% interval; null for the cheapest, and below 6 pairs."]
     high: Annotated[float | None, Ge(0), "As low."]
@@ -104,24 +92,31 @@ class StartMethodRanking:
 
 @dataclass(frozen=True, kw_only=True)
 class StartMethodAnswer:
-    """What each start method costs and breaks in an interpreter of the user's."""
+    """What each start method costs and breaks in a runtime of the user's."""
 
     schema = version(START_METHOD_SCHEMA)
 
     status: Annotated[str, OneOf(("complete", "partial", "failed")), "partial: the budget was spent, or interrupted."]
     status_reason: str | None
-    python: Annotated[Sequence[str], "The words of the interpreter."]
+    language: Annotated[str, "python, node or ruby."]
+    program: Annotated[Sequence[str], "The words of the runtime."]
     version: str
     implementation: str
+    lock: Annotated[str | None, "Which lock threads take turns by: GIL, no GIL, GVL; null where none is known."]
     code: Annotated[str, "What is imported."]
     data_bytes: Count
     workers: Annotated[Positive, "Of a pool."]
+    cpus: Annotated[Positive, "That the workers could use."]
     rounds: Annotated[Count, "In each round every method had its turn, in random order."]
     seed: int
     imports_ns: Annotated[float | None, "The median time of the import."]
     threads: Annotated[int | None, "Of the program after the import, at most."]
     rows: Sequence[StartMethodRow]
     rankings: Sequence[StartMethodRanking]
+
+    def names(self) -> Mapping[str, str]:
+        """What people call each method."""
+        return {row.method: row.name for row in self.rows}
 
     def counted(self, outcome: str) -> Mapping[str, int]:
         """How many cases had an outcome, by method."""

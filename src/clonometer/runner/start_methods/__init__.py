@@ -1,1 +1,1 @@
-"""Start methods of Python, tried in an interpreter of the user's."""
+"""Start methods of languages, tried in a runtime of the user's."""

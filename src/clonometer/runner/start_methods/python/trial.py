@@ -20,7 +20,7 @@ import time
 _CODE, _DATA_MB = os.environ.get("CLONOMETER_START_CODE", ""), int(os.environ.get("CLONOMETER_START_DATA_MB", "0"))
 _WORKERS = int(os.environ.get("CLONOMETER_START_WORKERS", "2"))
 _LATER, _TASKS, _RECORD_BYTES = 5, 200, 1024
-_LIMIT_S, _CASE_LIMIT_S, _HELD_S = 60.0, 3.0, 0.5
+_LIMIT_S, _HELD_S, _COMPUTED_NS = 60.0, 0.5, 20_000_000
 _THREAD, _INTERPRETER = "thread", "interpreter"
 _HIGH_DESCRIPTOR = 200
 
@@ -31,6 +31,8 @@ if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
 _began_ns = time.monotonic_ns()
 exec(compile(_CODE, "<imports>", "exec"), {"__name__": __name__})
 _IMPORT_NS = time.monotonic_ns() - _began_ns
+# A worker may import before it answers.
+_CASE_LIMIT_S = 3.0 + 3 * _IMPORT_NS / 1e9
 
 _state = "of the import"
 _kept: list[bytes] = []
@@ -61,6 +63,29 @@ def look_at_kept(seconds: float = 0.0) -> tuple[int, int]:
 def nothing(number: int) -> int:
     """Do nothing: a task of a pool."""
     return number
+
+
+def compute(loops: int) -> int:
+    """Compute in pure Python: a task that keeps a CPU busy."""
+    total = 0
+    for number in range(loops):
+        total = (total * 31 + number) % 1_000_003
+    return total
+
+
+def loops_of_task() -> int:
+    """How many turns of the loop take 20 ms here, at best."""
+    loops, spent_ns = 5000, 0
+    while spent_ns < _COMPUTED_NS:
+        loops *= 2
+        spent_ns = min(_timed(compute, loops) for _ in range(3))
+    return loops * _COMPUTED_NS // spent_ns
+
+
+def _timed(function, argument) -> int:
+    began_ns = time.monotonic_ns()
+    function(argument)
+    return time.monotonic_ns() - began_ns
 
 
 def send_result(connection, function, arguments):
@@ -96,7 +121,7 @@ class ProcessWorkers:
         sender.close()
         try:
             if not receiver.poll(limit_s):
-                raise FailedError(f"no result within {limit_s:g} s")
+                raise FailedError(f"no result within {limit_s:.0f} s")
             good, value = receiver.recv()
             ns = time.monotonic_ns() - began_ns
         except EOFError:
@@ -140,7 +165,7 @@ class ThreadWorkers:
         try:
             good, value = answers.get(timeout=limit_s)
         except queue.Empty:
-            raise FailedError(f"no result within {limit_s:g} s") from None
+            raise FailedError(f"no result within {limit_s:.0f} s") from None
         ns = time.monotonic_ns() - began_ns
         thread.join()
         if not good:
@@ -289,9 +314,12 @@ def make_workers(method: str):
     return InterpreterWorkers() if method == _INTERPRETER else ProcessWorkers(method)
 
 
-def shared_memory_bytes() -> int | None:
-    """PSS in bytes of all processes of this session, of which this process is the leader; None where unreadable."""
-    session, total = os.getpid(), 0
+def memory():
+    """PSS and private memory in bytes of all processes of this session, of which this one is the leader.
+
+    Nothing where they cannot be read.
+    """
+    session, shared, private = os.getpid(), 0, 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
@@ -299,21 +327,25 @@ def shared_memory_bytes() -> int | None:
             if int(fields[3]) != session or fields[0] == b"Z":
                 continue
             with open(f"/proc/{name}/smaps_rollup", "rb") as file:
-                total += sum(int(line.split()[1]) for line in file if line.startswith(b"Pss:")) * 1024
+                lines = [line.split() for line in file]
         except (FileNotFoundError, ProcessLookupError):
             # It has ended, unless this kernel has no such file.
             if int(name) == session:
-                return None
+                return {}
+            continue
         except OSError:
-            return None
-    return total
+            return {}
+        shared += sum(int(words[1]) for words in lines if words[0] == b"Pss:")
+        private += sum(int(words[1]) for words in lines if words[0].startswith(b"Private_"))
+    return {"memory_bytes": shared * 1024, "private_bytes": private * 1024}
 
 
 def measure_times(workers, say):
     """Time the first start and later ones, then a pool and its tasks."""
+    say(step="making the data")
     data = make_data()
     wanted = look(data)
-    say(imports_ns=_IMPORT_NS, threads=len(os.listdir("/proc/self/task")), before_bytes=shared_memory_bytes())
+    say(imports_ns=_IMPORT_NS, threads=len(os.listdir("/proc/self/task")))
     say(step="the first worker")
     times_ns = []
     for turn in range(1 + _LATER):
@@ -331,11 +363,16 @@ def measure_times(workers, say):
         for _ in range(2):
             for each in [pool.submit(look_at_kept, 0.1) for _ in range(_WORKERS)]:
                 each.result(_LIMIT_S)
-        say(memory_bytes=shared_memory_bytes(), step="the tasks of the pool")
+        say(**memory(), step="the tasks of the pool")
         began_ns = time.monotonic_ns()
         for each in [pool.submit(nothing, number) for number in range(_TASKS)]:
             each.result(_LIMIT_S)
-        say(task_ns=(time.monotonic_ns() - began_ns) / _TASKS, step="the end of the pool")
+        say(task_ns=(time.monotonic_ns() - began_ns) / _TASKS, step="the tasks that compute")
+        loops = loops_of_task()
+        began_ns = time.monotonic_ns()
+        for each in [pool.submit(compute, loops) for _ in range(_WORKERS)]:
+            each.result(_LIMIT_S)
+        say(compute_ns=time.monotonic_ns() - began_ns, step="the end of the pool")
 
 
 _lock = threading.Lock()
@@ -424,12 +461,29 @@ def with_descriptor(workers):
             os.close(each)
 
 
+def change_folder(folder: str) -> None:
+    """Change the folder of whoever runs this."""
+    os.chdir(folder)
+
+
+def with_folder(workers):
+    """Start a worker that changes its folder; it fails where that is the program's too."""
+    folder = os.getcwd()
+    try:
+        workers.result(change_folder, ("/",), _CASE_LIMIT_S)
+        if os.getcwd() != folder:
+            raise FailedError("the folder of the whole program has changed")
+    finally:
+        os.chdir(folder)
+
+
 _CASES = {
     "threads": with_thread,
     "lock": with_lock_held,
     "lambda": with_lambda,
     "state": with_changed_state,
     "descriptor": with_descriptor,
+    "chdir": with_folder,
 }
 
 
