@@ -126,6 +126,19 @@ def test_completion_is_a_script_of_that_shell(shell: str, capsys: Captured) -> N
     assert f"_CLONOMETER_COMPLETE={shell}_complete" in script
 
 
+def test_completion_is_installed_where_the_shell_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert run_to_the_end(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    assert run_to_the_end(["completion", "bash", "--install"]) == 0
+    assert (tmp_path / "bash-completion/completions/clonometer").read_text() == script
+    # What stands there may be somebody else's.
+    assert run_to_the_end(["completion", "bash", "--install"]) == 2
+    assert run_to_the_end(["completion", "zsh", "--install"]) == 2
+
+
 def test_completion_knows_commands_and_options(clonometer: CommandLine) -> None:
     clonometer.environ |= {
         "_CLONOMETER_COMPLETE": "bash_complete",

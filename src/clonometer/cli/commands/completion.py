@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from clonometer.cli.options import examples
+from clonometer.cli.options import examples, force_option
 from clonometer.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -17,8 +17,14 @@ ORDER = 240
 
 _EXAMPLES = examples(
     "source <(clonometer completion bash)",
-    "clonometer completion fish > ~/.config/fish/completions/clonometer.fish",
+    "clonometer completion --install",
+    "clonometer completion zsh > /usr/local/share/zsh/site-functions/_clonometer",
 )
+#: Where each shell looks for a user's scripts, by the variable of XDG, what that is by default, and the file.
+_PLACES = {
+    "bash": ("XDG_DATA_HOME", ".local/share", "bash-completion/completions/clonometer"),
+    "fish": ("XDG_CONFIG_HOME", ".config", "fish/completions/clonometer.fish"),
+}
 # Click's own script for bash hands over the words as bash splits them, which it also does at = and :, and puts a space
 # after `--set parent_bytes=`. Ours joins them, and answers with what follows the last of these.
 _BASH = r"""%(complete_func)s() {
@@ -57,21 +63,49 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 @click.command(name="completion", epilog=_EXAMPLES)
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
-def command(shell: str | None) -> None:
+@click.option("--install", is_flag=True, help="Write it where the shell looks for it.")
+@force_option
+def command(shell: str | None, *, install: bool, force: bool) -> None:
     """Print the completion script for a shell; by default for the one in $SHELL.
 
-    It completes commands, options, workloads, axes and their values, plans, pictures, stages, studies and demos.
+    It completes commands, options, workloads, axes and their values, plans, pictures, stages, studies and demos. bash
+    (with its package bash-completion) and fish read an installed script when TAB is first pressed.
     """
+    name = shell or Path(os.environ.get("SHELL", "")).name
+    if name not in SHELLS:
+        raise UsageError(f"no completion for the shell {name!r}", f"there is one for {', '.join(SHELLS)}")
+    if install:
+        _install(name, force=force)
+    else:
+        click.echo(_script(name))
+
+
+def _install(shell: str, *, force: bool) -> None:
+    if shell not in _PLACES:
+        raise UsageError(
+            f"{shell} has no folder for a user's completions",
+            f"write it into a folder of $fpath: clonometer completion {shell} > FOLDER/_clonometer",
+        )
+    from clonometer.files import write_text
+    from clonometer.runfile import check_output
+
+    variable, default, name = _PLACES[shell]
+    path = Path(os.environ.get(variable) or Path.home() / default) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    check_output(path, force)
+    write_text(path, _script(shell) + "\n")
+    click.echo(f"Wrote {path}: new shells complete clonometer, if it is on the PATH.")
+
+
+def _script(name: str) -> str:
     from click.shell_completion import get_completion_class
 
     from clonometer.cli.group import app
 
-    name = shell or Path(os.environ.get("SHELL", "")).name
-    kind = get_completion_class(name) if name in SHELLS else None
-    if kind is None:
-        raise UsageError(f"no completion for the shell {name!r}", f"there is one for {', '.join(SHELLS)}")
+    kind = get_completion_class(name)
+    assert kind is not None
     # The template only: click's own source() starts bash to see its version, and complains where there is
     # none.
     completion = kind(app, {}, "clonometer", "_CLONOMETER_COMPLETE")
     template = _BASH if name == "bash" else completion.source_template
-    click.echo(template % completion.source_vars())
+    return template % completion.source_vars()
