@@ -26,7 +26,7 @@ help:
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make fuzz    what the C code makes of the words of strangers, searched at random (FUZZ_SECONDS=600)'
 	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
-	@echo 'make docs    write docs/cli.md, docs/api.md, docs/launch-paths.md, docs/schemas and what'
+	@echo 'make docs    write docs/cli.md, docs/api.md, docs/launch-paths.md, docs/schemas, docs/fork-example.html and what'
 	@echo '             src/clonometer/__init__.py offers anew, from their sources'
 	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'
 	@echo '             sentences of findings and warnings (tests/data/sentences.txt)'
@@ -153,6 +153,7 @@ docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.api docs/api.md
 	@$(BIN)/python -m tools.schemas docs/schemas
 	@$(BIN)/python -m tools.launch_paths docs/launch-paths.md
+	@$(BIN)/clonometer page --from docs/fork-example.json --out docs/fork-example.html --force >/dev/null
 
 # What docs/gallery.md shows; runs that build/gallery has are not measured again.
 gallery: $(VENV)/.built

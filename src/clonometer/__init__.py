@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clonometer.app.fleet_answers import compare_fleet, show_fleet
     from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.app.folder import load_folder
+    from clonometer.app.fork_page import fork_page
     from clonometer.app.history import history
     from clonometer.app.languages import build_language_drivers, language_drivers
     from clonometer.app.launches_during import launches_during
@@ -63,6 +64,7 @@ __all__ = [
     "compare_within",
     "doctor",
     "explain",
+    "fork_page",
     "history",
     "language_drivers",
     "launches_during",
@@ -99,6 +101,7 @@ _LIVES_IN = {
     "compare_within": "clonometer.app.compare",
     "doctor": "clonometer.app.doctor",
     "explain": "clonometer.app.explain",
+    "fork_page": "clonometer.app.fork_page",
     "history": "clonometer.app.history",
     "language_drivers": "clonometer.app.languages",
     "launches_during": "clonometer.app.launches_during",

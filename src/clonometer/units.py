@@ -187,6 +187,18 @@ def _duration_unit(nanoseconds: float) -> tuple[float, str]:
     return next((unit for unit in _DURATION_UNITS if size >= unit[0]), _DURATION_UNITS[-1])
 
 
+def brief_duration(nanoseconds: float) -> str:
+    """Write a duration to two digits, as a sentence that is read in passing needs it.
+
+    Examples
+    --------
+    >>> brief_duration(12_345_678), brief_duration(440_700), brief_duration(9.96e8), brief_duration(3.2)
+    ('12 ms', '440 µs', '1 s', '3.2 ns')
+    """
+    size, name = _duration_unit(float(f"{nanoseconds:.1e}"))
+    return f"{float(f'{nanoseconds:.1e}') / size:,.10g} {name}"
+
+
 def shown_unit(value: float, unit: str) -> str:
     """The unit in which a single value of ``unit`` is read; empty for counts.
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from tests.dataset.made import make_run, write_fleet
+from tests.fakes.fork_machine import fork_machine
 from tests.fakes.memory_run import write_run
 from tests.launch_paths.samples import checked_book
 from tests.model.synthetic import calibration
@@ -44,6 +45,7 @@ from clonometer.model.types import UNSCALED, CostRange
 from clonometer.model.validated import ValidatedFork
 from clonometer.model.validation import summarize_validation
 from clonometer.prediction.answer import Predicted
+from clonometer.prediction.fork_page import make_fork_page
 from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
@@ -85,6 +87,7 @@ from clonometer.views.documents.comparison import comparison_document
 from clonometer.views.documents.doctor import doctor_document
 from clonometer.views.documents.explain import explain_document
 from clonometer.views.documents.fleet import fleet_document
+from clonometer.views.documents.fork_page import fork_page_document
 from clonometer.views.documents.history import history_document
 from clonometer.views.documents.languages import languages_document
 from clonometer.views.documents.noise import noise_document
@@ -263,6 +266,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "strange": strange,
     "run": measured,
     "noise": lambda: noise_document(noise(), wide=True),
+    "page": lambda: fork_page_document(to_json(make_fork_page(fork_machine(), load_book()))),
     "predict": lambda: predicted_document(predicted()),
     "ranking": ranked,
     "doctor": audited,

@@ -16,7 +16,7 @@ from clonometer.host.target.reader import How, Reading
 from clonometer.prediction.answer import Predicted
 from clonometer.prediction.copying import WriteRate, rate_of
 from clonometer.prediction.judge import Machine, Question, judge
-from clonometer.prediction.profile import profile_from_json
+from clonometer.prediction.profile import Profile, profile_from_json
 from clonometer.prediction.ranking import Ranking, rank
 from clonometer.runner.interfaces import SILENT, Progress
 
@@ -89,6 +89,17 @@ def predict_saved(path: Path, machine: Machine, question: Question) -> Predicted
     InputError
         If it cannot be read, or is no profile.
     """
+    return judge(read_profile(path), machine, question)
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a profile that ``predict --save-profile`` has written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no profile.
+    """
     try:
         with path.open("rb") as file:
             content = json.loads(file.read(_MOST_PROFILE_BYTES))
@@ -98,7 +109,7 @@ def predict_saved(path: Path, machine: Machine, question: Question) -> Predicted
         raise InputError(
             f"{path} is not a profile: it is not JSON", "'clonometer predict --save-profile' writes one"
         ) from error
-    return judge(profile_from_json(content, str(path)), machine, question)
+    return profile_from_json(content, str(path))
 
 
 def ranked(machine: Machine, question: Question, *, how: How | None = None, top: int = 10) -> Ranking:

@@ -25,6 +25,11 @@ WAITS = (EXIT, EXEC)
 #: Those that it may lack.
 POSIX_SPAWN = "posix_spawn"
 VFORK = "vfork"
+PTHREAD = "pthread"
+#: From a call's return until the new task runs its first instruction, in a small process.
+STARTS = ".starts"
+FORK_STARTS = f"fork{STARTS}"
+PTHREAD_STARTS = f"{PTHREAD}{STARTS}"
 NEEDED = (FORK_FIRST, FORK_UNWRITTEN, FORK_FIRST_HOT, FORK_UNWRITTEN_HOT, EXIT, EXEC)
 
 

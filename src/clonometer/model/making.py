@@ -18,6 +18,7 @@ from clonometer.results.rows.source import RunSource
 from clonometer.stats.quantiles import Floats
 
 _CALL = "call_returns_ns"
+_RUNS = "task_runs_ns"
 _WRITE = "write_each_ns"
 #: Between these quantiles lie nine in ten.
 _TAILS = (0.05, 0.95)
@@ -70,10 +71,14 @@ def make_calibration(
         name: fit_model(_observed(forked, name), caches_are_hot=name in names.HOT, seed=seed) for name in names.NEEDED
     }
     conditions = [] if run is None else read_conditions(run)
-    for name in (names.POSIX_SPAWN, names.VFORK):
+    for name in (names.POSIX_SPAWN, names.VFORK, names.PTHREAD):
         calls = list(_of_launches(conditions, f"launch.{name}"))
         if calls:
             models[name] = fit_model(calls, seed=seed)
+    for name in (names.FORK_STARTS, names.PTHREAD_STARTS):
+        starts = list(_starts_of_launches(conditions, f"launch.{name.removesuffix(names.STARTS)}"))
+        if starts:
+            models[name] = fit_model(starts, seed=seed)
     not_run = {} if run is None else {cell.cell: cell.reason for cell in run.document.cells if cell.reason}
     return Calibration(
         made_at=made_at,
@@ -98,6 +103,16 @@ def _of_launches(conditions: Iterable[MeasuredCondition], workload: str) -> Iter
         if each.workload == workload and each.features is not None:
             for calls in each.columns.get(_CALL, ()):
                 yield Observation(each.cell, each.features, calls)
+
+
+def _starts_of_launches(conditions: Iterable[MeasuredCondition], workload: str) -> Iterable[Observation]:
+    """How long after the call's return the new task runs."""
+    for each in conditions:
+        if each.workload == workload and each.features is not None:
+            for calls, runs in zip(each.columns.get(_CALL, ()), each.columns.get(_RUNS, ()), strict=True):
+                if calls.size == runs.size:
+                    # On another CPU it may run before the call has returned: then it waits for nothing.
+                    yield Observation(each.cell, each.features, np.maximum(runs - calls, 1.0))
 
 
 def _first_writes(conditions: Sequence[MeasuredCondition]) -> dict[str, CostRange]:

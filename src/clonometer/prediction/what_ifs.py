@@ -8,6 +8,7 @@ from typing import Annotated
 
 from clonometer.model.features import PAGES_OF_HUGE, Features
 from clonometer.model.types import Prediction
+from clonometer.prediction.fork_shape import with_huge_pages, without_huge_pages
 from clonometer.prediction.profile import Profile
 from clonometer.prediction.spans import PredictedTime
 from clonometer.records import OneOf
@@ -93,27 +94,16 @@ def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
     features = profile.features
     could = min(sum(group.could_be_huge for group in profile.groups), features.anon_pages // PAGES_OF_HUGE)
     if could:
-        small = features.anon_pages - could * PAGES_OF_HUGE
         yield (
             "thp_on",
             "With transparent huge pages: a write after the fork then splits a 2 MiB page or copies it.",
-            replace(
-                features,
-                anon_pages=small,
-                huge_pages=features.huge_pages + could,
-                anon_tables=max(0, min(small, features.anon_tables - could)),
-            ),
+            with_huge_pages(features, could),
         )
     if features.huge_pages:
         yield (
             "thp_off",
             "Without transparent huge pages: forks cost more, and each copy on write is smaller.",
-            replace(
-                features,
-                anon_pages=features.anon_pages + features.huge_pages * PAGES_OF_HUGE,
-                huge_pages=0,
-                anon_tables=features.anon_tables + features.huge_pages,
-            ),
+            without_huge_pages(features),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 
 
-def render_page(template: str, *scripts: str, data: Any = None, draws: bool = False, **values: Any) -> str:
+def render_page(
+    template: str, *scripts: str, styles: Sequence[str] = (), data: Any = None, draws: bool = False, **values: Any
+) -> str:
     """Fill a template with ``values``, and with what a page carries inside it.
 
-    That is its style, its scripts, the ``data`` that these read and, if it ``draws`` charts, the library for it. Where
-    that is not installed the page says so, and how to get it, in place of its charts.
+    That is its style with its own ``styles``, its scripts, the ``data`` that these read and, if it ``draws`` charts,
+    the library for it. Where that is not installed the page says so, and how to get it, in place of its charts.
     """
     missing = draws and not can_draw()
     return (
@@ -29,7 +32,7 @@ def render_page(template: str, *scripts: str, data: Any = None, draws: bool = Fa
         .get_template(template)
         .render(
             **values,
-            style=f"{_asset('style.css')}\n{folding_style(_asset('fold.css'))}",
+            style="\n".join([_asset("style.css"), folding_style(_asset("fold.css")), *map(_asset, styles)]),
             script="\n".join(map(_asset, scripts)),
             data="" if data is None else _embedded(data),
             draws=draws,

@@ -1,0 +1,108 @@
+/* Time by memory, above the slider that sets the memory. */
+
+const MIB = 2 ** 20;
+const STEPS = 65;
+const KNOB = 8;
+
+/* Sizes that the slider stops at: nothing, then four for each doubling from 1 MiB to 64 GiB. */
+const SIZES = [...Array(STEPS + 1).keys()].map((step) => (step < 1 ? 0 : MIB * 2 ** Math.floor((step - 1) / 4) * (1 + ((step - 1) % 4) / 4)));
+/* Their places are logarithmic, as those of the curve. */
+const placeOf = (bytes) => (bytes < MIB ? bytes / MIB : 1 + 4 * Math.log2(bytes / MIB));
+const stepAt = (place) => SIZES.reduce((best, size, step) => (Math.abs(placeOf(size) - place) < Math.abs(placeOf(SIZES[best]) - place) ? step : best), 0);
+
+const SVG = "http://www.w3.org/2000/svg";
+function svg(tag, attributes, parent, text) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  parent?.append(made);
+  return made;
+}
+
+const LINES = [
+  { kind: "fork", name: "fork", mechanism: "fork", pages: "given" },
+  { kind: "huge", name: "fork, huge pages", mechanism: "fork", pages: "huge" },
+  { kind: "spawn", name: "posix_spawn", mechanism: "posix_spawn", pages: "given" },
+  { kind: "thread", name: "thread", mechanism: "thread", pages: "given" },
+];
+
+/* The median alone. */
+function medianOf(mechanism, shape, profile, machine) {
+  const f = shaped(shape, profile);
+  const { models } = machine.calibration;
+  const ns = (name, scale) => (models[name] ? dot(designRow(f, models[name]), models[name].each_ns) * scale.factor : null);
+  const { cold, waits } = machine.scales;
+  if (mechanism in CALLS) return ns(CALLS[mechanism], cold);
+  const call = shape.rewritten * ns("fork.first", cold) + (1 - shape.rewritten) * ns("fork.unwritten", cold);
+  return mechanism === "fork_exec" ? call + ns("exec", waits) : call;
+}
+
+function drawCurve(element, state, machine, measured) {
+  const { width, height } = element.getBoundingClientRect();
+  if (!width) return;
+  const below = 20;
+  const x = (place) => KNOB + (place / STEPS) * (width - 2 * KNOB);
+  const now = state.shape.memory_bytes ?? (state.profile ? privateBytes(state.profile.features) : 0);
+  const withExec = state.mechanism === "fork_exec";
+  const lines = LINES.map((line) => {
+    const mechanism = line.mechanism === "fork" && withExec ? "fork_exec" : line.mechanism;
+    const pages = line.pages === "given" && state.profile ? state.shape.pages : line.pages;
+    const at = (bytes) => medianOf(mechanism, { ...state.shape, memory_bytes: bytes, pages }, state.profile, machine);
+    /* What no huge page fills is in small ones, which is another story than this line's. */
+    const sizes = SIZES.filter((size) => pages !== "huge" || size % HUGE_BYTES === 0);
+    return { ...line, name: withExec ? line.name.replace("fork", "fork and exec") : line.name, at, points: sizes.map((size) => [placeOf(size), at(size)]) };
+  }).filter((line) => line.points.every(([, ns]) => ns > 0));
+  const all = [...lines.flatMap((line) => line.points.map(([, ns]) => ns)), ...measured.map((point) => point.median_ns)];
+  const [low, high] = [Math.log10(Math.min(...all)) - 0.15, Math.log10(Math.max(...all)) + 0.15];
+  const y = (ns) => (1 - (Math.log10(ns) - low) / (high - low)) * (height - below);
+  element.replaceChildren();
+  element.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  drawGrid(element, { x, y, low, high, width, height, below, most: machine.most_bytes });
+  for (const line of lines) {
+    const chosen = line.kind === chosenLine(state) ? " chosen" : "";
+    svg("path", { class: `${line.kind}${chosen}`, d: `M${line.points.map(([place, ns]) => `${x(place).toFixed(1)} ${y(ns).toFixed(1)}`).join("L")}` }, element);
+  }
+  for (const point of measured) {
+    const kind = point.is_huge ? "huge" : { fork: "fork", posix_spawn: "spawn", thread: "thread" }[point.mechanism];
+    const dotted = svg("circle", { class: `measured ${kind}`, cx: x(placeOf(point.memory_bytes)), cy: y(point.median_ns), r: 4 }, element);
+    svg("title", {}, dotted, `measured: ${briefly(point.median_ns)}`);
+  }
+  element.append(...element.querySelectorAll(".halo"));
+  const at = x(placeOf(now));
+  svg("line", { class: "at", x1: at, x2: at, y1: 0, y2: height - below }, element);
+  nameLines(element, lines.map((line) => ({ ...line, ns: line.at(now), top: y(line.at(now)), left: at })), { width, height: height - below });
+  element.setAttribute("aria-label", `Time by memory. At ${inBytes(now)}: ${lines.map((line) => `${line.name} ${briefly(line.at(now))}`).join(", ")}.`);
+}
+
+function chosenLine({ mechanism, shape }) {
+  if (mechanism === "thread") return "thread";
+  if (mechanism === "posix_spawn") return "spawn";
+  return shape.pages === "huge" ? "huge" : "fork";
+}
+
+function drawGrid(element, { x, y, low, high, width, height, below, most }) {
+  if (most) svg("rect", { class: "beyond", x: x(placeOf(most)), y: 0, width: Math.max(0, width - x(placeOf(most))), height: height - below }, element);
+  for (let power = Math.ceil(low); power <= high; power += 1) {
+    svg("line", { class: "grid", x1: 0, x2: width, y1: y(10 ** power), y2: y(10 ** power) }, element);
+    svg("text", { class: "halo", x: 0, y: y(10 ** power) - 4 }, element, briefly(10 ** power));
+  }
+  const sizes = [1, 16, 256, 4096, 65_536].map((size) => size * MIB);
+  for (const [index, size] of sizes.entries()) {
+    const anchor = index === sizes.length - 1 ? "end" : index ? "middle" : "start";
+    svg("text", { x: x(placeOf(size)), y: height - 4, "text-anchor": anchor }, element, inBytes(size));
+  }
+  if (most && width - x(placeOf(most)) > 90) svg("text", { x: x(placeOf(most)) + 6, y: 14 }, element, "extrapolated");
+}
+
+/* A name at each line where the slider stands, with its time; none covers another. */
+function nameLines(element, lines, { width, height }) {
+  let last = -Infinity;
+  for (const line of [...lines].sort((one, other) => one.top - other.top)) {
+    svg("circle", { class: line.kind, cx: line.left, cy: line.top, r: 5 }, element);
+    const toLeft = line.left > width * 0.6;
+    const top = Math.min(height - 4, Math.max(line.top - 8, last + 15, 12));
+    last = top;
+    const words = `${line.name} ${briefly(line.ns)}`;
+    svg("text", { class: `name ${line.kind}`, x: line.left + (toLeft ? -10 : 10), y: top, "text-anchor": toLeft ? "end" : "start" }, element, words);
+  }
+}
