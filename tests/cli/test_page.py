@@ -19,8 +19,10 @@ from clonometer.errors import DriverError, InputError
 from clonometer.host.facts import collect
 from clonometer.model.store import default_path, machine_of, read_calibration, save_calibration
 from clonometer.records import to_json
+from clonometer.views.html.fork_page import render_fork_page
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/page.schema.json").read_text(encoding="utf-8"))
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "schemas/page.schema.json").read_text(encoding="utf-8"))
 Captured = pytest.CaptureFixture[str]
 
 
@@ -130,3 +132,10 @@ def test_a_run_brings_its_launches_as_points(folder: Path) -> None:
     assert set(medians) == {(each, size) for each in ("fork", "thread") for size in (0, MIB, GIB)}
     assert len(measured.points) == len(medians)
     assert medians["fork", GIB] == pytest.approx(40_000 + GIB / 100, rel=0.1)
+
+
+def test_the_example_of_the_docs_is_made_of_its_data() -> None:
+    page = read_fork_page(DOCS / "fork-example.json")
+    text = render_fork_page(to_json(page))
+    assert text == (DOCS / "fork-example.html").read_text(encoding="utf-8"), "make docs writes it anew"
+    assert len(text.encode()) < 300_000

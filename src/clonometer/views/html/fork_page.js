@@ -372,5 +372,5 @@ addEventListener("hashchange", () => {
   update();
 });
 addEventListener("resize", () => { update(); });
-globalThis.clonometerPage = { evaluate: (questions) => evaluate(questions, machine), now: () => answer, profileOf };
+globalThis.clonometerPage = { evaluate: (questions) => evaluate(questions, machine), now: () => answer, profileOf, timeline };
 begin();
