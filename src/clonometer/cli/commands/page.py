@@ -18,7 +18,7 @@ ORDER = 185
 _EXAMPLES = examples(
     "clonometer page --out fork.html",
     "clonometer page --out redis.html --profile redis.json",
-    "clonometer page --out fork.html memory.parquet     measured points beside the model",
+    "clonometer page --out fork.html memory.parquet   with measured points",
     "clonometer page --json > machine.json",
     "clonometer page --from machine.json --out fork.html",
 )

@@ -16,6 +16,7 @@ const CHOICE_KEYS = { pages: "pages", frames: "placement" };
 const DEFAULTS = { memory_bytes: 2 ** 30, pages: "given", threads: 1, areas: 1, open_files: 3, placement: "given", rewritten: 1, copied: 0.01 };
 const ADDRESS_AFTER_MS = 250;
 const SAY_AFTER_MS = 900;
+const COPIED_FOR_MS = 2000;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const unset = { ...DEFAULTS, memory_bytes: null, threads: null, areas: null, open_files: null };
@@ -89,10 +90,12 @@ let addressTimer = 0;
 let ownAddress = "";
 function keepAddress() {
   clearTimeout(addressTimer);
-  addressTimer = setTimeout(() => {
-    ownAddress = addressOf(state);
-    history.replaceState(null, "", ownAddress ? `#${ownAddress}` : location.pathname + location.search);
-  }, ADDRESS_AFTER_MS);
+  addressTimer = setTimeout(putAddress, ADDRESS_AFTER_MS);
+}
+
+function putAddress() {
+  ownAddress = addressOf(state);
+  history.replaceState(null, "", ownAddress ? `#${ownAddress}` : location.pathname + location.search);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the controls */
@@ -333,6 +336,20 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop") takeProfile(event.dataTransfer.files[0]);
   });
 }
+
+/* ------------------------------------------------------------------------------------------------------------ sharing */
+
+at("copy-link").addEventListener("click", async ({ target }) => {
+  clearTimeout(addressTimer);
+  putAddress();
+  try {
+    await navigator.clipboard.writeText(location.href);
+    target.textContent = "Copied";
+  } catch {
+    target.textContent = "Copy the address above";
+  }
+  setTimeout(() => { target.textContent = "Copy link"; }, COPIED_FOR_MS);
+});
 
 /* --------------------------------------------------------------------------------------------------------------- start */
 

@@ -157,8 +157,9 @@ function memoryAtTime(parts, now, copied) {
 }
 
 const CELLS = 512;
-/* A fixed order in which squares are written to, spread over all of them: 197 has no factor in common with 512. */
-const WRITTEN_ORDER = [...Array(CELLS).keys()].map((cell) => (cell * 197) % CELLS);
+/* A fixed order in which squares are written to, spread over all of them as by chance (Knuth: multiplicative hashing). */
+const scattered = (cell) => Math.imul(cell + 1, 2654435761) >>> 0;
+const WRITTEN_ORDER = [...Array(CELLS).keys()].sort((one, other) => (scattered(one) % 65_521) - (scattered(other) % 65_521));
 
 class PagesGrid {
   constructor(element) {
