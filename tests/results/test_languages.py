@@ -108,11 +108,19 @@ def test_where_most_of_the_extra_time_passes_is_said_where_the_book_has_no_reaso
     assert finding.numbers["longer_parts"] == {"rust": "most of the extra time passes before the new task runs"}
 
 
-@pytest.mark.parametrize(("switches", "is_stated"), [(0, True), (60, False)])
-def test_a_pool_that_wakes_no_thread_is_not_taken_for_a_quick_one(switches: int, is_stated: bool) -> None:
+@pytest.mark.parametrize(
+    ("switches", "is_stated"),
+    [
+        ({"voluntary_switches": 0, "involuntary_switches": 0}, True),
+        ({"voluntary_switches": 60, "involuntary_switches": 0}, False),
+        # Whom it woke pushed it aside at once, as a process in a pool does.
+        ({"voluntary_switches": 0, "involuntary_switches": 60}, False),
+    ],
+)
+def test_a_pool_that_wakes_no_thread_is_not_taken_for_a_quick_one(switches: dict[str, int], is_stated: bool) -> None:
     builder = RunBuilder()
     builder.cell("wake.thread_futex", {"answered_ns": 4_000})
-    facts = {"voluntary_switches": switches, "tasks_created": 0}
+    facts = {**switches, "tasks_created": 0}
     builder.cell("python.thread_pool", {"call_returns_ns": 100, "result_ns": 400}, facts=facts)
     [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.thread_pool"]
     assert ("Python does that within a thread, and no thread is woken" in finding.sentence) is is_stated

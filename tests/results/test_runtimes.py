@@ -73,7 +73,10 @@ def test_without_a_collector_nothing_is_said_of_one() -> None:
     [
         ([0, 0, 3], 0),
         ([50, 51, 90], 1),
-        ([1, 0, 50], 0),
+        ([1, 0, 2], 0),
+        # Two of an uncounted number of others have disturbed all blocks but one.
+        ([50, 70, 90], None),
+        ([50], None),
         # One quiet block is no proof that all others reuse.
         ([0, 50, 50], None),
         # Others create tasks all the time.
@@ -89,7 +92,7 @@ def test_tasks_per_launch_are_what_the_quietest_block_counted(counts: list[int],
 def test_blocks_that_did_not_count_or_whose_launches_failed_say_nothing_of_tasks() -> None:
     failed = replace(block_of(tasks_created=0), outcomes={"ok": 40, "EAGAIN": 10})
     assert tasks_created([failed, block_of(tasks_created=-1), block_of()]) is None
-    assert tasks_created([failed, block_of(tasks_created=50)]) == TasksCreated(1.0, 1.0)
+    assert tasks_created([failed, block_of(tasks_created=50)]) == TasksCreated(1.0, None, 1.0)
 
 
 @pytest.fixture(scope="module")

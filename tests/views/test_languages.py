@@ -22,10 +22,12 @@ from clonometer.views.terminal.first_screen import first_screen
 
 def test_a_line_a_language_and_a_column_a_thing() -> None:
     results = replace(summarize(languages()), series={"languages": LANGUAGES})
-    later, first = languages_tables(results)
-    assert later.head == ("", "thread", "command, 64 MiB")
+    later, by_memory, first = languages_tables(results)
+    assert later.head == ("", "thread")
     assert later.columns[0].texts == ["C", "Java 25.0", "Python"]
-    assert later.columns[2].texts == ["-", "-", "500 µs"]
+    assert by_memory.title == "Later launches by memory of the parent"
+    assert by_memory.head == ("", "command, 64 MiB")
+    assert by_memory.columns[1].texts == ["500 µs"]
     assert first.columns[0].texts == ["Python"]
     assert later.note == ""
     [noted] = languages_tables(replace(results, series={"languages": [replace(LANGUAGES[0], unsteady=["java_25_0"])]}))
@@ -41,7 +43,7 @@ def test_a_screen_has_further_versions_only_where_the_first_cannot_do_it() -> No
     )
     results = replace(summarize(languages()), series={"languages": rows})
     [figure] = FIGURES
-    [table] = figure.sums_up(results, {"go.os_thread"})
+    [table] = figure.sums_up(results, {"python.os_thread"})
     assert table.columns[0].texts == ["C", "Go", "Java", "Java 25.0", "Node.js", "Python", "Rust"]
     assert len(languages_tables(results)[0].columns[0].texts) == len(names)
 
@@ -51,7 +53,8 @@ def test_the_table_stands_for_the_rows_where_the_run_has_nothing_else() -> None:
     [figure] = FIGURES
     workloads = {"launch.pthread", "wake.thread_futex", "python.os_thread", "java_25_0.command"}
     assert len(figure.sums_up(results, workloads)) == 1
-    assert figure.sums_up(results, {*workloads, "launch.fork_exec"}) == []
+    assert len(figure.sums_up(results, {*workloads, "launch.fork_exec"})) == 1
+    assert figure.sums_up(results, {"python.os_thread", "launch.fork_exec", "launch.vfork"}) == []
     screen = "\n".join(first_screen(results, 100, 40, colour=False))
     assert "Node.js" in screen
     assert "Java 25.0" in screen

@@ -241,6 +241,17 @@ class RuntimeBook:
         """The lines that a version has."""
         return tuple(path for path in self.paths if path.is_of(version))
 
+    def line_of(self, name: str, version: str | None) -> LaunchPath | None:
+        """The line of a name, or the one that a version has for the same API and option; None where it has none.
+
+        ``version`` None: any.
+        """
+        named = next((path for path in self.paths if path.name == name), None)
+        if named is None or version is None or named.is_of(version):
+            return named
+        asked = named.api, named.option, named.needs
+        return next((path for path in self.of_version(version) if (path.api, path.option, path.needs) == asked), None)
+
     def program_text(self, path: LaunchPath) -> str:
         """The whole program that performs a launch."""
         return self.frame.replace("{snippet}", path.snippet.strip("\n")).lstrip("\n") + "\n"

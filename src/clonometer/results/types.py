@@ -94,13 +94,14 @@ class TasksCreated:
     """The kernel's new tasks per launch, counted in each block for the whole machine: other programs' count as well."""
 
     least: Annotated[float, Ge(0), "In the block with the fewest: its launches created no more on average."]
+    next_least: Annotated[float | None, Ge(0), "In the block with the next fewest; None where there is only one."]
     median: Annotated[float, Ge(0), "The median of the blocks."]
 
     @property
     def per_launch(self) -> int | None:
-        """How many a launch creates; None where other programs hide it."""
+        """How many a launch creates; None where other programs hide it: the two least counts disagree."""
         whole = round(self.least)
-        if abs(self.least - whole) > _STRANGE_TASKS:
+        if self.next_least is None or max(abs(self.least - whole), abs(self.next_least - whole)) > _STRANGE_TASKS:
             return None
         # None in a single block is no proof: a runtime may reuse its threads only sometimes.
         return whole if whole or round(self.median) == 0 else None
@@ -217,7 +218,7 @@ class Estimate:
         float | None,
         Mark.OPTIONAL,
         Ge(0),
-        "How often the process's threads waited per launch, in the block with the fewest; None where tasks_created is.",
+        "How often the process's threads left a CPU per launch, in the block with the fewest; None: not counted.",
     ] = None
     outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None for what is not a time, and in very large cells."] = None
     relative_error: Annotated[

@@ -18,7 +18,7 @@ from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
 from clonometer.views.table import INTERVAL_HEADING, MISSING, Column, Table, label_column
-from clonometer.words import counted, span_words, stage_name
+from clonometer.words import counted, language_name, span_words, stage_name
 
 #: The heading of the first side's medians.
 BEFORE = "before"
@@ -34,9 +34,13 @@ _KEYS = {
     "clonometer_version": "Clonometer",
     "status": "how the run ended",
 }
+# Of workloads of languages.
+_OF_LAUNCHES = {"launch_path": "how {} launches", "tasks_per_launch": "tasks per launch of {}"}
 # Said whatever else differs: what was measured otherwise, and what moves launches most.
 _ALWAYS = (
     "option.",
+    "runtime.",
+    "launch_path.",
     "host.name_hash",
     "cpu.model",
     "kernel.release",
@@ -317,6 +321,12 @@ def _named_keys(keys: Sequence[str], most: int) -> list[str]:
 def _key_text(key: str) -> str:
     if key.startswith("limit.of_plan."):
         return f"the plan's {key.removeprefix('limit.of_plan.')}"
+    first, _, rest = key.partition(".")
+    if first == "runtime":
+        language, _, what = rest.partition(".")
+        return f"{what.replace('_', ' ')} of {language_name(language)}"
+    if first in _OF_LAUNCHES:
+        return _OF_LAUNCHES[first].format(rest)
     return _KEYS.get(key, key.replace("option.", "the option ", 1) if key.startswith("option.") else key)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from clonometer.results.compare.languages import language_differences, language_facts
 from clonometer.results.compare.types import BOOT, Difference, Provenance
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.run_document import EnvironmentEntry, PlanTarget, RunDocument
@@ -35,6 +36,9 @@ _VOLATILE = (
 # What moves launches most is said first.
 _ORDER = (
     "option.",
+    "runtime.",
+    "launch_path.",
+    "tasks_per_launch.",
     "limit.of_plan.",
     "host.name_hash",
     "cpu.model",
@@ -67,6 +71,7 @@ def provenance_of(document: RunDocument) -> Provenance:
         document.environment,
         effective_frequencies_mhz(document.blocks),
         document.plan.targets,
+        language_facts(document),
     )
 
 
@@ -75,7 +80,8 @@ def differences(base: Provenance, other: Provenance) -> tuple[Difference, ...]:
 
     Host facts that differ, without those that differ from minute to minute on one machine; mitigations summed up
     and each by its name; the median effective frequency where it differs by over 1%; the environment of drivers; the
-    clock; the version of Clonometer; options of targets; how the runs ended.
+    clock; the version of Clonometer; versions of languages and how they launch; options of targets; how the runs
+    ended.
     """
     changes = [
         *_facts(base.host, other.host),
@@ -84,6 +90,7 @@ def differences(base: Provenance, other: Provenance) -> tuple[Difference, ...]:
         *_values("clock", base.clock, other.clock),
         *_values("clonometer_version", base.clonometer_version, other.clonometer_version),
         *_values("status", base.status, other.status),
+        *language_differences(base.languages, other.languages),
         *_options(_settings(base.targets), _settings(other.targets)),
     ]
     return by_importance(changes)

@@ -62,8 +62,12 @@ def read_side(run: RunSource, name: str) -> RunEstimates:
 
 
 def _says_something(estimate: Estimate) -> bool:
-    """Whether a row has a sample, and is no stage that only explains another: that would be a test for nothing."""
-    return estimate.n_samples > 0 and not (estimate.detail and estimate.stage is not None)
+    """Whether a row has a sample, and is nothing that only explains another: that would be a test for nothing.
+
+    Pauses of a collector are compared where half of the launches have any.
+    """
+    explains = estimate.stage is not None or estimate.median_ns == 0
+    return estimate.n_samples > 0 and not (estimate.detail and explains)
 
 
 def is_same_run(first: RunEstimates, second: RunEstimates) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from clonometer.records import After, As, Count, Ge, Gt, Key, Mark, OneOf, Only, computed_field, version
@@ -51,6 +51,7 @@ class Provenance:
     environment: EnvironmentEntry | None = None
     frequencies_mhz: Sequence[float] = ()
     targets: Sequence[PlanTarget] = ()
+    languages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

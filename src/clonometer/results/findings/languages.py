@@ -160,8 +160,8 @@ def reason_of(estimates: RunEstimates, workload: str) -> str:
     if not isinstance(line, str) or runtime is None:
         return ""
     version = _version(estimates, name)
-    paths = [path for path in runtime.paths if path.name == line and (version is None or path.is_of(version))]
-    return _in_words(paths[0]) if paths else ""
+    path = runtime.line_of(line, version)
+    return "" if path is None else _in_words(path)
 
 
 def _version(estimates: RunEstimates, name: str) -> str | None:

@@ -40,14 +40,24 @@ def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     """
     languages = [finding for finding in findings if finding.id.startswith(LANGUAGES)]
     if languages:
-        # What C has nothing to compare with comes last, and what creates a task before what only wakes one.
-        languages.sort(key=lambda finding: ("base" not in finding.numbers, not finding.numbers.get("creates")))
+        languages.sort(key=_place_of_language)
         return [_first_sentences(finding) for finding in languages[:MOST_SENTENCES]]
     launches = [row for row in plain_rows(tests.estimates) if is_launch_row(row)]
     listed = _of_launches(tests, launches) if launches else []
     if len(listed) < MOST_SENTENCES:
         listed += _steps(findings) if launches else _of_others(tests, findings)
     return listed[:MOST_SENTENCES]
+
+
+def _place_of_language(finding: Finding) -> tuple[bool, bool, int, int]:
+    """What C has nothing to compare with comes last, then what only wakes a task, conditions, and what few can do."""
+    numbers = finding.numbers
+    return (
+        "base" not in numbers,
+        not numbers.get("creates"),
+        finding.id.count("."),
+        -len(numbers.get("languages", ())),
+    )
 
 
 def contest(tests: PairwiseTests) -> Change[RunEstimate] | None:

@@ -28,16 +28,23 @@ def tasks_created(blocks: Sequence[BlockEntry]) -> TasksCreated | None:
     TasksCreated or None
         None where no block has counted.
     """
-    counts = _per_launch(blocks, lambda block: block.facts.get("tasks_created"))
-    return TasksCreated(min(counts), statistics.median(counts)) if counts else None
+    counts = sorted(_per_launch(blocks, lambda block: block.facts.get("tasks_created")))
+    if not counts:
+        return None
+    return TasksCreated(counts[0], counts[1] if len(counts) > 1 else None, statistics.median(counts))
 
 
 def switches_per_launch(blocks: Sequence[BlockEntry]) -> float | None:
-    """How often a thread of the process waited, per launch of the block in which that was rarest.
+    """How often a thread of the process left its CPU, per launch of the block in which that was rarest.
 
-    A launch without any is all done within one thread, by the runtime itself.
+    It waited, or whom it woke took its place at once. A launch without any is done within one thread, by the runtime.
     """
-    return min(_per_launch(blocks, lambda block: block.facts.get("voluntary_switches")), default=None)
+    return min(_per_launch(blocks, _switches), default=None)
+
+
+def _switches(block: BlockEntry) -> float | None:
+    waited, pushed = block.facts.get("voluntary_switches"), block.facts.get("involuntary_switches")
+    return None if waited is None or pushed is None else waited + pushed
 
 
 def _per_launch(blocks: Sequence[BlockEntry], counted: Callable[[BlockEntry], float | None]) -> list[float]:

@@ -16,8 +16,8 @@ _MOST_SHOWN = 72
 def languages_document(answer: LanguageDrivers) -> Document:
     """Make a document of what ``drivers`` answers."""
     counts = answer.counts
-    usable = counts[READY] + counts[NOT_BUILT]
-    lead = f"{counted(usable, 'language')} can be measured here, {counts[MISSING]} missing"
+    usable = {each.language for each in answer.drivers if each.status in (READY, NOT_BUILT)}
+    lead = f"{counted(len(usable), 'language')} can be measured here, {counts[MISSING]} missing"
     lead += f", {counts[FAILED]} could not be built." if counts[FAILED] else "."
     groups: list[list[DocumentBlock]] = [[Paragraph(lead, "bold")], [TableBlock(_languages_table(answer))]]
     for each in answer.drivers:

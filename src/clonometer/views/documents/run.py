@@ -221,8 +221,11 @@ def _cells(results: Results) -> list[DocumentBlock]:
     if not results.cells:
         return []
     left_out = len(results.cells) - MOST_CELL_ROWS
+    # Where there are too many, what only explains another row goes first.
+    kept = [each for each in results.cells if left_out <= 0 or not each.detail][:MOST_CELL_ROWS]
+    left_out = len(results.cells) - len(kept)
     table = replace(
-        cell_table(results.cells[:MOST_CELL_ROWS]),
+        cell_table(kept),
         note=f"{left_out} more rows are in the run file: clonometer show --json." if left_out > 0 else "",
     )
     return [

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from clonometer.families import families
+from clonometer.families import families, family
+from clonometer.grouping import group_by
 from clonometer.results.series_types import REFERENCE, LanguageRow
 from clonometer.results.types import Results
 from clonometer.units import format_duration, format_duration_interval
@@ -17,12 +18,14 @@ from clonometer.views.figures.types import Figure, Panel, Row, Section, alt, ans
 from clonometer.views.specs import SHAPES, TIP, choice, dots, frame, names_axis, places, rule
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.types import Datum, Spec
-from clonometer.words import axis_words, language_name
+from clonometer.words import axis_title, axis_words, language_name
 
 _COLD = "cold"
 _KINDS = {"warm": "later launches", _COLD: "the first launch"}
 _LINE = 24
 _MOST_LINES = 7
+#: Things and conditions beside each other in the table that sums up; all are in the tables below the figure.
+_MOST_COLUMNS = 12
 _WIDTH = 240
 
 
@@ -91,11 +94,13 @@ def languages_tables(results: Results) -> list[Table]:
 
 
 def _tables(every: Sequence[LanguageRow]) -> list[Table]:
+    """A table of later launches, one for each axis that is off its default, and one of first launches."""
     tables = []
     for kind, title in _KINDS.items():
         rows = [row for row in every if row.times_ns and (row.temperature == _COLD) == (kind == _COLD)]
-        if rows:
-            tables.append(_table(rows, title.capitalize()))
+        for axes, alike in group_by((tuple(row.condition), row) for row in rows).items():
+            varied = f" by {' and '.join(axis_title(axis) for axis in axes)}" if axes else ""
+            tables.append(_table(alike, f"{title.capitalize()}{varied}"))
     return tables
 
 
@@ -129,7 +134,7 @@ def _listed(rows: Sequence[LanguageRow], chosen: Callable[[LanguageRow], Sequenc
 
 def _created_tables(every: Sequence[LanguageRow]) -> list[Table]:
     """How many tasks of the kernel a launch creates in each language, as counted."""
-    rows = [row for row in every if row.created]
+    rows = [row for row in every if row.created and not row.condition]
     languages = sorted({language for row in rows for language in row.created})
     columns = [Column("", [language_name(language) for language in languages])]
     for number, row in enumerate(rows):
@@ -142,17 +147,20 @@ def _created_tables(every: Sequence[LanguageRow]) -> list[Table]:
 
 
 def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
-    """The table of later launches, where the run has nothing but languages and what they are compared with."""
-    tasks = [task for family in families() for task in family.language_tasks.values()]
-    bases = {task.base for task in tasks}
-    asked = {word for family in families() for word in family.language_tasks}
-    others = {workload for workload in workloads - bases if workload.partition(".")[2] not in asked}
-    if others or not _rows(results):
+    """The table of later launches, where a run is about languages: most of its workloads are theirs."""
+    measured = {row.workload for row in results.cells if family(row.family).language_tasks}
+    bases = {task.base for each in families() for task in each.language_tasks.values()}
+    of_languages = (workloads & measured) - bases
+    if len(workloads - bases - of_languages) >= len(of_languages):
         return []
     rows = _rows(results)
     # A screen has no room for more than a few lines.
     many = len({language for row in rows for language in row.times_ns}) > _MOST_LINES
-    return _tables([_first_versions(row) for row in rows] if many else rows)[:1]
+    shown = [_first_versions(row) for row in rows] if many else rows
+    later = [row for row in shown if row.times_ns and row.temperature != _COLD]
+    # A narrow terminal has no room for all: what most languages can do comes first, conditions come last.
+    later.sort(key=lambda row: (len(row.condition), -len(row.times_ns)))
+    return [_table(later[:_MOST_COLUMNS], _KINDS["warm"].capitalize())] if later else []
 
 
 def _first_versions(row: LanguageRow) -> LanguageRow:
