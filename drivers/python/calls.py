@@ -3,7 +3,7 @@
 Timed: from before the call until it has returned, until the function's first line elsewhere, until its result is here
 and, where a process was made for it, has been waited for. Outside: storing the sample. A cold launch contains making
 the pool, or starting the fork server. Bias: the first line's time is the function's result, so that it travels back as
-results do.
+results do. Beside busy threads the function also sleeps, which tells how long it waits for the lock.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ import struct
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import forkserver
 
-from measure import now
+from measure import now, waited_for_lock
 
 _STAGES = ("call_returns_ns", "task_runs_ns", "result_ns")
 _PR_SET_PDEATHSIG = 1
@@ -26,8 +26,9 @@ def workloads(workload):
         "thread_pool": workload(
             "runtime_call",
             "ThreadPoolExecutor.submit of a function that returns at once, result()",
-            _STAGES,
-            lambda _: _pool(ThreadPoolExecutor(1)),
+            (*_STAGES, "lock_wait_ns"),
+            lambda request: _pool(request, ThreadPoolExecutor(1)),
+            ("busy_threads",),
             contains="answer",
             api="ThreadPoolExecutor.submit",
         ),
@@ -53,8 +54,11 @@ def workloads(workload):
     offered["process_pool"] = workload(
         "runtime_call",
         "ProcessPoolExecutor.submit of a function that returns at once, result()",
-        _STAGES,
-        lambda _: _pool(ProcessPoolExecutor(1, initializer=end_with_parent, mp_context=_context("fork"))),
+        (*_STAGES, "lock_wait_ns"),
+        lambda request: _pool(
+            request, ProcessPoolExecutor(1, initializer=end_with_parent, mp_context=_context("fork"))
+        ),
+        ("busy_threads",),
         contains="answer",
         api="ProcessPoolExecutor.submit",
     )
@@ -70,15 +74,27 @@ def _context(method):
     return multiprocessing.get_context(method)
 
 
-def _pool(pool):
+def ran_and_waited():
+    """What a pool runs beside busy threads."""
+    return now(), waited_for_lock()
+
+
+def _pool(request, pool):
     def launch():
         before = now()
         future = pool.submit(now)
         returned = now()
         ran = future.result()
-        return before, returned, ran, now()
+        return before, returned, ran, now(), None
 
-    return launch, pool.shutdown
+    def launch_beside_busy():
+        before = now()
+        future = pool.submit(ran_and_waited)
+        returned = now()
+        ran, waited = future.result()
+        return before, returned, ran, now(), before + waited
+
+    return launch_beside_busy if request.busy_threads else launch, pool.shutdown
 
 
 def answer(sending):

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import platform
 import sys
+import sysconfig
 import time
 
 from answer import VERSION, unit_of
@@ -21,6 +22,11 @@ QUANTITIES = {
     "reaped_ns": ("reaped", "until wait or join has returned"),
     "result_ns": ("result", "until the caller has the result"),
     "loop_blocked_ns": (None, "from before the call until the event loop has run another callback that was due"),
+    "lock_wait_ns": (
+        None,
+        "how much later than due the new task runs again after a sleep of 1 ms, for which it gives the runtime's lock "
+        "up; null without busy threads",
+    ),
     "collector_ns": (None, "pauses of the garbage collector within the launch, as the runtime says"),
 }
 _DETAILS = {"image_entered_ns", "image_ends_ns", "collector_ns"}
@@ -46,7 +52,6 @@ def describe(name, workloads):
 
 
 def _runtime():
-    free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
     return {
         "name": platform.python_implementation(),
         "version": platform.python_version(),
@@ -55,7 +60,9 @@ def _runtime():
         "clock": "time.monotonic_ns: " + time.get_clock_info("monotonic").implementation,
         "collector": "reference counts; cycles by thresholds %s" % (gc.get_threshold(),),
         "start_method": multiprocessing.get_start_method(),
-        "free_threaded": free_threaded,
+        "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        "gil": "on" if getattr(sys, "_is_gil_enabled", lambda: True)() else "off",
+        "switch_interval_ns": round(sys.getswitchinterval() * 1e9),
     }
 
 

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from array import array
 
@@ -14,6 +15,8 @@ from request import Skip
 LATER_WARMUP = 3
 FEWEST_SAMPLES = 3
 SETTLE_S = 0.001
+#: So short that it changes little, and so long that another thread surely takes the lock meanwhile.
+SLEEP_NS = 1_000_000
 #: An object of the heap: a Python program has many small ones.
 OBJECT_BYTES = 1024
 
@@ -59,6 +62,32 @@ def spin(duration_ns):
         pass
 
 
+class BusyThreads:
+    """Threads that compute in pure Python while launches are made; none where none are wanted."""
+
+    def __init__(self, count):
+        self._ended = False
+        self._threads = [threading.Thread(target=self._compute, daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def _compute(self):
+        while not self._ended:
+            pass
+
+    def close(self):
+        self._ended = True
+        for thread in self._threads:
+            thread.join()
+
+
+def waited_for_lock():
+    """How much later than due this thread runs again after a sleep, for which it has given the lock up, in ns."""
+    due = now() + SLEEP_NS
+    time.sleep(SLEEP_NS / 1e9)
+    return max(now() - due, 0)
+
+
 def heap_of(size):
     """Objects that hold so many bytes, each of its own."""
     if size > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"):
@@ -76,6 +105,7 @@ def measure(request):
     gc.callbacks.append(collector)
     blocks = []
     launch, close = request.workload.prepare(request)
+    busy = BusyThreads(request.busy_threads)
     try:
         if "cold" in request.temperatures:
             blocks.append(_measure_block(request, "cold", 1, launch, collector))
@@ -84,6 +114,7 @@ def measure(request):
             _warm_up(request, launch, request.warmup if number == 0 else min(request.warmup, LATER_WARMUP))
             blocks.append(_measure_block(request, "warm", request.samples, launch, collector))
     finally:
+        busy.close()
         close()
     del heap
     return blocks

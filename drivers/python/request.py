@@ -12,13 +12,14 @@ class Skip(Exception):
     """What this machine cannot do: the answer is ``skipped``."""
 
 
-MOST_SAMPLES, MOST_BLOCKS = 10_000_000, 10_000
+MOST_SAMPLES, MOST_BLOCKS, MOST_BUSY_THREADS = 10_000_000, 10_000, 64
 
 #: Axis -> its type, its default, and what it is; a choice has its values. As the probe has them (docs/protocol.md).
 AXES = {
     "placement": ("choice", ("pinned", "free"), "parent and child on one CPU, or where the scheduler puts them"),
     "stages": ("choice", ("all", "parent"), "all stages, or the parent's stamps only (the new task stamps nothing)"),
     "parent_bytes": ("bytes", 0, "objects of the runtime that the parent holds before it launches, in bytes"),
+    "busy_threads": ("count", 0, "threads of the runtime that compute while launches are made"),
     "env_bytes": (
         "bytes",
         0,
@@ -114,6 +115,8 @@ def _check(request, given, workloads):
     for key, most in (("samples", MOST_SAMPLES), ("blocks", MOST_BLOCKS), ("message_bytes", 1 << 30)):
         if not 1 <= getattr(request, key) <= most:
             raise Refusal("%s=%d: from 1 to %d" % (key, getattr(request, key), most))
+    if request.busy_threads > MOST_BUSY_THREADS:
+        raise Skip("busy_threads=%d: at most %d" % (request.busy_threads, MOST_BUSY_THREADS))
     if request.pinned:
         allowed = os.sched_getaffinity(0)
         if len(allowed) != 1 or request.cpu not in (-1, *allowed):

@@ -3,6 +3,7 @@
 import calls
 import commands
 import exchanges
+import interpreters
 import threads
 
 
@@ -42,7 +43,7 @@ class Workload:
 
 def all_workloads(name):
     workloads = {}
-    for module in (threads, calls, commands, exchanges):
+    for module in (threads, calls, interpreters, commands, exchanges):
         for word, workload in module.workloads(Workload).items():
             workload.id = "%s.%s" % (name, word)
             workloads[workload.id] = workload

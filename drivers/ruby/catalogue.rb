@@ -15,6 +15,8 @@ QUANTITIES = {
   "image_ends_ns" => ["image_ends", "until the last line of the new program's main"],
   "reaped_ns" => ["reaped", "until wait or join has returned"],
   "result_ns" => ["result", "until the caller has the result"],
+  "lock_wait_ns" => [nil, "how much later than due the new task runs again after a sleep of 1 ms, for which it gives " \
+                          "the runtime's lock up; null without busy threads"],
   "collector_ns" => [nil, "pauses of the garbage collector within the launch, as the runtime says"]
 }.freeze
 DETAILS = %w[image_entered_ns image_ends_ns collector_ns].freeze
@@ -44,9 +46,18 @@ def runtime
     version: RUBY_VERSION,
     build: RUBY_DESCRIPTION,
     flags: [],
+    switch_interval_ns: switch_interval_ns,
     clock: "Process.clock_gettime(Process::CLOCK_MONOTONIC)",
     collector: "mark and sweep, generational, #{GC.respond_to?(:compact) ? 'able to compact' : 'not compacting'}"
   }
+end
+
+# How long CRuby lets a thread compute that others wait for (thread.c); from 3.4 on a variable changes it.
+def switch_interval_ns
+  return nil if RUBY_ENGINE != "ruby"
+
+  variable = RUBY_VERSION >= "3.4" ? ENV["RUBY_THREAD_TIMESLICE"].to_i : 0
+  (variable.positive? ? variable : 100) * 1_000_000
 end
 
 def axis(kind, default, summary)

@@ -14,6 +14,29 @@ def spin(duration_ns)
   nil while now < ends
 end
 
+# So short that it changes little, and so long that another thread surely takes the lock meanwhile.
+SLEEP_NS = 1_000_000
+
+# How much later than due this thread runs again after a sleep, for which it has given the lock up, in ns.
+def waited_for_lock
+  due = now + SLEEP_NS
+  sleep(SLEEP_NS / 1e9)
+  [now - due, 0].max
+end
+
+# Threads that compute in pure Ruby while launches are made; none if none are wanted.
+class BusyThreads
+  def initialize(count)
+    @ended = false
+    @threads = Array.new(count) { Thread.new { nil until @ended } }
+  end
+
+  def close
+    @ended = true
+    @threads.each(&:join)
+  end
+end
+
 # The columns of a block, made and written before anything is timed. A value is nil where there is none.
 class Block
   attr_reader :temperature, :columns, :facts
@@ -50,6 +73,7 @@ class Measure
   def blocks
     heap = heap_of(@request["parent_bytes"])
     @launch, close = @request.workload.prepare.call(@request)
+    busy = BusyThreads.new(@request["busy_threads"])
     wanted = @request["temperatures"].split(",")
     measured = []
     begin
@@ -60,6 +84,7 @@ class Measure
         measured << measure_block("warm", @request["samples"])
       end
     ensure
+      busy.close
       close.call
     end
     # The heap is named here so that it is still held during the last launch.

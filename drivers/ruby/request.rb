@@ -13,6 +13,7 @@ AXES = {
   "placement" => [:choice, %w[pinned free], "parent and child on one CPU, or where the scheduler puts them"],
   "stages" => [:choice, %w[all parent], "all stages, or the parent's timestamps only (the new task takes none)"],
   "parent_bytes" => [:bytes, 0, "objects of the runtime that the parent holds before it launches, in bytes"],
+  "busy_threads" => [:count, 0, "threads of the runtime that compute while launches are made"],
   "env_bytes" => [:bytes, 0,
                   "size of the new program's environment, filled with variables of 150 bytes; 0: unchanged"],
   "message_bytes" => [:bytes, 1, "size of a message"],
@@ -27,6 +28,7 @@ AXES = {
 class Request
   COUNTS = { "samples" => 200, "blocks" => 3, "warmup" => 20, "block_limit_ns" => 0, "cpu" => -1 }.freeze
   TEXTS = { "temperatures" => "warm", "clock" => "monotonic", "targets" => ".", "workload" => "" }.freeze
+  MOST_BUSY_THREADS = 64
   LIMITS = { "samples" => 10_000_000, "blocks" => 10_000, "message_bytes" => 1 << 30 }.freeze
   # A variable of a filled environment, with its equals sign and the zero at its end.
   VARIABLE_BYTES = 150
@@ -54,6 +56,7 @@ class Request
     end
     check_workload(given)
     check_values
+    check_busy_threads
     check_cpu if pinned?
   end
 
@@ -113,6 +116,11 @@ class Request
     LIMITS.each do |key, most|
       raise Refusal, "#{key}=#{self[key]}: from 1 to #{most}" unless self[key].between?(1, most)
     end
+  end
+
+  def check_busy_threads
+    count = self["busy_threads"]
+    raise Skip, "busy_threads=#{count}: at most #{MOST_BUSY_THREADS}" if count > MOST_BUSY_THREADS
   end
 
   def check_cpu

@@ -17,8 +17,9 @@ module Threads
   def workloads
     {
       "os_thread" => Workload.new(
-        family: "runtime_thread", summary: "Thread.new, its block returns, join; later launches reuse a native thread that ended", stages: STAGES,
-        prepare: method(:thread), further_axes: %w[stages call_spin_ns stamp_spin_ns child_spin_ns], nulls: NO_PROGRAM,
+        family: "runtime_thread", summary: "Thread.new, its block returns, join; later launches reuse a native thread that ended",
+        stages: [*STAGES, "lock_wait_ns"], prepare: method(:thread), nulls: NO_PROGRAM,
+        further_axes: %w[stages busy_threads call_spin_ns stamp_spin_ns child_spin_ns],
         api: "Thread.new", launch_path: "thread"
       ),
       "task" => Workload.new(
@@ -32,18 +33,21 @@ module Threads
     call_spin_ns, stamp_spin_ns, child_spin_ns =
       %w[call_spin_ns stamp_spin_ns child_spin_ns].map { |axis| request[axis] }
     stamped = request["stages"] == "all"
+    beside_busy = stamped && request["busy_threads"].positive?
     launch = lambda do
-      ran = nil
+      ran = waited = nil
       before = now
       thread = Thread.new do
         spin(stamp_spin_ns) if stamp_spin_ns.positive?
         ran = now if stamped
+        waited = waited_for_lock if beside_busy
         spin(child_spin_ns) if child_spin_ns.positive?
       end
       spin(call_spin_ns) if call_spin_ns.positive?
       returned = now
       thread.join
-      [before, returned, ran, nil, now]
+      ended = now
+      [before, returned, ran, nil, ended, waited && (before + waited)]
     end
     [launch, NOTHING]
   end

@@ -71,9 +71,16 @@ LANGUAGES = [
     of_language("node", "command", "runtime_command", [*_STAGES, "collector_ns", "loop_blocked_ns"], "stdio"),
     of_language("java_25_0", "command", "runtime_command", _STAGES, "redirect"),
     of_language("python", "thread_pool", "runtime_call", ["call_returns_ns", "result_ns"], None),
+    of_language("ruby", "worker", "runtime_call", ["result_ns", "lock_wait_ns"], None),
+    of_language("ruby", "fork", "runtime_call", ["result_ns", "lock_wait_ns"], None),
+    of_language("ruby", "thread_pool", "runtime_call", ["result_ns", "lock_wait_ns"], None),
 ]
 INVENTED_QUANTITIES["result_ns"] = {"unit": "ns", "stage": "result", "summary": "until the result is here"}
-for _name, _summary in (("collector_ns", "pauses of the collector"), ("loop_blocked_ns", "the loop stands still")):
+for _name, _summary in (
+    ("collector_ns", "pauses of the collector"),
+    ("loop_blocked_ns", "the loop stands still"),
+    ("lock_wait_ns", "the task waits for the lock"),
+):
     INVENTED_QUANTITIES[_name] = {"unit": "ns", "stage": None, "summary": _summary, "detail": _name == "collector_ns"}
 DESCRIBED: dict[str, Any] = {
     **CATALOGUE.raw,
@@ -89,7 +96,7 @@ def _type(name: str, quantity: Mapping[str, Any]) -> str:
     """Stages, counts and sizes are whole numbers, as drivers send them, unless they are shares of several tasks."""
     whole = (
         quantity["stage"]
-        or name in {"collector_ns", "loop_blocked_ns"}
+        or name in {"collector_ns", "loop_blocked_ns", "lock_wait_ns"}
         or (quantity["unit"] in {"count", "bytes"} and "_each_" not in name)
     )
     return "i64" if whole else "f64"

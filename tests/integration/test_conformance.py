@@ -36,8 +36,8 @@ FOUND = find_drivers(further=OF_LANGUAGES)
 DRIVERS = list({driver.family: driver for driver in reversed(FOUND.usable)}.values())
 SPIN_NS = 300_000
 CPU = min(os.sched_getaffinity(0))
-# Null under the default condition: only huge pages can be split.
-NOT_OF_ALL = {"split_pages"}
+# Null under the default condition: only huge pages can be split, and only busy threads keep a lock.
+NOT_OF_ALL = {"split_pages", "lock_wait_ns"}
 
 
 def ask(driver: Driver, *words: str) -> probe.Answer:

@@ -144,3 +144,37 @@ def test_a_level_that_never_settles_is_a_finding(findings: dict[str, Finding]) -
     [finding] = [each for each in summarize(builder.run).findings if each.id == "steady_level"]
     assert finding.numbers["never_steady"] == {cell: 12}
     assert "Python has no steady level in a thread (12 of 12 processes)" in finding.sentence
+
+
+MS = 1_000_000
+
+
+def waits(runtime: dict[str, Any] | None = None, **waits_ns: float) -> Finding:
+    """The finding of a run in which workloads of Ruby waited for so long for the lock."""
+    builder = RunBuilder()
+    builder.run.metadata["catalogue"]["drivers"] = [{"name": "ruby", "runtime": runtime or {}}]
+    for word, wait_ns in waits_ns.items():
+        builder.cell(f"ruby.{word}", {"result_ns": wait_ns + 2 * MS, "lock_wait_ns": wait_ns})
+    made = [finding for finding in summarize(builder.run).findings if finding.id.startswith("lock_wait.")]
+    assert len(made) == 1
+    return made[0]
+
+
+def test_who_waits_for_the_lock_is_named_and_who_was_late_for_another_reason_is_not_taken_for_it() -> None:
+    finding = waits({"switch_interval_ns": 100 * MS}, thread_pool=104 * MS, fork=5 * MS, worker=0.3 * MS)
+    assert finding.numbers["waiting"] == ["ruby.thread_pool"]
+    assert finding.numbers["longer"]["ruby.fork"] == "more"
+    assert "a thread that computes keeps it for 100 ms" in finding.sentence.casefold()
+    assert "is no wait for the lock" in finding.sentence
+
+
+def test_without_a_known_interval_who_waits_longer_than_another_waits() -> None:
+    finding = waits(thread_pool=104 * MS, worker=0.3 * MS)
+    assert finding.numbers["waiting"] == ["ruby.thread_pool"]
+    assert "keeps it for" not in finding.sentence
+
+
+def test_where_nobody_waits_longer_nobody_is_named_and_a_lock_that_is_off_is_said() -> None:
+    finding = waits({"switch_interval_ns": 5 * MS, "gil": "off"}, thread_pool=0.1 * MS, worker=0.1 * MS)
+    assert finding.numbers["waiting"] == []
+    assert "the GIL is off" in finding.sentence

@@ -29,6 +29,11 @@ FAMILY = Family(
         "process_pool": LanguageTask(
             "processes", "a function in a pool of processes", "result_ns", "wake.futex", "answered_ns", creates=0
         ),
+        "interpreter": LanguageTask("interpreter", "a function in a new interpreter", "result_ns", creates=0),
+        "interpreter_pool": LanguageTask(
+            "interpreters", "a function in a pool of interpreters", "result_ns", creates=0
+        ),
+        "worker": LanguageTask("worker", "a function in a ractor", "result_ns"),
         "fork": LanguageTask("fork", "a fork that ends at once", "result_ns", "launch.fork", "reaped_ns", creates=1),
         "process_fork": LanguageTask(
             "forked", "a function in a forked process", "result_ns", "launch.fork", "reaped_ns", creates=1

@@ -17,9 +17,9 @@ LOOP = "loop"
 #: Several tasks work or take turns, and push each other off the CPU by design.
 CROWD = "crowd"
 
-#: Columns that every driver of a language may have: the collector's pauses within a launch, and how long its event loop
-#: stood still.
-COLLECTOR, LOOP_BLOCKED = "collector_ns", "loop_blocked_ns"
+#: Columns that every driver of a language may have: the collector's pauses within a launch, how long its event loop
+#: stood still, and how long the new task waited for the runtime's lock.
+COLLECTOR, LOOP_BLOCKED, LOCK_WAIT = "collector_ns", "loop_blocked_ns", "lock_wait_ns"
 
 #: Where a family stands that says nothing of its place: after all others.
 LAST = 1_000
