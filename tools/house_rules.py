@@ -42,9 +42,9 @@ CORE = Path("core/README.md")
 C_INCLUDED = re.compile(r'^#include "(\w+)/', re.MULTILINE)
 SCHEMAS = Path("docs/schemas")
 DESCRIBED = Path("tests/data/describe.json")
-# Families describe themselves here; studies, the explanation of one workload and the comparison with other tools'
-# benchmarks ask for their own cells by name.
-OWNERS = ("families/", "studies/", "tracing/work/", "results/peers/")
+# Families describe themselves here; studies, the explanation of one workload, the comparison with other tools'
+# benchmarks and the advice for servers ask for their own cells by name.
+OWNERS = ("families/", "studies/", "tracing/work/", "results/peers/", "advice/")
 # In these rooms each module belongs to a family, but for those that speak of any.
 ROOMS = tuple(room for room in rooms.OFFERED if room not in OWNERS)
 OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "scanned", "scans", "types", "wording"}

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from tests.advice.synthetic import sample_advice
 from tests.dataset.made import make_run, write_fleet
 from tests.fakes.fork_machine import fork_machine
 from tests.fakes.memory_run import write_run
@@ -80,6 +81,7 @@ from clonometer.views.document import (
 from clonometer.views.documents.ab import ab_document
 from clonometer.views.documents.ab_commands import commands_document
 from clonometer.views.documents.budget import budget_document
+from clonometer.views.documents.advise import advice_document
 from clonometer.views.documents.calibration import calibration_document
 from clonometer.views.documents.census import census_document
 from clonometer.views.documents.check import check_document
@@ -292,6 +294,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "work": lambda: work_document(with_ablation()),
     "history": lived,
     "fleet": many,
+    "advise": lambda: advice_document(sample_advice(), wide=True),
 }
 #: Each is made once, whoever asks.
 DOCUMENTS: dict[str, Callable[[], Document]] = {name: cache(make) for name, make in _DOCUMENTS.items()}

@@ -8,8 +8,8 @@ import numpy as np
 
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.quantiles import quantile_interval
-from clonometer.studies.cells import axes_of, cell
-from clonometer.studies.judge import Judge, MissingEvidenceError, claim
+from clonometer.studies.cells import axes_of, cell, heap, sysel_fork, sysel_thread
+from clonometer.studies.judge import REAPED, Judge, MissingEvidenceError, claim
 from clonometer.studies.shares import mean_share
 from clonometer.studies.thresholds import DIFFERS, TENTH, TWICE
 from clonometer.studies.types import Verdict
@@ -28,6 +28,7 @@ from clonometer.verdicts import Status
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
 SHARED = "ipc.shared_memory"
 _PROCESS_OVER_THREAD = "processes over threads"
+_ADVICE = "'clonometer advise --rate N --work TIME' weighs it on this machine"
 
 
 def _pairs(judge: Judge, prefix: str, quantity: str) -> list[tuple[str, dict[str, str], RunEstimate, RunEstimate]]:
@@ -63,7 +64,12 @@ def s16(judge: Judge) -> Verdict:
     if not parts:
         raise MissingEvidenceError(f"ipc.*: {judge.measured.why_none('ipc.')}")
     words = "A message between processes over one between threads through the memory that they share"
-    return verdict(over_conditions, parts, words, _PROCESS_OVER_THREAD)
+    return _weighed(verdict(over_conditions, parts, words, _PROCESS_OVER_THREAD))
+
+
+def _weighed(judged: Verdict) -> Verdict:
+    """Say where it is weighed against everything else, for a load that somebody has."""
+    return replace(judged, reason=f"{judged.reason} How much that matters depends on the load: {_ADVICE}.")
 
 
 def _switches(judge: Judge) -> list[JudgedPart]:
@@ -130,7 +136,8 @@ def s18(judge: Judge) -> Verdict:
     if seen is not None:
         evidence.append("demo crash")
     judged = verdict(over_demands, parts, "Share of the others that continue after one failed", "share that continues")
-    return replace(judged, reason=f"{judged.reason} Of workers, {'; '.join(outcomes)}.", evidence=tuple(evidence))
+    reason = f"{judged.reason} Of workers, {'; '.join(outcomes)}."
+    return _weighed(replace(judged, reason=reason, evidence=tuple(evidence)))
 
 
 @claim("S22", "{} as much of each", TWICE)
@@ -172,7 +179,7 @@ def s19(judge: Judge) -> Verdict:
     if not parts:
         raise MissingEvidenceError("contend.*: no more than one worker was measured")
     words = "An operation by several threads over the same by several processes"
-    return verdict(over_some, parts, words, "threads over processes")
+    return _weighed(verdict(over_some, parts, words, "threads over processes"))
 
 
 def _workers(axes: dict[str, str]) -> str:
@@ -189,9 +196,33 @@ def s20(judge: Judge) -> Verdict:
         (status for status in (Status.FAILS, Status.UNKNOWN, Status.DEPENDS) if status in statuses),
         Status.HOLDS,
     )
-    reason = f"This follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]})."
-    evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence]))
+    line, cells = _line(judge)
+    reason = (
+        f"This follows from S16 (shared data, {_WORDS[shared.status]}) and S18 (safety, {_WORDS[safe.status]}).{line} "
+        f"For a load: {_ADVICE}."
+    )
+    evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence, *cells]))
     return Verdict(status, reason, evidence=evidence)
+
+
+def _line(judge: Judge) -> tuple[str, tuple[str, ...]]:
+    """How long a task must be for its launch not to decide, by the launches of this run; nothing where it has none."""
+    for thread, process in (
+        (heap("launch.pthread", "2MiB"), heap("launch.fork", "2MiB")),
+        (sysel_thread("warm"), sysel_fork("warm")),
+    ):
+        rows = [judge.measured.find(text, REAPED) for text in (process, thread)]
+        if rows[0] is None or rows[1] is None:
+            continue
+        line = judge.difference(rows[0], rows[1]).over(DIFFERS.share)
+        if line.low <= 0:
+            return "", ()
+        return (
+            f" It also depends on your task's length: the line is at {format_duration_interval(*line.ends)} of work "
+            f"here, beyond which a process costs less than {DIFFERS.words} more than a thread.",
+            (process, thread),
+        )
+    return "", ()
 
 
 _WORDS = {

@@ -1,0 +1,174 @@
+"""What a request costs a design, part by part, and the queue that follows from that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from clonometer.advice.designs import ServerDesign
+from clonometer.advice.queueing import QueueStage, Server, Station
+from clonometer.advice.wish import LEAST_REQUEST_BYTES, LEAST_RESPONSE_BYTES, Wish
+
+SMALL_PAGE_BYTES = 4096
+#: Where a part is paid: by the task that accepts, by the one that answers, or after the client has its answer.
+Place = Literal["acceptor", "worker", "after"]
+#: TermValues of terms by name (`clonometer.advice.terms.Terms`).
+TermValues = Mapping[str, float]
+#: What the parent's memory adds to fork's call, and to the end of its child.
+FORK_MEMORY = ("fork_memory_call", "fork_memory_exit")
+
+
+@dataclass(frozen=True)
+class RequestPart:
+    """A part of what a request costs, in CPU time; ``terms`` are those that it rests on."""
+
+    name: str
+    ns: float
+    place: Place
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a request costs a design: CPU time in parts, and what its client waits besides (network, wake-ups)."""
+
+    parts: Sequence[RequestPart]
+    path_ns: float
+
+    @property
+    def cpu_ns(self) -> float:
+        """The parts' sum: all CPU time but the work itself."""
+        return sum(part.ns for part in self.parts)
+
+    def at(self, place: Place) -> float:
+        """The sum of what is paid at a place."""
+        return sum(part.ns for part in self.parts if part.place == place)
+
+
+def term_name(kind: str, design: str, wish: Wish) -> str:
+    """Name a term that was measured of a whole server without work: its CPU time or its latency."""
+    return f"{kind}.{design}.{wish.connections}.{wish.transport}"
+
+
+def copies_memory(design: ServerDesign, wish: Wish) -> bool:
+    """Whether each request copies the page tables of the server's memory."""
+    return design.launch == "fork" and wish.connections == "per_request" and wish.memory_bytes > 0
+
+
+def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[str]:
+    """Name the terms without which nothing can be told about a design."""
+    needed = [term_name(kind, name, wish) for kind in ("cpu", "latency") for name in {"inline", design.id}]
+    if design.launch and wish.connections == "per_request":
+        needed += [f"{stage}.{design.launch}" for stage in ("call", "runs", "whole")]
+    needed += ["byte_in"] if wish.request_bytes > LEAST_REQUEST_BYTES else []
+    needed += ["byte_out"] if wish.response_bytes > LEAST_RESPONSE_BYTES else []
+    needed += [_page_term(design, wish)[0]] if wish.written_bytes else []
+    if copies_memory(design, wish):
+        needed += FORK_MEMORY
+    return sorted(name for name in needed if name not in values)
+
+
+def costs_of(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
+    """Put together what a request costs a design.
+
+    Raises
+    ------
+    KeyError
+        If a term is missing (`lacking`).
+    """
+    whole = term_name("cpu", design.id, wish)
+    base = term_name("cpu", "inline", wish)
+    idle = [*_connection(design, values[base], base), *_launching(design, wish, values, whole, base)]
+    path_ns = values[term_name("latency", design.id, wish)] - sum(part.ns for part in idle if part.place != "after")
+    return Costs([*idle, *_memory(design, wish, values), *_data(wish, values)], path_ns)
+
+
+def _connection(design: ServerDesign, ns: float, term: str) -> list[RequestPart]:
+    if not design.has_acceptor:
+        return [RequestPart("connection", ns, "worker", (term,))]
+    # Who accepts pays for half: an assumption, which the answer states.
+    return [
+        RequestPart("accept", ns / 2, "acceptor", (term,)),
+        RequestPart("read and answer", ns / 2, "worker", (term,)),
+    ]
+
+
+def _launching(design: ServerDesign, wish: Wish, values: TermValues, whole: str, base: str) -> list[RequestPart]:
+    """What a design needs above one process that does all: launches, or handing over."""
+    above_ns = values[whole] - values[base]
+    terms = (whole, base)
+    if not design.launch or wish.connections != "per_request":
+        if not design.has_acceptor:
+            return [RequestPart("hand-over", above_ns, "worker", terms)] if design.id != "inline" else []
+        return [RequestPart("hand-over", above_ns / 2, place, terms) for place in ("acceptor", "worker")]
+    names = {stage: f"{stage}.{design.launch}" for stage in ("call", "runs", "whole")}
+    call_ns, runs_ns, whole_ns = (values[name] for name in names.values())
+    # A launch in a server may cost less than one alone: threads that nobody joins.
+    share = min(1.0, max(0.0, above_ns) / whole_ns)
+    return [
+        RequestPart("launch call", share * call_ns, "acceptor", (names["call"],)),
+        RequestPart("start of the task", share * (runs_ns - call_ns), "worker", (names["runs"], names["call"])),
+        RequestPart("end of the task", share * (whole_ns - runs_ns), "after", (names["whole"], names["runs"])),
+        RequestPart("first steps of the task", above_ns - share * whole_ns, "worker", (*terms, names["whole"])),
+    ]
+
+
+def _memory(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
+    """What the parent's memory costs: copying the page tables, freeing them, and pages that a request writes to."""
+    parts = []
+    if copies_memory(design, wish):
+        call, end = FORK_MEMORY
+        parts = [
+            RequestPart("copying page tables", values[call], "acceptor", (call,)),
+            RequestPart("freeing page tables", values[end], "after", (end,)),
+        ]
+    if wish.written_bytes:
+        pages = math.ceil(wish.written_bytes / SMALL_PAGE_BYTES)
+        term, name = _page_term(design, wish)
+        parts.append(RequestPart(name, pages * values[term], "worker", (term,)))
+    return parts
+
+
+def _page_term(design: ServerDesign, wish: Wish) -> tuple[str, str]:
+    """What a page that a request writes to costs, and what that is.
+
+    A forked child copies it, a new program gets a new one, and whoever stays has it already.
+    """
+    if design.launch in ("fork", "spawn") and wish.connections == "per_request":
+        return ("copied_page", "copying pages") if design.launch == "fork" else ("fresh_page", "new pages")
+    return "written_page", "writing to pages"
+
+
+def _data(wish: Wish, values: TermValues) -> list[RequestPart]:
+    """What data cost beyond those with which the designs were measured."""
+    both = (
+        ("reading data", wish.request_bytes - LEAST_REQUEST_BYTES, "byte_in"),
+        ("writing data", wish.response_bytes - LEAST_RESPONSE_BYTES, "byte_out"),
+    )
+    return [RequestPart(name, more * values[term], "worker", (term,)) for name, more, term in both if more > 0]
+
+
+def server_of(design: ServerDesign, wish: Wish, costs: Costs, slice_ns: float) -> Server:
+    """Make the queue of a design."""
+    worker = QueueStage(0, max(costs.at("worker"), 0.0), work_ns=wish.work_ns, block_ns=wish.block_ns, answers=True)
+    acceptor_ns, after_ns = costs.at("acceptor"), costs.at("after")
+    match design.shape:
+        case "single":
+            stations, stages = [Station(1)], [worker]
+        case "loops":
+            stations, stages = [Station(1, copies=wish.cpus)], [worker]
+        case "pool" if not design.has_acceptor:
+            stations, stages = [Station(wish.workers)], [worker]
+        case _:
+            tasks = 0 if design.shape == "task_each" else wish.workers
+            stations = [Station(1), Station(tasks)]
+            stages = [QueueStage(0, acceptor_ns), _moved(worker, 1)]
+    if after_ns:
+        stages = [*stages, QueueStage(len(stations) - 1, after_ns)]
+    return Server(stations, stages, wish.cpus, slice_ns)
+
+
+def _moved(stage: QueueStage, station: int) -> QueueStage:
+    return QueueStage(station, stage.cpu_ns, stage.work_ns, stage.block_ns, stage.answers)

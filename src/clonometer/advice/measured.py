@@ -1,0 +1,124 @@
+"""What a run of the plan ``advise`` brings: the terms, each from the cell that measures it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+
+from clonometer.advice.designs import DESIGNS
+from clonometer.advice.terms import Term, TermSpan, difference
+from clonometer.results.rows.groups import failed_launches
+from clonometer.results.rows.source import RunSource, null_mask
+from clonometer.run_document import PlanCell
+
+#: Quantiles of Student's t by degrees of freedom, for 95% between two sides.
+_STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
+_NORMAL = 1.96
+#: The workloads that measure launches alone, on one CPU: until they are reaped, all their CPU time is in a row.
+_LAUNCHES = {"fork": "launch.fork", "spawn": "launch.posix_spawn", "thread": "launch.pthread"}
+_STAGES = {"call": ("call_returns_ns",), "runs": ("task_runs_ns", "image_runs_ns"), "whole": ("reaped_ns",)}
+_COPIED, _FRESH = "cow.child", "cow.fresh"
+#: Of a server without work: what a request costs all its tasks, and how long its client waits.
+CPU, LATENCY = "server_cpu_each_ns", "latency_ns"
+#: What a server with much data tells of a byte.
+_BYTES = {"request_bytes": "byte_in", "response_bytes": "byte_out"}
+_HELD = {"process_bytes": "footprint.process", "thread_bytes": "footprint.thread"}
+
+
+def terms_of(run: RunSource) -> dict[str, Term]:
+    """Read all terms that a run has."""
+    measured = set(run.cells())
+    terms: dict[str, Term] = {}
+    with_data: list[tuple[str, float, str, Term]] = []
+    for entry in run.document.plan.cells:
+        if entry.cell not in measured:
+            continue
+        more = _data_of(run, entry)
+        for name, term in _of_cell(run, entry):
+            if more is None:
+                terms[name] = term
+            else:
+                with_data.append((*more, name, term))
+    for byte, size, name, term in with_data:
+        base = terms.get(name)
+        if base is not None and name.startswith("cpu."):
+            terms[byte] = Term(difference(term.span, base.span).times(1 / size), term.cell)
+    return terms
+
+
+def _data_of(run: RunSource, entry: PlanCell) -> tuple[str, float] | None:
+    """The term that a server with much data is measured for, and how much more data; None where it has none."""
+    for axis, term in _BYTES.items():
+        if axis in entry.condition:
+            more = float(entry.condition[axis]) - float(run.document.catalogue.axes[axis].default)
+            if more > 0:
+                return term, more
+    return None
+
+
+def lacks_of(run: RunSource) -> dict[str, str]:
+    """Say which workloads could not be measured, and why."""
+    document = run.document
+    workload_of = document.plan.workload_of
+    return {workload_of[cell.cell]: cell.reason for cell in document.cells if cell.reason and cell.cell in workload_of}
+
+
+def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
+    design = next((design for design in DESIGNS if design.workload == entry.workload), None)
+    if design is not None:
+        yield from _of_server(run, entry, design.id)
+    for kind, workload in _LAUNCHES.items():
+        if entry.workload == workload:
+            for stage, quantities in _STAGES.items():
+                # Of a new program, that it runs.
+                for quantity in quantities:
+                    yield from _term(f"{stage}.{kind}", run, entry, quantity)
+    if entry.workload == _COPIED:
+        yield from _term("copied_page", run, entry, "write_each_ns")
+        yield from _term("written_page", run, entry, "again_each_ns")
+    if entry.workload == _FRESH:
+        yield from _term("fresh_page", run, entry, "write_each_ns")
+    for name, workload in _HELD.items():
+        if entry.workload == workload:
+            # By the machine's counters, to which others add meanwhile, it may come out below zero.
+            yield from (each for each in _term(name, run, entry, "whole_each_bytes") if each[1].span.value > 0)
+
+
+def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[str, Term]]:
+    about = f"{design}.{entry.condition['connections']}.{entry.condition['transport']}"
+    yield from _term(f"cpu.{about}", run, entry, CPU)
+    yield from _term(f"latency.{about}", run, entry, LATENCY)
+
+
+def _term(name: str, run: RunSource, entry: PlanCell, quantity: str) -> Iterator[tuple[str, Term]]:
+    values = by_process(run, entry.cell, quantity)
+    if values:
+        yield name, Term(mean_span(values), entry.cell)
+
+
+def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
+    """Give for each process the median of its samples; what failed or is null does not count."""
+    if quantity not in run.document.columns:
+        return {}
+    columns = run.columns(cell, ["process", quantity, "errno"])
+    valid = ~failed_launches(columns) & ~null_mask(columns[quantity])
+    values: dict[int, list[float]] = {}
+    for process, value in zip(columns["process"][valid].tolist(), columns[quantity][valid].tolist(), strict=True):
+        values.setdefault(process, []).append(float(value))
+    return {process: statistics.median(each) for process, each in values.items()}
+
+
+def mean_span(by_process: Mapping[int, float]) -> TermSpan:
+    """Give the mean of values of independent processes, with its interval by Student's t.
+
+    A single value has no interval that anything tells of: from half of it to twice as much.
+    """
+    values = list(by_process.values())
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return TermSpan(mean, mean / 2, mean * 2)
+    degrees = len(values) - 1
+    factor = _STUDENT[degrees - 1] if degrees <= len(_STUDENT) else _NORMAL
+    half = factor * statistics.stdev(values) / math.sqrt(len(values))
+    return TermSpan(mean, min(mean, max(0.0, mean - half)), mean + half)

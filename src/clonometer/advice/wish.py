@@ -1,0 +1,113 @@
+"""What a server shall do: its requests, its memory, and what its owner wants of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from clonometer.errors import UsageError
+from clonometer.records import Count, Ge, Gt, OneOf, Positive
+from clonometer.units import approximate_bytes, format_duration
+
+ISOLATIONS = ("none", "crash", "memory", "privileges")
+CONNECTIONS = ("per_request", "kept")
+TRANSPORTS = ("tcp", "unix")
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+#: What designs are ranked by.
+ORDERS = ("p50", "p99", "cpu", "memory")
+#: With so much data the designs were measured; less costs as much.
+LEAST_REQUEST_BYTES, LEAST_RESPONSE_BYTES = 128, 1024
+#: More cannot be asked of any machine, and would take simulations without end.
+MOST_RATE_HZ = 1e7
+
+
+@dataclass(frozen=True)
+class LatencyLimit:
+    """How long requests may take: at the stated quantile."""
+
+    quantile: Annotated[str, OneOf(tuple(QUANTILES))]
+    ns: Annotated[float, Gt(0)]
+
+    @property
+    def text(self) -> str:
+        """As it is given."""
+        return f"{self.quantile}={format_duration(self.ns)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """The load of a server and what is wanted of its design."""
+
+    rate_hz: Annotated[float, Gt(0), "Requests a second, which come at random (Poisson)."]
+    work_ns: Annotated[float, Ge(0), "CPU time of a request's own work."] = 0.0
+    block_ns: Annotated[float, Ge(0), "For how long a request waits for something else, without CPU."] = 0.0
+    request_bytes: Annotated[Count, "What the client sends, with its head."] = LEAST_REQUEST_BYTES
+    response_bytes: Annotated[Count, "What the server answers, with its head."] = LEAST_RESPONSE_BYTES
+    memory_bytes: Annotated[Count, "Memory that the server's first process has written."] = 0
+    written_bytes: Annotated[Count, "How much of that memory a request writes to."] = 0
+    isolation: Annotated[str, OneOf(ISOLATIONS)] = "none"
+    language: str = "c"
+    limit: LatencyLimit | None = None
+    cpus: Annotated[Positive, "CPUs that the server may use."] = 1
+    workers: Annotated[Positive, "Processes or threads of a pool."] = 4
+    connections: Annotated[str, OneOf(CONNECTIONS), "Whether each request has a connection of its own."] = "per_request"
+    transport: Annotated[str, OneOf(TRANSPORTS)] = "tcp"
+
+    @property
+    def demand(self) -> float:
+        """The CPUs that the work alone keeps busy."""
+        return self.rate_hz * self.work_ns / 1e9
+
+
+@dataclass(frozen=True)
+class ServerMachine:
+    """What limits a wish here."""
+
+    cpus: Positive
+    memory_bytes: Annotated[Count | None, "All memory; null where it is not known."]
+
+
+def check_wish(wish: Wish, machine: ServerMachine) -> None:
+    """Refuse what contradicts itself, or what this machine cannot do whatever the design.
+
+    Raises
+    ------
+    UsageError
+        With both sides of the contradiction.
+    """
+    if wish.rate_hz > MOST_RATE_HZ:
+        raise UsageError(f"--rate {wish.rate_hz:g}: at most {MOST_RATE_HZ:g} requests a second are simulated")
+    if wish.cpus > machine.cpus:
+        raise UsageError(f"--cpus {wish.cpus}: this machine has {machine.cpus}")
+    if wish.demand >= wish.cpus:
+        raise UsageError(
+            f"--rate {wish.rate_hz:g} and --work {format_duration(wish.work_ns)} contradict --cpus {wish.cpus}: the "
+            f"work alone needs {wish.demand:.2f} CPUs",
+            f"at most {wish.cpus * 1e9 / wish.work_ns:,.0f} requests a second fit, without any overhead",
+        )
+    _check_memory(wish, machine)
+    _check_limit(wish)
+
+
+def _check_memory(wish: Wish, machine: ServerMachine) -> None:
+    if wish.written_bytes > wish.memory_bytes:
+        raise UsageError(
+            f"--written {approximate_bytes(wish.written_bytes)} contradicts --memory "
+            f"{approximate_bytes(wish.memory_bytes)}: a request writes to memory that the server has",
+            "give at least as much --memory",
+        )
+    if machine.memory_bytes is not None and wish.memory_bytes > machine.memory_bytes:
+        raise UsageError(
+            f"--memory {approximate_bytes(wish.memory_bytes)}: this machine has "
+            f"{approximate_bytes(machine.memory_bytes)}"
+        )
+
+
+def _check_limit(wish: Wish) -> None:
+    least_ns = wish.work_ns + wish.block_ns
+    if wish.limit is not None and wish.limit.ns <= least_ns:
+        block = f" and --block {format_duration(wish.block_ns)}" if wish.block_ns else ""
+        raise UsageError(
+            f"--limit {wish.limit.text} contradicts --work {format_duration(wish.work_ns)}{block}: a request alone "
+            f"takes {format_duration(least_ns)}"
+        )

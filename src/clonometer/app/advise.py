@@ -1,0 +1,247 @@
+"""``advise``: which design a server should have for its load."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields as dataclass_fields
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from clonometer.advice.advising import advise as rank_designs
+from clonometer.advice.answer import Advice
+from clonometer.advice.proving import prove
+from clonometer.advice.wish import QUANTILES, LatencyLimit, ServerMachine, Wish, check_wish
+from clonometer.app.advising import basis_for, machine_here
+from clonometer.app.proving import designs_run
+from clonometer.errors import InputError, UsageError, unknown
+from clonometer.records import from_json, to_json
+from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.units import format_bytes, parse_bytes
+
+__all__ = ["advise"]
+
+_MOST_FILE_BYTES = 1 << 16
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+_MOST_TASKS = 512
+_RATE, _LIMIT = "rate", "limit"
+
+
+def advise(
+    wish: Wish,
+    *,
+    order: str = "p50",
+    prove_s: float | None = None,
+    anew: bool = False,
+    seed: int = 1,
+    progress: Progress = SILENT,
+) -> Advice:
+    """Rank designs of servers for a load, by this machine's measurements.
+
+    Where this machine was not measured yet, that is done first, and kept: about 40 s.
+
+    Parameters
+    ----------
+    wish
+        The load, and what is wanted.
+    order
+        What ranks designs: ``p50``, ``p99``, ``cpu`` or ``memory``.
+    prove_s
+        Run the best two designs in turn for so many seconds, and set what was measured beside the answer.
+    anew
+        Measure again what was kept.
+    seed
+        Fixes what is drawn: arrivals, and terms from their intervals.
+    progress
+        Watches.
+
+    Raises
+    ------
+    UsageError
+        If the wish contradicts itself, or no machine like this can satisfy it.
+    DriverError
+        If nothing can be measured.
+    KeyboardInterrupt
+        The user has had enough.
+    """
+    machine = machine_here()
+    check_wish(wish, machine)
+    if prove_s is not None:
+        wish = _provable(wish, machine, progress)
+    answer = rank_designs(wish, basis_for(wish, seed=seed, anew=anew, progress=progress), order=order, seed=seed)
+    if prove_s is None:
+        return replace(answer, commands=[f"{command_of(answer)} --prove"])
+    best = [design.id for design in answer.designs if design.rank in (1, 2)]
+    if len(best) < 2:
+        raise UsageError("--prove compares two designs, and fewer qualify", "leave --prove out to see why")
+    with designs_run(wish, best, budget_s=prove_s, seed=seed, progress=progress) as run:
+        return prove(answer, run, seed)
+
+
+def _provable(wish: Wish, machine: ServerMachine, progress: Progress) -> Wish:
+    """A wish whose server leaves a CPU to the client that loads it, where there are several."""
+    most = max(1, machine.cpus - 1)
+    if wish.cpus <= most:
+        return wish
+    progress.say(f"clonometer: the client needs a CPU: the server is predicted and run with {most}")
+    made = replace(wish, cpus=most)
+    check_wish(made, machine)
+    return made
+
+
+def command_of(answer: Advice) -> str:
+    """The command line that repeats a wish."""
+    wish, words = answer.wish, ["clonometer", "advise"]
+    usual = Wish(rate_hz=1.0)
+    for key, name in FIELDS.items():
+        value = getattr(wish, name)
+        if value != getattr(usual, name) or key == _RATE:
+            words += [f"--{key}", _as_given(name, value)]
+    return " ".join([*words, *(["--by", answer.order] if answer.order != "p50" else [])])
+
+
+def _as_given(name: str, value: Any) -> str:
+    """A field of a wish as an option takes it."""
+    if isinstance(value, LatencyLimit):
+        return f"{value.quantile}={_time(value.ns)}"
+    if name.endswith("_ns"):
+        return _time(value)
+    if name.endswith("_bytes"):
+        return format_bytes(value)
+    return value.replace("_", "-") if isinstance(value, str) else f"{value:g}"
+
+
+def _time(ns: float) -> str:
+    """A time in the largest unit in which it is not below 1."""
+    unit = next((unit for unit, seconds in reversed(_SECONDS.items()) if ns >= seconds * 1e9), "ns")
+    return f"{ns / (_SECONDS[unit] * 1e9):.10g}{unit}"
+
+
+def default_workers(wish: Wish) -> int:
+    """Choose the tasks of a pool: twice those that requests occupy at a time, and at least two a CPU."""
+    busy = wish.rate_hz * (wish.work_ns + wish.block_ns) / 1e9
+    return min(_MOST_TASKS, max(2 * wish.cpus, 4, round(2 * busy)))
+
+
+def read_limit(text: str) -> LatencyLimit:
+    """Read a limit such as ``p99=5ms``.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    quantile, equals, time = text.partition("=")
+    if not equals or quantile.strip() not in QUANTILES:
+        raise UsageError(f"{text!r} is not a limit", f"limits look like p99=5ms; quantiles: {', '.join(QUANTILES)}")
+    return LatencyLimit(quantile.strip(), 1e9 * read_seconds(time))
+
+
+def read_seconds(text: str) -> float:
+    """Read a time such as ``200us``, ``5ms`` or ``0``; without a unit in seconds.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or below 0.
+    """
+    stripped = text.strip()
+    unit = next((unit for unit in _SECONDS if stripped.endswith(unit)), "")
+    try:
+        seconds = float(stripped.removesuffix(unit)) * _SECONDS.get(unit, 1.0)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 3600:
+        raise UsageError(f"{text!r} is not a time", "times look like 200us, 5ms or 1s")
+    return seconds
+
+
+#: What a file and the options may say, by the names of `Wish` without their units.
+FIELDS = {re.sub("_(hz|ns|bytes)$", "", field.name): field.name for field in dataclass_fields(Wish)}
+
+
+def read_wish_file(path: Path) -> dict[str, Any]:
+    """Read a TOML file with the same names as the options; gives fields of `Wish`.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no TOML.
+    UsageError
+        If it has an unknown key, or a value that cannot be meant.
+    """
+    try:
+        with path.open("rb") as file:
+            content = tomllib.loads(file.read(_MOST_FILE_BYTES).decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML: {error}") from error
+    return wish_fields(content, str(path))
+
+
+def wish_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Turn what options or a file say into fields of `Wish`.
+
+    Raises
+    ------
+    UsageError
+        If a key is unknown, or a value cannot be meant.
+    """
+    fields: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in FIELDS:
+            raise unknown(f"key in {where}", key, FIELDS)
+        name = FIELDS[key]
+        if name.endswith("_ns"):
+            fields[name] = 1e9 * read_seconds(str(value))
+        elif name.endswith("_bytes"):
+            fields[name] = parse_bytes(str(value))
+        elif key == _LIMIT:
+            fields[name] = read_limit(str(value))
+        elif key == _RATE:
+            fields[name] = _rate(value, where)
+        else:
+            fields[name] = _plain(key, value, where)
+    return fields
+
+
+def _plain(key: str, value: Any, where: str) -> Any:
+    """A word or a whole number."""
+    usual = getattr(Wish(rate_hz=1.0), FIELDS[key])
+    if type(value) is not type(usual):
+        raise UsageError(f"{key} of {where} is {value!r}, not a {'word' if isinstance(usual, str) else 'whole number'}")
+    return value.replace("-", "_") if isinstance(value, str) else value
+
+
+def _rate(value: Any, where: str) -> float:
+    try:
+        rate = float(value)
+    except (TypeError, ValueError):
+        rate = -1.0
+    if not rate > 0:
+        raise UsageError(f"the rate {value!r} of {where} is no number of requests a second above 0")
+    return rate
+
+
+def make_wish(fields: Mapping[str, Any]) -> Wish:
+    """Make a wish of fields; whatever is not said has its default.
+
+    Raises
+    ------
+    UsageError
+        If there is no rate, or a value is not allowed.
+    """
+    if FIELDS[_RATE] not in fields:
+        raise UsageError("which load? no rate is given", "give --rate N (requests a second), or --pid PID to observe")
+    try:
+        given = replace(Wish(rate_hz=1.0, cpus=machine_here().cpus), **fields)
+        if "workers" not in fields:
+            given = replace(given, workers=default_workers(given))
+        # What a file has of a wrong type or value is refused as in any record.
+        return from_json(Wish, to_json(given))
+    except (InputError, TypeError) as error:
+        message = error.message if isinstance(error, InputError) else str(error)
+        raise UsageError(f"the wish cannot be meant: {message}") from error

@@ -1,0 +1,161 @@
+"""The terms of this machine for ``advise``: measured when they are missing, kept, and read again."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.costs import lacking
+from clonometer.advice.designs import DESIGNS
+from clonometer.advice.measured import lacks_of, terms_of
+from clonometer.advice.store import NAME, merged, read_terms, save_terms
+from clonometer.advice.terms import MemoryPoint, Terms, TermSpan
+from clonometer.advice.wish import ServerMachine, Wish
+from clonometer.app.calibrating import calibrate
+from clonometer.app.measuring import briefly_measured, find_catalogue
+from clonometer.app.predicting import usable_calibration
+from clonometer.errors import InputError, OutputError
+from clonometer.host.facts import collect
+from clonometer.model import calibration as names
+from clonometer.model.calibration import Calibration
+from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
+from clonometer.model.predictor import cost_of
+from clonometer.model.store import default_path, machine_of, save_calibration
+from clonometer.plan.adhoc import apply_settings
+from clonometer.plan.planfile import load_plan
+from clonometer.plan.types import Plan
+from clonometer.runner.interfaces import SILENT, Progress
+
+PLAN = "advise"
+#: What the memory of a parent is calculated for; between these on a line.
+_SIZES = (0, 1 << 20, 16 << 20, 256 << 20, 1 << 30, 4 << 30, 64 << 30)
+#: The scheduler's slice in its sources (kernel/sched/fair.c), times 1 + log2 of the CPUs; it ends at a tick.
+_SLICE_NS, _MOST_CPUS_OF_SLICE = 700_000.0, 8
+_USUAL_HZ = 250
+
+
+def machine_here() -> ServerMachine:
+    """Say what this process may use here."""
+    total = collect().get("memory.total_bytes")
+    return ServerMachine(len(os.sched_getaffinity(0)), total if isinstance(total, int) else None)
+
+
+def basis_for(wish: Wish, *, seed: int, anew: bool = False, progress: Progress = SILENT) -> AdviceBasis:
+    """Give what an answer rests on; what was not measured yet is measured and kept.
+
+    Raises
+    ------
+    DriverError
+        If no driver can be used.
+    KeyboardInterrupt
+        The user has had enough.
+    """
+    terms = _terms(wish, seed=seed, anew=anew, progress=progress)
+    memory = _memory(progress, needed=wish.memory_bytes > 0)
+    slice_ns, note = _slice()
+    return AdviceBasis(terms, memory, slice_ns, [note] if note else [])
+
+
+def _terms(wish: Wish, *, seed: int, anew: bool, progress: Progress) -> Terms:
+    machine = machine_of(collect())
+    path = default_path().with_name(NAME)
+    kept = _kept(path, progress)
+    if kept is not None and dict(kept.machine) == machine and not anew and _suffices(kept, wish):
+        return kept
+    progress.say("clonometer: what servers cost here is measured first, once (about 40 s)")
+    made = merged(None if anew else kept, _measured(wish, machine, seed, progress), machine)
+    try:
+        save_terms(made, path)
+    except OutputError as error:
+        progress.say(f"clonometer: the terms are not kept: {error.message}")
+    return made
+
+
+def _kept(path: Path, progress: Progress) -> Terms | None:
+    try:
+        return read_terms(path)
+    except InputError as error:
+        progress.say(f"clonometer: {error.message}")
+        return None
+
+
+def _suffices(terms: Terms, wish: Wish) -> bool:
+    """Whether no design lacks a term that was not already tried in vain."""
+    bare = replace(wish, memory_bytes=0, written_bytes=0)
+    return all(not lacking(design, bare, terms.terms) or design.workload in terms.lacks for design in DESIGNS)
+
+
+def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress) -> Terms:
+    drivers, catalogue = find_catalogue(progress)
+    plan: Plan = load_plan(PLAN, catalogue)
+    settings = [f"connections={wish.connections}", f"transport={wish.transport}"]
+    plan = replace(apply_settings(plan, settings, catalogue), name=PLAN)
+    with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
+        return Terms(int(time.time()), machine, terms_of(run), lacks_of(run))
+
+
+def _memory(progress: Progress, *, needed: bool) -> Sequence[MemoryPoint]:
+    """What a parent's memory adds to a fork and to its child's end, by the calibration of ``predict``."""
+    try:
+        calibration = usable_calibration()
+    except InputError as error:
+        progress.say(f"clonometer: {error.message}")
+        calibration = None
+    if calibration is None and not needed:
+        return ()
+    if calibration is None:
+        progress.say("clonometer: what memory adds to a fork is measured first, once (20 s)")
+        calibration, _ = calibrate(quick=True, progress=progress)
+        with suppress(OutputError):
+            save_calibration(calibration, default_path())
+    return [_memory_point(size_bytes, calibration) for size_bytes in _SIZES]
+
+
+def _memory_point(size_bytes: int, calibration: Calibration) -> MemoryPoint:
+    pages = size_bytes // SMALL_PAGE_BYTES
+    tables = -(-pages // PAGES_OF_HUGE)
+    more = Features(anon_areas=2, anon_pages=pages + 1, anon_tables=tables + 1, threads=1)
+    less = Features(anon_areas=1, anon_pages=1, anon_tables=1, threads=1)
+    return MemoryPoint(size_bytes, *(_added(more, less, calibration, models) for models in (_CALLS, (names.EXIT,))))
+
+
+#: A server that forks for its requests has caches between hot and cold, and does not rewrite its memory in between.
+_CALLS = (names.FORK_UNWRITTEN_HOT, names.FORK_UNWRITTEN)
+
+
+def _added(more: Features, less: Features, calibration: Calibration, models: Sequence[str]) -> TermSpan:
+    """What one process costs above another by several models: between them, and as far off as these fit."""
+    ends = []
+    for name in models:
+        model = calibration.models[name]
+        added_ns = max(0.0, cost_of(more, model).median_ns - cost_of(less, model).median_ns)
+        ratio = math.exp(1.96 * model.misfit)
+        ends += [added_ns / ratio, added_ns, added_ns * ratio]
+    middle = sum(ends[1::3]) / len(models)
+    return TermSpan(middle, min(ends), max(ends))
+
+
+def _slice() -> tuple[float, str | None]:
+    """How long a task runs while others wait: the scheduler's slice, which ends at a tick of the clock."""
+    cpus = min(os.cpu_count() or 1, _MOST_CPUS_OF_SLICE)
+    wanted_ns = _SLICE_NS * (1 + int(math.log2(cpus)))
+    hz = _ticks_hz()
+    tick_ns = 1e9 / (hz or _USUAL_HZ)
+    note = None if hz else f"The kernel does not say its tick here: {_USUAL_HZ} a second were taken."
+    return math.ceil(wanted_ns / tick_ns) * tick_ns, note
+
+
+def _ticks_hz() -> int | None:
+    """The kernel's ticks a second, by its configuration; None where that cannot be read."""
+    with suppress(OSError, EOFError, ValueError):
+        for line in gzip.decompress(Path("/proc/config.gz").read_bytes()).decode("ascii", "replace").splitlines():
+            if line.startswith("CONFIG_HZ="):
+                return int(line.removeprefix("CONFIG_HZ="))
+    return None

@@ -1,0 +1,167 @@
+"""Answers from chosen terms: the order, what rules a design out, how certain it is, and what would change it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from clonometer.advice import advising
+from clonometer.advice.basis import fork_memory
+from clonometer.advice.costs import costs_of, lacking
+from clonometer.advice.designs import DESIGNS, design_named
+from clonometer.advice.drawing import draws, ratio_of, span_of
+from clonometer.advice.terms import TermSpan, difference, total
+from clonometer.advice.wish import LatencyLimit, Wish
+from clonometer.records import from_json, to_json
+from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near
+
+MS, MIB = 1e6, 1 << 20
+LIGHT = Wish(rate_hz=50, work_ns=0.1 * MS)
+
+
+#: Enough for what is asked here.
+advise = partial(advising.advise, requests=200)
+
+
+def by_id(answer):
+    return {design.id: design for design in answer.designs}
+
+
+def test_without_load_a_request_takes_its_work_its_costs_and_the_way():
+    answers = by_id(advise(replace(LIGHT, rate_hz=1), basis()))
+    for design, cpu_ns in CPU_NS.items():
+        after_ns = LAUNCH_NS[design][2] - LAUNCH_NS[design][1] if design in LAUNCH_NS else 0.0
+        assert answers[design].cpu_ns.value == pytest.approx(cpu_ns + 0.1 * MS, rel=0.02)
+        # What was measured of a request without work, its launch's end included, is the latency that was measured.
+        assert answers[design].p50_ns.value == pytest.approx(cpu_ns + PATH_NS + 0.1 * MS, rel=0.02)
+        assert sum(part.cpu_ns.value for part in answers[design].parts) == pytest.approx(cpu_ns, rel=0.02)
+        assert sum(part.cpu_ns.value for part in answers[design].parts if part.place == "after") == pytest.approx(
+            after_ns, rel=0.1
+        )
+
+
+def test_the_ranks_follow_the_figure_that_is_asked_for():
+    answer = advise(LIGHT, basis())
+    ranked = [design for design in answer.designs if design.rank is not None]
+    assert [design.rank for design in ranked] == list(range(1, len(DESIGNS) + 1))
+    medians = [design.p50_ns.value for design in ranked]
+    assert medians == sorted(medians)
+    by_cpu = advise(LIGHT, basis(), order="cpu")
+    assert [design.id for design in by_cpu.designs] == sorted(CPU_NS, key=CPU_NS.__getitem__)
+    smallest = advise(replace(LIGHT, memory_bytes=MIB, workers=8), basis(), order="memory").designs[0]
+    assert smallest.id == "inline"
+
+
+@pytest.mark.parametrize(
+    ("isolation", "expected"),
+    [
+        ("crash", {"fork", "spawn", "prefork", "pass_fd"}),
+        ("memory", {"fork", "spawn"}),
+        ("privileges", {"fork", "spawn", "prefork", "pass_fd"}),
+    ],
+)
+def test_isolation_rules_designs_out_and_says_why(isolation, expected):
+    answer = advise(replace(LIGHT, isolation=isolation), basis())
+    assert {design.id for design in answer.designs if design.rank is not None} == expected
+    assert all(f"no isolation of {isolation}" in design.reason for design in answer.designs if design.rank is None)
+
+
+def test_a_limit_rules_designs_out_with_the_figure():
+    answers = by_id(advise(replace(LIGHT, limit=LatencyLimit("p50", 0.3 * MS)), basis()))
+    assert "p50=300" in answers["spawn"].reason
+    assert answers["prefork"].reason is None
+
+
+def test_a_design_that_cannot_keep_up_says_what_its_most_is():
+    answers = by_id(advise(Wish(rate_hz=4000, work_ns=0.15 * MS), basis()))
+    assert answers["spawn"].p50_ns is None
+    assert answers["spawn"].most_hz == pytest.approx(1e9 / (CPU_NS["spawn"] + 0.15 * MS), rel=0.01)
+    assert "cannot keep up" in answers["spawn"].reason
+    assert answers["inline"].reason is None
+
+
+def test_close_designs_are_too_close_to_call_and_clear_ones_are_not():
+    close = advise(replace(LIGHT, work_ns=2 * MS), basis())
+    assert close.comparisons[0].is_close
+    assert close.sentence.startswith("Too close to call")
+    clear = advise(replace(LIGHT, work_ns=0.0, isolation="memory"), basis())
+    assert not clear.comparisons[0].is_close
+    assert (clear.comparisons[0].first, clear.comparisons[0].second) == ("fork", "spawn")
+    assert clear.sentence.startswith("Use a process for each connection")
+    vague = advise(replace(LIGHT, work_ns=0.0, isolation="memory"), basis(share=0.9))
+    assert vague.comparisons[0].is_close
+
+
+def test_memory_of_the_parent_costs_forks_and_nobody_else():
+    small, large = (by_id(advise(replace(LIGHT, memory_bytes=size), basis())) for size in (MIB, 1 << 30))
+    grown = {name: large[name].cpu_ns.value / small[name].cpu_ns.value for name in CPU_NS}
+    assert grown["fork"] > 10
+    assert all(growth == pytest.approx(1.0, abs=0.02) for name, growth in grown.items() if name != "fork")
+
+
+def test_pages_that_a_request_writes_to_are_copied_by_forks():
+    wish = replace(LIGHT, memory_bytes=MIB, written_bytes=40_960)
+    answers = by_id(advise(wish, basis()))
+    pages = {
+        name: next(p for p in answers[name].parts if "pages" in p.name and "tables" not in p.name) for name in CPU_NS
+    }
+    assert pages["fork"].cpu_ns.value == pytest.approx(10 * OTHERS["copied_page"], rel=0.02)
+    assert pages["thread"].cpu_ns.value == pytest.approx(10 * OTHERS["written_page"], rel=0.02)
+
+
+def test_a_design_without_its_terms_is_not_ranked_and_says_so():
+    answers = by_id(advise(LIGHT, basis(without=("cpu.fork.per_request.tcp",))))
+    assert answers["fork"].rank is None
+    assert "cpu.fork.per_request.tcp" in answers["fork"].reason
+    assert lacking(design_named("thread"), replace(LIGHT, request_bytes=4096), {}) != []
+
+
+def test_more_work_makes_launches_matter_less():
+    answer = advise(replace(LIGHT, rate_hz=2, isolation="memory"), basis())
+    work = next(each for each in answer.depends_on if each.of == "work_ns")
+    assert any("differ by less than 5%" in sentence for sentence in work.sentences)
+    assert work.points[0].ns["spawn"] > 2 * work.points[0].ns["fork"]
+    memory = next(each for each in answer.depends_on if each.of == "memory_bytes")
+    assert any("posix_spawn) is first" in sentence for sentence in memory.sentences)
+
+
+def test_costs_are_signed_sums_of_their_terms():
+    values = {name: term.span.value for name, term in basis().terms.terms.items()}
+    costs = costs_of(design_named("fork"), LIGHT, values)
+    names = {part.name for part in costs.parts}
+    assert {"launch call", "start of the task", "end of the task", "first steps of the task", "accept"} <= names
+    cheap = {**values, "cpu.thread.per_request.tcp": values["cpu.inline.per_request.tcp"] + 1000.0}
+    parts = costs_of(design_named("thread"), LIGHT, cheap).parts
+    assert sum(part.ns for part in parts) == pytest.approx(cheap["cpu.thread.per_request.tcp"])
+    assert all(part.ns >= -1e-9 for part in parts)
+
+
+def test_memory_between_points_is_on_a_line():
+    points = [memory_point(size) for size in (0, 1000 * 4096, 3000 * 4096)]
+    assert fork_memory(points, 2000 * 4096)[0].value == pytest.approx(16_000)
+    assert fork_memory(points, 6000 * 4096)[1].value == pytest.approx(30_000)
+
+
+def test_spans_add_up_as_squares_and_draws_repeat():
+    assert total([TermSpan(1, 0, 4), TermSpan(2, -2, 6)]) == TermSpan(3, pytest.approx(3 - 17**0.5), 8)
+    assert difference(near(10.0), near(4.0)).value == 6.0
+    spans = {"a": near(100.0, 0.1), "b": near(5.0, 0.0)}
+    drawn = draws(spans, 400, 7)
+    assert drawn == draws(spans, 400, 7) != draws(spans, 400, 8)
+    assert {each["b"] for each in drawn} == {5.0}
+    spread = span_of([each["a"] for each in drawn])
+    assert spread.value == pytest.approx(100, abs=1)
+    assert spread.high - spread.value == pytest.approx(10 * 2.2 / 1.96, rel=0.15)
+    # What is common to both cancels.
+    assert ratio_of([2 * each["a"] for each in drawn], [each["a"] for each in drawn]).low == pytest.approx(2.0)
+
+
+def test_an_answer_is_written_and_terms_are_read_back():
+    kept = basis().terms
+    assert from_json(type(kept), to_json(kept)) == kept
+    written = to_json(advise(LIGHT, basis()))
+    assert (
+        written["designs"][0]["p50_low_ns"] <= written["designs"][0]["p50_ns"] <= written["designs"][0]["p50_high_ns"]
+    )
