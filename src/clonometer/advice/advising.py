@@ -13,6 +13,7 @@ from clonometer.advice.costs import Costs, RequestPart, costs_of, lacking, serve
 from clonometer.advice.curves import break_evens
 from clonometer.advice.designs import DESIGNS, LACKS, ServerDesign, design_named
 from clonometer.advice.drawing import DRAWS, draws, ratio_of, span_of
+from clonometer.advice.exploring import explorable
 from clonometer.advice.predicting import QueueOutcome, memory_of, predict_design
 from clonometer.advice.terms import TermSpan
 from clonometer.advice.wish import QUANTILES, Wish
@@ -77,6 +78,9 @@ def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1,
         assumptions=[*assumptions(wish, basis.slice_ns), *basis.notes],
         made_at=basis.terms.made_at,
         commands=[],
+        model={}
+        if order == "memory"
+        else explorable(wish, basis, [each.design for each in drawn.values()], order, seed=seed, requests=requests),
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from clonometer.advice.terms import TermSpan
 from clonometer.advice.wish import ORDERS, Wish
@@ -54,7 +54,7 @@ class Comparison:
     first: str
     second: str
     ratio: Annotated[TermSpan, Mark.ENDS, "The second's figure over the first's, by which they are ranked."]
-    is_close: Annotated[bool, "Whether the interval contains 1, or they differ by less than 5%: too close to call."]
+    is_close: Annotated[bool, "Whether the interval contains 1, or they differ by less than 2%: too close to call."]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Proof:
 
     designs: Sequence[ProvenDesign]
     ratio: Annotated[TermSpan, Mark.ENDS, "Measured: the second's median over the first's."]
-    faster: Annotated[str | None, "Whose median was certainly lower, by 5% or more; null: neither's."]
+    faster: Annotated[str | None, "Whose median was certainly lower, by 2% or more; null: neither's."]
     agrees: Annotated[bool, "Whether that is what was predicted, too close to call included."]
     sentence: str
 
@@ -117,3 +117,4 @@ class Advice:
     commands: Annotated[Sequence[str], "What checks the answer here."]
     observed: Annotated[Sequence[str], "What was read from a process or a census, and how."] = ()
     proof: Annotated[Proof | None, Mark.OMITTED] = None
+    model: Annotated[Mapping[str, Any], Mark.UNWRITTEN, "What a page answers again with."] = field(default_factory=dict)

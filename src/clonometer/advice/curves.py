@@ -14,7 +14,7 @@ from clonometer.advice.costs import lacking
 from clonometer.advice.designs import ServerDesign
 from clonometer.advice.predicting import predict_design
 from clonometer.advice.wish import QUANTILES, Wish
-from clonometer.advice.wording import LEAST_DIFFERENCE
+from clonometer.advice.wording import NEAR
 from clonometer.units import approximate_bytes, format_duration
 
 #: Points of a curve.
@@ -115,7 +115,7 @@ def _firsts(axis: CurveAxis, points: Sequence[CurvePoint], titles: Mapping[str, 
     if not known:
         return []
     ends = f"between {axis.text(known[0][0].value)} and {axis.text(known[-1][0].value)}"
-    far = [_advantage(point) >= LEAST_DIFFERENCE for point, _ in known]
+    far = [_advantage(point) >= NEAR for point, _ in known]
     if not any(far):
         return [f"For {axis.words} {ends} the best two differ by less than 5%."]
     sentences = []
@@ -141,7 +141,7 @@ def _nears(axis: CurveAxis, points: Sequence[CurvePoint], designs: Sequence[Serv
             None if (ns := point.ns[design.id]) is None else ns / min(filter(None, point.ns.values())) - 1
             for point in points
         ]
-        near = [share is not None and share < LEAST_DIFFERENCE for share in above]
+        near = [share is not None and share < NEAR for share in above]
         if near[-1] and not near[0]:
             at = axis.text(points[len(near) - near[::-1].index(False)].value)
             sentences.append(f"From about {at} of {axis.words} on, {design.title} is within 5% of the best.")

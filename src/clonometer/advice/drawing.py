@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clonometer.advice.terms import TermSpan
 from clonometer.advice.uniform import normal, uniform
@@ -21,8 +21,16 @@ def draws(spans: Mapping[str, TermSpan], count: int, seed: int) -> list[dict[str
     That of a term whose interval is above zero is normal on the logarithm, so that no draw is below zero.
     All that rests on one term rests on the same value in a draw: differences are as certain as they are.
     """
-    draw = uniform(seed)
-    return [{name: _drawn(span, normal(draw)) for name, span in sorted(spans.items())} for _ in range(count)]
+    return [
+        {name: _drawn(spans[name], deviation) for name, deviation in each.items()}
+        for each in deviations(spans, count, seed)
+    ]
+
+
+def deviations(names: Iterable[str], count: int, seed: int) -> list[dict[str, float]]:
+    """Draw for each term how many standard deviations it is off, as often."""
+    draw, ordered = uniform(seed), sorted(names)
+    return [{name: normal(draw) for name in ordered} for _ in range(count)]
 
 
 def _drawn(span: TermSpan, deviation: float) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +16,7 @@ from clonometer.advice.terms import TermSpan
 from clonometer.advice.wording import LEAST_DIFFERENCE
 from clonometer.errors import InputError
 from clonometer.results.rows.source import RunSource, null_mask
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.paired_ratio import paired_ratio
 from clonometer.units import format_ratio
 
 #: With fewer requests a 99th percentile says nothing.
@@ -30,10 +32,16 @@ def prove(advice: Advice, run: RunSource, seed: int) -> Advice:
         If one of them was not measured.
     """
     designs = [design for design in advice.designs if design.rank in (1, 2)]
-    cells = [_cell_of(run, design.id) for design in designs]
-    proven = [_proven(run, cell, design) for cell, design in zip(cells, designs, strict=True)]
-    sides = [_processes(run, cell) for cell in cells]
-    ratio = ratio_of_medians(sides[1], sides[0], seed=seed)
+    cells = [_cells_of(run, design.id) for design in designs]
+    proven = [_proven(run, each, design) for each, design in zip(cells, designs, strict=True)]
+    medians = [_medians(run, each) for each in cells]
+    # Of the same arrivals on both sides.
+    pairs = [
+        [math.log(medians[1][arrivals] / medians[0][arrivals])] for arrivals in medians[0] if arrivals in medians[1]
+    ]
+    if not pairs:
+        raise InputError("both designs were not measured with the same arrivals: measure longer")
+    ratio = paired_ratio(pairs, seed=seed)
     measured = TermSpan(ratio.value, ratio.low, ratio.high)
     winner = _winner(measured, designs)
     expected = None if advice.comparisons[0].is_close else designs[0].id
@@ -47,45 +55,51 @@ def prove(advice: Advice, run: RunSource, seed: int) -> Advice:
     return replace(advice, proof=proof)
 
 
-def _cell_of(run: RunSource, design: str) -> str:
+def _cells_of(run: RunSource, design: str) -> Mapping[str, str]:
+    """The cells of a design by their arrivals."""
     workload = design_named(design).workload
     measured = set(run.cells())
-    for entry in run.document.plan.cells:
-        if entry.workload == workload and entry.cell in measured:
-            return entry.cell
-    reasons = [cell.reason for cell in run.document.cells if cell.cell.startswith(workload) and cell.reason]
-    raise InputError(f"{workload} was not measured: {(reasons or ['the time was over'])[0]}")
+    cells = {
+        str(entry.condition["arrival_seed"]): entry.cell
+        for entry in run.document.plan.cells
+        if entry.workload == workload and entry.cell in measured
+    }
+    if not cells:
+        reasons = [cell.reason for cell in run.document.cells if cell.cell.startswith(f"{workload}[") and cell.reason]
+        raise InputError(f"{workload} was not measured: {(reasons or ['the time was over'])[0]}")
+    return cells
 
 
-def _proven(run: RunSource, cell: str, design: DesignAnswer) -> ProvenDesign:
+def _medians(run: RunSource, cells: Mapping[str, str]) -> dict[str, float]:
+    """The median latency by arrivals: of several processes, the mean of theirs."""
+    return {arrivals: statistics.fmean(by_process(run, cell, LATENCY).values()) for arrivals, cell in cells.items()}
+
+
+def _proven(run: RunSource, cells: Mapping[str, str], design: DesignAnswer) -> ProvenDesign:
     if design.p50_ns is None or design.p99_ns is None or design.cpu_ns is None:
         raise InputError(f"{design.id} cannot keep up, and is not run")
+    cpu = {process: value for cell in cells.values() for process, value in by_process(run, cell, CPU).items()}
     return ProvenDesign(
         id=design.id,
         predicted_p50_ns=design.p50_ns,
-        measured_p50_ns=mean_span(by_process(run, cell, LATENCY)),
+        measured_p50_ns=mean_span(dict(enumerate(_medians(run, cells).values()))),
         predicted_p99_ns=design.p99_ns,
-        measured_p99_ns=_p99(run, cell),
+        measured_p99_ns=_p99(run, cells),
         predicted_cpu_ns=design.cpu_ns,
-        # The server's own work is part of what it takes.
-        measured_cpu_ns=mean_span(by_process(run, cell, CPU)),
+        # The request's own work is part of what the server takes.
+        measured_cpu_ns=mean_span(cpu),
     )
 
 
-def _p99(run: RunSource, cell: str) -> TermSpan | None:
-    """The 99th percentile of each process's requests, on average."""
-    columns = run.columns(cell, ["process", LATENCY])
-    valid = ~null_mask(columns[LATENCY])
-    owners, values = columns["process"][valid], columns[LATENCY][valid]
-    if values.size < _LEAST_REQUESTS:
+def _p99(run: RunSource, cells: Mapping[str, str]) -> TermSpan | None:
+    """The 99th percentile of the requests of each arrivals, on average; None where they are too few."""
+    values = {}
+    for arrivals, cell in enumerate(cells.values()):
+        column = run.columns(cell, [LATENCY])[LATENCY]
+        values[arrivals] = column[~null_mask(column)]
+    if sum(each.size for each in values.values()) < _LEAST_REQUESTS:
         return None
-    return mean_span({int(owner): float(np.quantile(values[owners == owner], 0.99)) for owner in np.unique(owners)})
-
-
-def _processes(run: RunSource, cell: str) -> Processes:
-    starts = run.document.started_ns
-    medians = by_process(run, cell, LATENCY)
-    return Processes.of(list(medians.values()), [starts[process] for process in medians])
+    return mean_span({arrivals: float(np.quantile(each, 0.99)) for arrivals, each in values.items()})
 
 
 def _winner(ratio: TermSpan, designs: Sequence[DesignAnswer]) -> str | None:

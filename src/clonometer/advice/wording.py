@@ -8,8 +8,10 @@ from clonometer.advice.answer import Comparison, DesignAnswer
 from clonometer.advice.wish import Wish
 from clonometer.units import format_duration, format_ratio
 
-#: Designs that differ by less are too close to call.
-LEAST_DIFFERENCE = 0.05
+#: Designs that differ by less are too close to call, as in `compare`.
+LEAST_DIFFERENCE = 0.02
+#: What is near the best: of that much nobody builds another server.
+NEAR = 0.05
 _BY = {"p50": "median latency", "p99": "99th percentile", "cpu": "CPU time of a request", "memory": "memory"}
 
 _ALWAYS = (

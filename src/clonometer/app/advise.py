@@ -74,8 +74,6 @@ def advise(
     if prove_s is None:
         return replace(answer, commands=[f"{command_of(answer)} --prove"])
     best = [design.id for design in answer.designs if design.rank in (1, 2)]
-    if len(best) < 2:
-        raise UsageError("--prove compares two designs, and fewer qualify", "leave --prove out to see why")
     with designs_run(wish, best, budget_s=prove_s, seed=seed, progress=progress) as run:
         return prove(answer, run, seed)
 

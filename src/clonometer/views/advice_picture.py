@@ -46,7 +46,9 @@ def _panel(curve: BreakEven, designs: Mapping[str, DesignAnswer]) -> Spec:
     ]
     labels = dict.fromkeys(str(point["label"]) for point in points)
     colours = {design.name: Drawn(design.name, of_mechanism(design.workload).colour) for design in designs.values()}
-    across = number_axis([point.value for point in curve.points], curve.title, _LABELS[unit], log_from=ALWAYS)
+    values = [point.value for point in curve.points]
+    sizes = [float(1 << power) for power in range(10, 40, 4)] if unit == "bytes" else None
+    across = number_axis(values, curve.title, _LABELS[unit], log_from=ALWAYS, ticks=sizes)
     taken = [ns for point in curve.points for ns in point.ns.values() if ns is not None]
     upright = number_axis(taken, "latency", log_from=ALWAYS)
     line: Spec = {

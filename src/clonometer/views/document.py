@@ -257,6 +257,31 @@ class SwitchedFigure:
 
 
 @dataclass(frozen=True)
+class Slider:
+    """A number that a page's reader moves between ``low`` and ``high``, on a logarithmic scale."""
+
+    name: str
+    label: str
+    #: Its unit, as names of fields end in it: ns, bytes or hz.
+    unit: str
+    low: float
+    high: float
+    stated: float
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """An answer that a page gives again for other numbers, in a section of its own; drawn nowhere else."""
+
+    heading: str
+    intro: str
+    sliders: Sequence[Slider]
+    #: What the page's script ``advise.js`` answers with.
+    model: Mapping[str, Any]
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
 class Fold:
     """Blocks beside the answer: a page opens them on a click, a terminal has them if they are ``wished``."""
 
@@ -291,6 +316,7 @@ DocumentBlock = (
     | CommentedTables
     | FigureBlock
     | SwitchedFigure
+    | Explorer
     | Fold
     | TreeBlock
 )

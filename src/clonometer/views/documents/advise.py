@@ -13,10 +13,12 @@ from clonometer.views.document import (
     Commands,
     Document,
     DocumentBlock,
+    Explorer,
     FigureBlock,
     Heading,
     Hint,
     Paragraph,
+    Slider,
     TableBlock,
 )
 from clonometer.views.table import MISSING, Column, Table
@@ -38,6 +40,7 @@ def advice_document(advice: Advice, *, wide: bool = False) -> Document:
     groups.append([BulletList(advice.observed)] if advice.observed else [])
     groups.append([TableBlock(_ranking(advice, ranked))] if ranked else [])
     groups.append([BulletList([f"{design.title}: {design.reason}." for design in others], "dim")] if others else [])
+    groups.append(_explorer(advice))
     changes = [sentence for each in advice.depends_on for sentence in each.sentences]
     if changes:
         drawn = advice_panels(advice.depends_on, advice.designs)
@@ -48,6 +51,33 @@ def advice_document(advice: Advice, *, wide: bool = False) -> Document:
     groups.append(list(_proof(advice)))
     groups.append([] if wide else [Hint("--wide: what each request costs, and what is assumed")])
     return Document("advise", _title(advice), advice.sentence, groups, about=_about(advice))
+
+
+_TRY = (
+    "Move work, memory and rate: the ranking is computed again in this page, from the same measured terms and the same "
+    "simulated requests."
+)
+
+
+def _explorer(advice: Advice) -> list[DocumentBlock]:
+    """What a page's reader may change, within what was measured and what the CPUs bear."""
+    wish = advice.wish
+    if not advice.model:
+        return []
+    sliders = [
+        Slider("work_ns", "Work of a request", "ns", *_ends(wish.work_ns, 1e4, 1e8), wish.work_ns),
+        Slider("rate_hz", "Requests a second", "hz", *_ends(wish.rate_hz, 10.0, 1e5), wish.rate_hz),
+    ]
+    if advice.model["memory"]:
+        least, most = max(wish.written_bytes, 1 << 20), max(8 << 30, wish.memory_bytes)
+        sliders.insert(
+            1, Slider("memory_bytes", "Memory of the first process", "bytes", least, most, wish.memory_bytes)
+        )
+    return [Explorer("Try another load", _TRY, sliders, advice.model, "explore")]
+
+
+def _ends(stated: float, low: float, high: float) -> tuple[float, float]:
+    return min(low, stated) if stated else low, max(high, stated)
 
 
 def _title(advice: Advice) -> str:
@@ -75,7 +105,7 @@ def _about(advice: Advice) -> list[str]:
 def _ranking(advice: Advice, ranked: Sequence[DesignAnswer]) -> Table:
     return Table(
         [
-            Column("", list(_ranks(advice, ranked)), "right"),
+            Column("rank", list(_ranks(advice, ranked)), "right"),
             Column("design", [design.name for design in ranked]),
             Column("p50", [_time(design.p50_ns) for design in ranked], "right"),
             Column("p99", [_time(design.p99_ns) for design in ranked], "right"),

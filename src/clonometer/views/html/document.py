@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from clonometer.views.document import (
     CommentedTables,
     Document,
     DocumentBlock,
+    Explorer,
     FigureBlock,
     Fold,
     Heading,
@@ -41,12 +42,13 @@ def render_document_page(document: Document) -> str:
     page = _Page(document)
     draws = bool(page.charts or page.switched)
     drawn = {"theme": theme(*PAGE), "dashes": list(DASHES), "charts": page.charts, "switched": page.switched}
+    drawn |= {"explored": page.explored} if page.explored else {}
     # What can be used at once comes before what draws.
     scripts = [*sorted(page.scripts), *(("fit.js", "charts.js") if draws else ())]
     return render_page(
         "document.html.j2",
         *scripts,
-        data=drawn if draws else None,
+        data=drawn if draws or page.explored else None,
         draws=draws,
         brand=f"Clonometer: {document.kind}",
         title=document.title,
@@ -63,6 +65,8 @@ class _Page:
         self.sections: Parts = []
         self.charts: Parts = []
         self.switched: Parts = []
+        #: The model of what a reader explores: a page has it once.
+        self.explored: Mapping[str, Any] = {}
         self.scripts: set[str] = set()
         #: The last heading, which names what has no title.
         self._heading = ""
@@ -83,7 +87,7 @@ class _Page:
         match block:
             case FigureBlock(heading=heading) | SwitchedFigure(heading=heading) if heading:
                 self._begin(heading, block.link, block.anchor)
-            case SearchableTable(heading):
+            case SearchableTable(heading) | Explorer(heading):
                 self._begin(heading, "", block.anchor)
             case TreeBlock(heading):
                 self._begin(heading, "", "")
@@ -109,6 +113,10 @@ class _Page:
                 switches = [{"name": switch.name} for switch in block.switches]
                 self.switched.append({**about, "switches": switches, "spec": {**block.spec, **_TALL}})
                 yield {"is": "switched", "figure": block}
+            case Explorer(model=model):
+                self.explored = model
+                self.scripts.add("advise.js")
+                yield {"is": "explorer", "explorer": block}
             case TreeBlock(tree=tree):
                 self.scripts.add("tree.js")
                 yield tree_block(tree)

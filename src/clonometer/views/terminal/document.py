@@ -12,6 +12,7 @@ from clonometer.views.document import (
     CommentedTables,
     Document,
     DocumentBlock,
+    Explorer,
     FactTables,
     FigureBlock,
     Fold,
@@ -68,7 +69,7 @@ def _lines(block: DocumentBlock, width: int, colour: bool) -> list[str]:
             lines = list(_commented(block, width, colour))
         case Fold(summary, blocks):
             lines = [*wrap(f"{summary}:", width), *group_lines(blocks, width, colour)] if block.wished else []
-        case FigureBlock() | SwitchedFigure() | SearchableTable() | TreeBlock():
+        case FigureBlock() | SwitchedFigure() | Explorer() | SearchableTable() | TreeBlock():
             pass
         case Statements():
             lines = list(_statements(block, width))

@@ -1,0 +1,77 @@
+"""What a page needs to answer again for other values: the costs of each draw, and what memory adds to a fork.
+
+``advise.js`` simulates the same requests as `clonometer.advice.queueing`, and a test of the page compares both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.costs import FORK_MEMORY, costs_of
+from clonometer.advice.designs import LACKS, ServerDesign
+from clonometer.advice.drawing import DRAWS, deviations, draws
+from clonometer.advice.predicting import MOST_UTILISATION
+from clonometer.advice.terms import TermSpan
+from clonometer.advice.wish import QUANTILES, Wish
+from clonometer.advice.wording import LEAST_DIFFERENCE
+
+
+def explorable(
+    wish: Wish, basis: AdviceBasis, designs: Sequence[ServerDesign], order: str, *, seed: int, requests: int
+) -> dict[str, Any]:
+    """Give the model of an answer as plain values: that of the designs whose terms were measured."""
+    spans = basis.spans(wish)
+    values = draws(spans, DRAWS, seed)
+    drawn = deviations(spans, DRAWS, seed)
+    middle = {name: span.value for name, span in spans.items()}
+    limit = wish.limit
+    return {
+        "wish": {"work_ns": wish.work_ns, "memory_bytes": wish.memory_bytes, "rate_hz": wish.rate_hz},
+        "block_ns": wish.block_ns,
+        "written_bytes": wish.written_bytes,
+        "cpus": wish.cpus,
+        "workers": wish.workers,
+        "slice_ns": basis.slice_ns,
+        "order": order,
+        "limit": None if limit is None else {"share": QUANTILES[limit.quantile], "ns": limit.ns, "text": limit.text},
+        "seed": seed,
+        "requests": requests,
+        "most_utilisation": MOST_UTILISATION,
+        "least_difference": LEAST_DIFFERENCE,
+        "memory": [
+            {"bytes": point.memory_bytes, "call": _ends(point.call_ns), "exit": _ends(point.exit_ns)}
+            for point in basis.memory
+        ],
+        "deviations": [[each.get(name, 0.0) for name in FORK_MEMORY] for each in drawn],
+        "designs": [_design(design, wish, values, middle) for design in designs],
+    }
+
+
+def _design(
+    design: ServerDesign, wish: Wish, values: Sequence[Mapping[str, float]], middle: Mapping[str, float]
+) -> dict[str, Any]:
+    bare = replace(wish, memory_bytes=0)
+    costs = [costs_of(design, bare, each) for each in values]
+    return {
+        "id": design.id,
+        "name": design.name,
+        "title": design.title,
+        "shape": design.shape,
+        "accepts": design.has_acceptor,
+        "processes": design.is_of_processes,
+        "copies": design.launch == "fork" and wish.connections == "per_request",
+        "crash": design.crash,
+        "unfit": "" if wish.isolation in design.gives else f"no isolation of {wish.isolation}: {LACKS[wish.isolation]}",
+        "task_bytes": middle.get("process_bytes" if design.is_of_processes else "thread_bytes"),
+        "acceptor": [each.at("acceptor") for each in costs],
+        "worker": [each.at("worker") for each in costs],
+        "after": [each.at("after") for each in costs],
+        "path": [each.path_ns for each in costs],
+    }
+
+
+def _ends(span: TermSpan) -> list[float]:
+    return [span.value, span.low, span.high]
