@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from clonometer.app.ab import ab
     from clonometer.app.ab_commands import ab_commands
+    from clonometer.app.advise import advise
     from clonometer.app.budget import budget, record_budget
     from clonometer.app.calibrating import calibrate
     from clonometer.app.census import census
@@ -53,6 +54,7 @@ __all__ = [
     "__version__",
     "ab",
     "ab_commands",
+    "advise",
     "budget",
     "build_language_drivers",
     "calibrate",
@@ -90,6 +92,7 @@ _LIVES_IN = {
     "Machines": "clonometer.app.fleet_run",
     "ab": "clonometer.app.ab",
     "ab_commands": "clonometer.app.ab_commands",
+    "advise": "clonometer.app.advise",
     "budget": "clonometer.app.budget",
     "build_language_drivers": "clonometer.app.languages",
     "calibrate": "clonometer.app.calibrating",

@@ -161,7 +161,5 @@ def test_spans_add_up_as_squares_and_draws_repeat():
 def test_an_answer_is_written_and_terms_are_read_back():
     kept = basis().terms
     assert from_json(type(kept), to_json(kept)) == kept
-    written = to_json(advise(LIGHT, basis()))
-    assert (
-        written["designs"][0]["p50_low_ns"] <= written["designs"][0]["p50_ns"] <= written["designs"][0]["p50_high_ns"]
-    )
+    p50 = to_json(advise(LIGHT, basis()))["designs"][0]["p50_ns"]
+    assert p50["low"] <= p50["value"] <= p50["high"]

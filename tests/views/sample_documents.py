@@ -80,8 +80,8 @@ from clonometer.views.document import (
 )
 from clonometer.views.documents.ab import ab_document
 from clonometer.views.documents.ab_commands import commands_document
-from clonometer.views.documents.budget import budget_document
 from clonometer.views.documents.advise import advice_document
+from clonometer.views.documents.budget import budget_document
 from clonometer.views.documents.calibration import calibration_document
 from clonometer.views.documents.census import census_document
 from clonometer.views.documents.check import check_document

@@ -18,7 +18,7 @@ class CostPart:
     """A part of what a request costs: CPU time."""
 
     name: str
-    cpu_ns: Annotated[TermSpan, Mark.ENDS]
+    cpu_ns: TermSpan
     place: Annotated[
         str,
         OneOf(("acceptor", "worker", "after")),
@@ -38,9 +38,9 @@ class DesignAnswer:
     rank: Annotated[Positive | None, "From 1; null where it does not qualify."]
     reason: Annotated[str | None, "Why it does not qualify; null where it does."]
     parts: Annotated[Sequence[CostPart], "What a request costs besides its own work; empty where not known."]
-    cpu_ns: Annotated[TermSpan | None, Mark.ENDS, "CPU time of a request, with its work."] = None
-    p50_ns: Annotated[TermSpan | None, Mark.ENDS, "Latency, from the intended time of sending."] = None
-    p99_ns: Annotated[TermSpan | None, Mark.ENDS, "The same."] = None
+    cpu_ns: Annotated[TermSpan | None, "CPU time of a request, with its work."] = None
+    p50_ns: Annotated[TermSpan | None, "Latency, from the intended time of sending."] = None
+    p99_ns: Annotated[TermSpan | None, "The same."] = None
     cpu_share: Annotated[float | None, Ge(0), "The share of the server's CPUs that it keeps busy."] = None
     most_hz: Annotated[float | None, Ge(0), "The rate at which it would be saturated."] = None
     memory_bytes: Annotated[Count | None, "Memory in all, what the first process has included; null: not known."] = None
@@ -53,7 +53,7 @@ class Comparison:
 
     first: str
     second: str
-    ratio: Annotated[TermSpan, Mark.ENDS, "The second's figure over the first's, by which they are ranked."]
+    ratio: Annotated[TermSpan, "The second's figure over the first's, by which they are ranked."]
     is_close: Annotated[bool, "Whether the interval contains 1, or they differ by less than 2%: too close to call."]
 
 
@@ -81,12 +81,12 @@ class ProvenDesign:
     """A design that was run under the load: what was predicted, and what was measured."""
 
     id: str
-    predicted_p50_ns: Annotated[TermSpan, Mark.ENDS]
-    measured_p50_ns: Annotated[TermSpan, Mark.ENDS]
-    predicted_p99_ns: Annotated[TermSpan, Mark.ENDS]
-    measured_p99_ns: Annotated[TermSpan | None, Mark.ENDS, "Null where too few requests were measured."]
-    predicted_cpu_ns: Annotated[TermSpan, Mark.ENDS]
-    measured_cpu_ns: Annotated[TermSpan | None, Mark.ENDS]
+    predicted_p50_ns: TermSpan
+    measured_p50_ns: TermSpan
+    predicted_p99_ns: TermSpan
+    measured_p99_ns: Annotated[TermSpan | None, "Null where too few requests were measured."]
+    predicted_cpu_ns: TermSpan
+    measured_cpu_ns: TermSpan | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class Proof:
     """The best two designs, run in turn."""
 
     designs: Sequence[ProvenDesign]
-    ratio: Annotated[TermSpan, Mark.ENDS, "Measured: the second's median over the first's."]
+    ratio: Annotated[TermSpan, "Measured: the second's median over the first's."]
     faster: Annotated[str | None, "Whose median was certainly lower, by 2% or more; null: neither's."]
     agrees: Annotated[bool, "Whether that is what was predicted, too close to call included."]
     sentence: str

@@ -11,6 +11,7 @@ from typing import Any
 
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.costs import FORK_MEMORY, costs_of
+from clonometer.advice.curves import AXES, CurveAxis
 from clonometer.advice.designs import LACKS, ServerDesign
 from clonometer.advice.drawing import DRAWS, deviations, draws
 from clonometer.advice.predicting import MOST_UTILISATION
@@ -29,7 +30,8 @@ def explorable(
     middle = {name: span.value for name, span in spans.items()}
     limit = wish.limit
     return {
-        "wish": {"work_ns": wish.work_ns, "memory_bytes": wish.memory_bytes, "rate_hz": wish.rate_hz},
+        "wish": {axis.of: getattr(wish, axis.of) for axis in _moved(basis)},
+        "sliders": [_slider(axis, wish) for axis in _moved(basis)],
         "block_ns": wish.block_ns,
         "written_bytes": wish.written_bytes,
         "cpus": wish.cpus,
@@ -47,6 +49,26 @@ def explorable(
         ],
         "deviations": [[each.get(name, 0.0) for name in FORK_MEMORY] for each in drawn],
         "designs": [_design(design, wish, values, middle) for design in designs],
+    }
+
+
+def _moved(basis: AdviceBasis) -> list[CurveAxis]:
+    """What a reader may change: data are left as stated, and memory where its cost is not known."""
+    moved = [axis for axis in AXES if axis.of != "response_bytes"]
+    return [axis for axis in moved if basis.memory or axis.of != "memory_bytes"]
+
+
+def _slider(axis: CurveAxis, wish: Wish) -> dict[str, Any]:
+    """Between which values it may be moved: the stated one is among them, and no request writes more than there is."""
+    stated = float(getattr(wish, axis.of))
+    low = max(axis.low, wish.written_bytes) if axis.of == "memory_bytes" else axis.low
+    return {
+        "name": axis.of,
+        "label": f"{axis.title[0].upper()}{axis.title[1:]}",
+        "unit": axis.of.rpartition("_")[2],
+        "low": min(low, stated) if stated else low,
+        "high": max(axis.high, stated),
+        "stated": stated,
     }
 
 

@@ -49,7 +49,7 @@ def advise(
     order
         What ranks designs: ``p50``, ``p99``, ``cpu`` or ``memory``.
     prove_s
-        Run the best two designs in turn for so many seconds, and set what was measured beside the answer.
+        Run the best two designs in turn for this many seconds, and set what was measured beside the answer.
     anew
         Measure again what was kept.
     seed

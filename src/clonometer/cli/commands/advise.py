@@ -20,8 +20,8 @@ PROOF_S = 20.0
 
 _EXAMPLES = examples(
     "clonometer advise --rate 2000 --work 200us",
-    "clonometer advise --rate 500 --work 2ms --memory 500MiB --isolation crash --limit p99=20ms",
-    "clonometer advise --rate 500 --work 2ms --memory 1GiB --written 1MiB --html advice.html",
+    "clonometer advise --rate 50 --work 2ms --memory 500MiB --isolation crash",
+    "clonometer advise --rate 50 --work 2ms --limit p99=20ms --html advice.html",
     "clonometer advise --file server.toml --prove",
 )
 

@@ -61,23 +61,10 @@ _TRY = (
 
 def _explorer(advice: Advice) -> list[DocumentBlock]:
     """What a page's reader may change, within what was measured and what the CPUs bear."""
-    wish = advice.wish
     if not advice.model:
         return []
-    sliders = [
-        Slider("work_ns", "Work of a request", "ns", *_ends(wish.work_ns, 1e4, 1e8), wish.work_ns),
-        Slider("rate_hz", "Requests a second", "hz", *_ends(wish.rate_hz, 10.0, 1e5), wish.rate_hz),
-    ]
-    if advice.model["memory"]:
-        least, most = max(wish.written_bytes, 1 << 20), max(8 << 30, wish.memory_bytes)
-        sliders.insert(
-            1, Slider("memory_bytes", "Memory of the first process", "bytes", least, most, wish.memory_bytes)
-        )
+    sliders = [Slider(**slider) for slider in advice.model["sliders"]]
     return [Explorer("Try another load", _TRY, sliders, advice.model, "explore")]
-
-
-def _ends(stated: float, low: float, high: float) -> tuple[float, float]:
-    return min(low, stated) if stated else low, max(high, stated)
 
 
 def _title(advice: Advice) -> str:
