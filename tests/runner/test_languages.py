@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from clonometer.runner.languages import building
 from clonometer.runner.languages.building import build, state_of, usable_drivers
 from clonometer.runner.languages.toolchains import find_languages, find_toolchains, wanted_languages
 from clonometer.runner.languages.types import Language
+from clonometer.runner.process import answer_of
 
 PATH = LaunchPath("thread", "thread", ("vfork",), "file: why", "snippet")
 BOOK = RuntimeBook(
@@ -116,6 +120,47 @@ def test_a_toolchain_that_hangs_is_ended(bin_folder: Path, language: Language, m
     [toolchain] = find_toolchains(language)
     with pytest.raises(DriverError, match="gave no answer"):
         build(toolchain)
+    # What was said is kept, and it is not tried again by the next run.
+    assert state_of(toolchain).status == FAILED
+    _, [lack] = usable_drivers([language], pytest.fail)
+    assert "gave no answer" in lack["reason"]
+
+
+def test_what_a_toolchain_that_hangs_has_started_is_ended_too(
+    bin_folder: Path,
+    language: Language,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    alive: Callable[[int], bool],
+) -> None:
+    monkeypatch.setattr(building, "_BUILD_S", 0.5)
+    started = tmp_path / "started"
+    program(bin_folder, "toy", "2.1", f"sleep 60 & echo $! > {started}; wait")
+    [toolchain] = find_toolchains(language)
+    with pytest.raises(DriverError, match="gave no answer"):
+        build(toolchain)
+    _wait_until(lambda: not alive(int(started.read_text())))
+
+
+def test_a_runtime_whose_fork_hangs_is_given_up_with_its_child(
+    bin_folder: Path, language: Language, tmp_path: Path, alive: Callable[[int], bool]
+) -> None:
+    """A child of a process with threads may wait for a lock for ever, whose owner was not forked."""
+    started = tmp_path / "started"
+    program(bin_folder, "toy", "2.1", f"sleep 60 & echo $! > {started}; wait")
+    interpreted = replace(language, build=(), run=("{program}", "{name}"))
+    [driver], _ = usable_drivers([interpreted], str)
+    answer, ending = answer_of([*driver.argv[1:], "--fd", "3"], timeout_s=0.5)
+    assert answer == b""
+    assert "gave no answer within" in ending.describe()
+    _wait_until(lambda: not alive(int(started.read_text())))
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_two_versions_are_both_named(bin_folder: Path, language: Language, tmp_path: Path) -> None:

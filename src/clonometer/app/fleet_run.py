@@ -15,10 +15,11 @@ from clonometer.fleet.hosts import Hosts
 from clonometer.fleet.store import open_store
 from clonometer.fleet.types import FleetRun
 from clonometer.plan.adhoc import apply_only
-from clonometer.plan.planfile import load_plan
+from clonometer.plan.planfile import load_plan, plan_workloads
 from clonometer.plan.types import Plan
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.interrupts import interruption
+from clonometer.runner.languages.toolchains import find_languages, wanted_languages
 
 __all__ = ["Machines", "run_fleet"]
 
@@ -162,7 +163,7 @@ def run_fleet(
     """
     machines.check()
     order_seed = draw_seed(seed)
-    whole = _plan(plan, only, budget_s, progress)
+    whole = _plan(plan, only, budget_s, progress, over_ssh=machines.hosts is not None)
     shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
     policy = RetryPolicy(at_once, retries + 1, shard_s, gone_s=machines.gone_s, busy_s=busy_s)
     reached = machines.reach(shard_s)
@@ -172,9 +173,17 @@ def run_fleet(
         return Controller(job, Dispatch(rounds, order_seed, policy), reached, store, watcher or Silent()).run(wish)
 
 
-def _plan(name: str, globs: Sequence[str], budget_s: float | None, progress: Progress) -> Plan:
-    """Expand the plan by what this machine's drivers describe: the hosts get the same drivers."""
-    _, catalogue = find_catalogue(progress)
+def _plan(name: str, globs: Sequence[str], budget_s: float | None, progress: Progress, *, over_ssh: bool) -> Plan:
+    """Expand the plan by what this machine's drivers describe: the hosts get the same drivers.
+
+    Drivers of languages are built on each host, but for those that are reached by ssh, where nothing is built.
+    """
+    names = plan_workloads(name)
+    languages = wanted_languages(names, find_languages())
+    if languages and over_ssh:
+        listed = ", ".join(language.runtime.title for language in languages)
+        progress.say(f"clonometer: over ssh no drivers are built, so these are not measured: {listed}")
+    _, catalogue = find_catalogue(progress, () if over_ssh else names)
     plan = load_plan(name, catalogue)
     if budget_s is not None:
         plan = replace(plan, budget_seconds=budget_s)

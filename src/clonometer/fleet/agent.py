@@ -25,6 +25,8 @@ from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, NoRoomError, Un
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from clonometer.plan.types import Plan
+    from clonometer.runner.drivers import Drivers
     from clonometer.runner.far import FarHost
 
 # A plan's own budget may be exceeded so far for enough processes, as by `clonometer run`.
@@ -74,12 +76,11 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         from clonometer.plan.catalogue import read_catalogue
         from clonometer.records import from_json
         from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
-        from clonometer.runner.drivers import find_drivers
         from clonometer.runner.run import run
 
         plan = plan_of(from_json(PlanDocument, asked["plan"]))
-        drivers = find_drivers() if far is None else far.drivers()
-        catalogue = read_catalogue(drivers.descriptions)
+        drivers, lacks = _drivers_here(plan) if far is None else (far.drivers(), [])
+        catalogue = read_catalogue(drivers.descriptions, lacks)
         locked = "yes" if far is None else far.locked
         in_fleet = {**asked["fleet"], "locked": locked, "broken_drivers": dict(drivers.broken)}
         outcome = run(
@@ -107,6 +108,24 @@ def _measure(asked: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     # What was cut short is worth another attempt; what a host cannot do at all is not.
     cut_short = outcome.exit_status == EXIT_INTERRUPTED or lost
     return {"status": "ok", "reason": outcome.reason, "cut_short": cut_short, "samples": outcome.samples}, content
+
+
+def _drivers_here(plan: Plan) -> tuple[Drivers, list[dict[str, str]]]:
+    """The drivers of this machine, with those of languages that the plan has, and which of these are not here."""
+    from clonometer.runner.drivers import find_drivers
+    from clonometer.runner.languages.building import usable_drivers
+    from clonometer.runner.languages.toolchains import find_languages, wanted_languages
+
+    languages = wanted_languages([target.workload for target in plan.targets], find_languages())
+    further, lacks = usable_drivers(languages, _say)
+    drivers = find_drivers(further=further)
+    broken = [each.name for each in further if each.name in drivers.broken]
+    return drivers, [*lacks, *({"what": name, "reason": drivers.broken[name]} for name in broken)]
+
+
+def _say(line: str) -> None:
+    """Leave a line to whoever reads what the agent complains of."""
+    os.write(2, f"{line}\n".encode())
 
 
 def _far_host(asked: Mapping[str, Any]) -> AbstractContextManager[FarHost | None]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clonometer.families.types import COLLECTOR
 from clonometer.results.rows.groups import MeasuredQuantity, quantities_of
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.run_document import CatalogueEntry, ColumnEntry
@@ -94,8 +95,12 @@ class Counted:
     only_times: bool = False
 
     def has(self, quantity: MeasuredQuantity | RunEstimate) -> bool:
-        """Whether a quantity is compared: no signed one, which has no ratio, and no mere detail of a launch."""
-        if quantity.signed or (quantity.detail and quantity.stage is not None):
+        """Whether a quantity is compared: no signed one, which has no ratio, and no mere detail of a launch.
+
+        Nor are a collector's pauses, which most launches do not have.
+        """
+        name = quantity.name if isinstance(quantity, MeasuredQuantity) else quantity.quantity
+        if quantity.signed or name == COLLECTOR or (quantity.detail and quantity.stage is not None):
             return False
         if self.only_times and not quantity.is_time:
             return False

@@ -40,7 +40,7 @@ def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     """
     languages = [finding for finding in findings if finding.id.startswith(LANGUAGES)]
     if languages:
-        languages.sort(key=_place_of_language)
+        languages.sort(key=place_of_language)
         return [_first_sentences(finding) for finding in languages[:MOST_SENTENCES]]
     launches = [row for row in plain_rows(tests.estimates) if is_launch_row(row)]
     listed = _of_launches(tests, launches) if launches else []
@@ -49,7 +49,7 @@ def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     return listed[:MOST_SENTENCES]
 
 
-def _place_of_language(finding: Finding) -> tuple[bool, bool, int, int]:
+def place_of_language(finding: Finding) -> tuple[bool, bool, int, int]:
     """What C has nothing to compare with comes last, then what only wakes a task, conditions, and what few can do."""
     numbers = finding.numbers
     return (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from clonometer.families import axis as axis_of
-from clonometer.families import is_launch
+from clonometer.families import family, is_launch
 from clonometer.plan.qualifiers import QUALIFIES
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.run_estimates import STAGES, RunEstimates
@@ -19,6 +19,8 @@ _MEMORY = "parent_bytes"
 #: What a parent's memory is made of, and its state at each launch, with what is usual: each has a line of its own.
 _OF_MEMORY = {name: qualifier.usual for name, qualifier in QUALIFIES.items() if qualifier.of == _MEMORY}
 _USUAL = "warm"
+#: Values of an axis from which on it is drawn for an API of a language.
+_LEAST_OF_LANGUAGE = 3
 
 
 def ecdf_series(estimates: RunEstimates, observed: Iterable[ObservedCell]) -> tuple[EcdfSeries, ...]:
@@ -63,7 +65,7 @@ def scan_series(estimates: RunEstimates) -> tuple[ScanSeries, ...]:
     distinguishable = distinguishable_scans(estimates)
     for scan in scans_of(estimates):
         first = scan.points[0]
-        if id(scan) in distinguishable:
+        if id(scan) in distinguishable or _is_of_an_api_alone(scan):
             continue
         if estimates.about(first.workload).phases:
             others += [] if first.detail else [replace(series_of(estimates, scan), phase=True)]
@@ -72,6 +74,11 @@ def scan_series(estimates: RunEstimates) -> tuple[ScanSeries, ...]:
         else:
             others.append(series_of(estimates, scan))
     return (*_usual_temperature(memory), *others)
+
+
+def _is_of_an_api_alone(scan: Scan) -> bool:
+    """Whether it is one of the many APIs of languages with two values of the axis: a table says as much as a line."""
+    return len(scan.points) < _LEAST_OF_LANGUAGE and bool(family(scan.points[0].family).language_tasks)
 
 
 def _memory_series(estimates: RunEstimates, scan: Scan) -> ScanSeries:

@@ -121,7 +121,8 @@ def _points(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock
 def _summary(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock]:
     """The table that sums up all that was measured, where there is one."""
     workloads = {row.workload for row in rows if not row.is_instrument}
-    return [TableBlock(table) for figure in figures() for table in figure.sums_up(results, workloads)]
+    # A page has room for all versions of a language.
+    return [TableBlock(figure.tables(results)[0]) for figure in figures() if figure.sums_up(results, workloads)]
 
 
 def _families(results: Results, rows: Sequence[EstimateRow], reading: str) -> list[list[DocumentBlock]]:
