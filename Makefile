@@ -33,7 +33,7 @@ help:
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
 	@echo 'make cases    measure ten real programs before and after a mend, and write docs/cases anew, in some 12 minutes'
 	@echo '              (CASES=name for one; those whose program is not installed are skipped)'
-	@echo 'make runtimes-doc  measure what a command costs five languages by their heaps, and write docs/runtimes.md anew,'
+	@echo 'make runtimes-doc  measure what a command costs seven languages by their heaps, and write docs/runtimes.md anew,'
 	@echo '              in about five minutes (RUNTIMES=name for one)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'

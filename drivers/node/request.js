@@ -20,6 +20,7 @@ const AXES = {
   placement: choice(["pinned", "free"], "parent and child on one CPU, or where the scheduler puts them"),
   stages: choice(["all", "parent"], "all stages, or the parent's stamps only (the new task stamps nothing)"),
   parent_bytes: bytes(0, "objects of the runtime that the parent holds before it launches, in bytes"),
+  heap_kind: choice(["objects", "buffer"], "what they are: objects in V8's heap, which forks leave out, or Buffers, which they copy"),
   env_bytes: bytes(0, "size of the new program's environment, filled with variables of 150 bytes; 0: unchanged"),
   message_bytes: bytes(1, "size of a message"),
   program: {

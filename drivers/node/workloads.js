@@ -10,7 +10,7 @@ function allWorkloads(name) {
   const workloads = new Map();
   for (const group of [require("./threads"), require("./calls"), require("./commands"), require("./exchanges")]) {
     for (const [word, workload] of Object.entries(group)) {
-      const axes = ["placement", "parent_bytes", ...(workload.axes || [])];
+      const axes = ["placement", "parent_bytes", "heap_kind", ...(workload.axes || [])];
       workloads.set(`${name}.${word}`, { ...DEFAULTS, ...workload, axes, id: `${name}.${word}` });
     }
   }

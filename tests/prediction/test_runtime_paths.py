@@ -1,27 +1,62 @@
-"""How the runtime of a process launches: narrowed to its version and user, what copies first."""
+"""How the runtime of a process launches: narrowed to its version and user, what copies first, what its caller waits."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from tests.model.synthetic import calibration
 
 from clonometer.host.target.runtime import Runtime
+from clonometer.launch_paths.own_work import OwnWork, OwnWorks, load_own_works
 from clonometer.launch_paths.reading import load_book
+from clonometer.model.features import Features
+from clonometer.model.types import UNSCALED, Scale, Scales
+from clonometer.prediction.answer import Predicted, RuntimeLaunches, RuntimePaths
+from clonometer.prediction.judge import Machine, Question, judge
+from clonometer.prediction.profile import Profile
 from clonometer.prediction.runtime_paths import runtime_paths
+from clonometer.prediction.spans import PredictedTime
 
 BOOK = load_book()
+NOTHING = OwnWorks("a machine", "2026-11-27", {}, {})
+SPAWN = PredictedTime(1e5, 2e5, 3e5)
+
+
+def predicted(scales: Scales = UNSCALED) -> Predicted:
+    whole = Features(anon_areas=1, anon_pages=100_000, anon_tables=200, threads=1)
+    profile = Profile("it", "smaps", None, 400 << 20, whole, None, None, 1, 1, [])
+    return replace(
+        judge(profile, Machine(calibration(), is_rough=False, scales=scales), Question()), posix_spawn_ns=SPAWN
+    )
+
+
+def paths_of(
+    runtime: str,
+    version: str | None,
+    *,
+    is_root: bool = True,
+    works: OwnWorks = NOTHING,
+    answer: Predicted | None = None,
+) -> RuntimePaths:
+    paths = runtime_paths(Runtime(runtime, version, "/bin/x"), BOOK, answer or predicted(), works, is_root=is_root)
+    assert paths is not None
+    return paths
 
 
 def options(runtime: str, version: str | None, api: str, *, is_root: bool = True) -> dict[str, list[str]]:
     """Of an API: the options by mechanism."""
-    paths = runtime_paths(Runtime(runtime, version, "/bin/x"), BOOK, is_root=is_root)
-    assert paths is not None
-    return {each.mechanism: list(each.options) for each in paths.launches if each.api == api}
+    launches = paths_of(runtime, version, is_root=is_root).launches
+    return {each.mechanism: list(each.options) for each in launches if each.api == api}
+
+
+def entry(paths: RuntimePaths, api: str, mechanism: str) -> RuntimeLaunches:
+    (launches,) = (each for each in paths.launches if (each.api, each.mechanism) == (api, mechanism))
+    return launches
 
 
 def test_options_of_one_path_are_one_entry_and_what_copies_is_first() -> None:
-    paths = runtime_paths(Runtime("python", "3.11", "/bin/x"), BOOK, is_root=True)
-    assert paths is not None
-    copies = [each.copies for each in paths.launches]
+    copies = [each.copies for each in paths_of("python", "3.11").launches]
     assert copies == sorted(copies, reverse=True)
     assert True in copies
     assert False in copies
@@ -37,11 +72,48 @@ def test_an_older_version_takes_another_path() -> None:
 
 @pytest.mark.parametrize(("is_root", "mechanism"), [(True, "fork"), (False, "vfork")])
 def test_what_only_root_or_only_others_take_is_left_out(is_root: bool, mechanism: str) -> None:
-    paths = runtime_paths(Runtime("ruby", "3.1.2", "/bin/x"), BOOK, is_root=is_root)
-    assert paths is not None
-    system = {each.mechanism for each in paths.launches if each.api.startswith("system")}
+    system = {each.mechanism for each in paths_of("ruby", "3.1.2", is_root=is_root).launches if "system" in each.api}
     assert mechanism in system
 
 
 def test_a_runtime_that_the_book_does_not_have_has_no_paths() -> None:
-    assert runtime_paths(Runtime("cobol", "1", "/bin/x"), BOOK, is_root=True) is None
+    assert runtime_paths(Runtime("cobol", "1", "/bin/x"), BOOK, predicted(), NOTHING, is_root=True) is None
+
+
+def test_a_caller_waits_for_the_kernels_part_where_the_runtimes_own_is_not_known() -> None:
+    answer = predicted()
+    paths = paths_of("python", "3.11", answer=answer)
+    copying, sharing = (entry(paths, "subprocess.run, Popen", how) for how in ("fork", "vfork"))
+    assert (copying.waits_ns, copying.own_ns) == (answer.waits.until_exec_ns, None)
+    assert (sharing.waits_ns, sharing.own_ns) == (SPAWN, None)
+
+
+def test_the_runtimes_own_work_is_added_at_the_speed_of_now() -> None:
+    works = replace(NOTHING, runtimes={"python": {"preexec_fn": OwnWork(1e6, "exec")}})
+    answer = predicted(Scales.alike(Scale(1.5, 0.1)))
+    entry_now = entry(paths_of("python", "3.11", works=works, answer=answer), "subprocess.run, Popen", "fork")
+    kernel = answer.waits.until_exec_ns
+    assert entry_now.own_ns == 1.5e6
+    assert entry_now.waits_ns is not None
+    assert entry_now.waits_ns.median == kernel.median + 1.5e6
+    # On other machines it may be half of that, or twice.
+    assert (entry_now.waits_ns.low, entry_now.waits_ns.high) == (kernel.low + 0.75e6, kernel.high + 3e6)
+
+
+def test_who_forks_by_himself_waits_for_the_call_alone() -> None:
+    works = replace(NOTHING, runtimes={"python": {"os.fork-exec": OwnWork(0.0, "call")}})
+    answer = predicted()
+    forking = entry(paths_of("python", "3.11", works=works, answer=answer), "os.fork and os.exec", "fork")
+    assert forking.waits_ns == answer.waits.call_ns
+
+
+def test_who_executes_nothing_waits_for_the_call_alone() -> None:
+    answer = predicted()
+    assert entry(paths_of("python", "3.11", answer=answer), "os.fork", "fork").waits_ns == answer.waits.call_ns
+
+
+def test_what_comes_with_clonometer_is_of_lines_of_the_book() -> None:
+    works = load_own_works()
+    for name, lines in works.runtimes.items():
+        assert set(lines) <= {path.name for path in BOOK.runtime(name).paths}, name
+        assert works.versions[name]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tools.runtimes import __main__ as command
+from tools.runtimes.held import held, memory_of
 from tools.runtimes.languages import LANGUAGES, SIZES, Language
-from tools.runtimes.measuring import measured, memory_of, times_of
+from tools.runtimes.measuring import measured, summarized
 from tools.runtimes.pages import page
+from tools.runtimes.published import in_rounds
+from tools.runtimes.quiet import Others, busy_ticks
 
 from clonometer.launch_paths.reading import load_book
 
 MEASURED: dict[str, Any] = json.loads(command.MEASURED.read_text(encoding="utf-8"))
+PYTHON = LANGUAGES[0]
 
 
 def test_the_page_is_current_with_its_data() -> None:
@@ -23,7 +28,7 @@ def test_the_page_is_current_with_its_data() -> None:
 
 
 def test_the_data_says_which_version_was_measured_when_and_where() -> None:
-    assert {language.name for language in LANGUAGES} <= set(MEASURED)
+    assert {language.name for language in LANGUAGES} | {"spawns", "servers", "floors"} <= set(MEASURED)
     for name, part in MEASURED.items():
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", part["date"]), name
         assert part["machine"], name
@@ -50,10 +55,33 @@ def test_memory_that_forks_leave_out_is_seen() -> None:
     assert memory_of(smaps) == {"resident": 130 * 1024, "left_out": 100 * 1024, "huge": 20 * 1024}
 
 
-def test_launches_from_a_written_heap_are_kept_separate() -> None:
-    times = times_of("written 30 40\nwritten 10 20\nwritten 20 30\nuntouched 1 2\n")
-    assert times["written"]["call_ns"] == {"least": 10, "median": 20}
-    assert times["untouched"]["end_ns"] == {"least": 2, "median": 2}
+def test_rounds_count_by_their_medians_and_the_fastest_launch_of_all_is_kept() -> None:
+    # A round that others disturbed moves the median of rounds less than it would that of all launches.
+    calm, disturbed = [(10, 20), (12, 22), (14, 24)], [(90, 95)] * 5
+    summary = summarized([calm, calm, disturbed])
+    assert summary == {"call_ns": {"median": 12, "least": 10}, "end_ns": {"median": 22, "least": 20}}
+
+
+def test_idle_time_and_waiting_for_disks_are_not_busy() -> None:
+    assert busy_ticks("cpu  10 1 5 1000 50 2 3 4 7 0\ncpu0 9 9 9 9") == 10 + 1 + 5 + 2 + 3 + 4
+
+
+def test_own_time_is_not_that_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 100 ticks a second of two CPUs: in two seconds others took 40 of 400.
+    readings = iter([(0.0, 1000, 500.0), (2.0, 1140, 600.0)])
+    monkeypatch.setattr(Others, "_now", lambda self: next(readings))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("tools.runtimes.quiet._TICKS_S", 100)
+    assert Others(lambda: 0).share() == pytest.approx(0.1)
+
+
+def test_shapes_take_turns_until_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    rounds = in_rounds({name: lambda name=name: seen.append(name) or len(seen) for name in "ab"})
+    assert "".join(seen) == "ab" * 4
+    assert rounds.of == {"a": [1, 3, 5, 7], "b": [2, 4, 6, 8]}
+    monkeypatch.setattr("tools.runtimes.published._MOST_S", 0)
+    assert in_rounds({"a": lambda: time.sleep(0.01)}).facts()["rounds"] == 1
 
 
 def test_an_unknown_part_is_refused_before_anything_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,13 +90,31 @@ def test_an_unknown_part_is_refused_before_anything_is_measured(capsys: pytest.C
 
 
 @pytest.mark.real
-def test_a_language_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tools.runtimes.measuring._ROOM", 0)
-    monkeypatch.setattr("tools.runtimes.measuring.SIZES", small := {20_000_000: 2})
-    monkeypatch.setattr("tools.runtimes.languages.SIZES", small)
-    part = measured(LANGUAGES[0])
+def test_a_language_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.runtimes.measuring.SIZES", {20_000_000: 2})
+    monkeypatch.setattr("tools.runtimes.measuring.ROUNDS", 2)
+    part = measured(PYTHON)
     heaps = {row["way"]: row["heaps"][0] for row in part["rows"]}
-    assert set(heaps) == {way.key for way in LANGUAGES[0].ways}
+    assert part["rounds"] == 2
+    assert set(heaps) == {way.key for way in PYTHON.ways}
     for heap in heaps.values():
         assert heap["resident"] > 20_000_000
-        assert 0 < heap["written"]["call_ns"]["least"] <= heap["written"]["end_ns"]["least"]
+        assert 0 <= heap["quiet"] <= heap["rounds"] == 2
+        assert 0 < heap["written"]["call_ns"]["least"] <= heap["written"]["end_ns"]["median"]
+
+
+@pytest.mark.real
+def test_a_heap_without_room_is_refused_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.runtimes.measuring.SIZES", {20_000_000: 2})
+    monkeypatch.setattr("tools.runtimes.measuring.available", lambda: 30_000_000)
+    for row in measured(PYTHON)["rows"]:
+        assert row["heaps"] == [{"size": 20_000_000, "reason": "30 MB of memory were available, 40 MB are needed"}]
+
+
+@pytest.mark.real
+def test_a_program_that_ends_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with (
+        pytest.raises(RuntimeError, match=r"heap\.py"),
+        held(PYTHON.command(PYTHON.ways[0], 0, tmp_path), ()) as program,
+    ):
+        program.launch("no such way")

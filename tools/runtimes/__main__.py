@@ -1,6 +1,7 @@
 """`make runtimes-doc`: measures what is wanted, keeps it in tools/runtimes/measured.json, and writes docs/runtimes.md.
 
-Names limit what is measured: of languages, `spawns` and `servers`; `none` measures nothing and only writes the page.
+Names limit what is measured: those of languages, `spawns`, `servers`, `floors`, and `predict-LANGUAGE`, which needs a
+calibration. `none` only writes the page. A part takes about three minutes, and replaces what was kept of it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tools.runtimes.foretold import judged
 from tools.runtimes.languages import LANGUAGES
 from tools.runtimes.measuring import measured
 from tools.runtimes.pages import page
-from tools.runtimes.published import servers, spawns
+from tools.runtimes.published import floors, servers, spawns
 
 from clonometer.files import write_text
 
@@ -25,7 +27,11 @@ _MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     **{language.name: partial(measured, language) for language in LANGUAGES},
     "spawns": spawns,
     "servers": servers,
+    "floors": floors,
+    **{f"predict-{language.name}": partial(judged, language) for language in LANGUAGES},
 }
+#: What published shapes are programs of.
+_NEED = {"spawns": {"rust"}, "servers": {"go"}, "floors": {"rust"}}
 
 
 def main(wanted: list[str]) -> int:
@@ -34,20 +40,28 @@ def main(wanted: list[str]) -> int:
     if unknown:
         sys.stderr.write(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(_MEASURES)}\n")
         return 1
-    kept = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
     missing = {language.name for language in LANGUAGES if language.missing()}
-    missing |= {"spawns"} & {"spawns" if "rust" in missing else ""}
-    missing |= {"servers"} & {"servers" if {"go", "node"} & missing else ""}
+    missing |= {f"predict-{name}" for name in missing}
+    missing |= {name for name, needs in _NEED.items() if needs & missing}
     for name, measure in _MEASURES.items():
         if name in missing:
             sys.stdout.write(f"skipped {name}: its toolchain is not installed; what was kept stands\n")
         elif not wanted or name in wanted:
             sys.stdout.write(f"measuring {name}\n")
             sys.stdout.flush()
-            kept[name] = measure()
-            MEASURED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    write_text(PAGE, page(kept))
+            keep(name, measure())
+    write_text(PAGE, page(kept()))
     return 0
+
+
+def kept() -> dict[str, Any]:
+    """What was measured, by part."""
+    return json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
+
+
+def keep(name: str, part: dict[str, Any]) -> None:
+    """Replace what was kept of a part; others may have measured other parts meanwhile."""
+    write_text(MEASURED, json.dumps(kept() | {name: part}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

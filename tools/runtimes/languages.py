@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = Path(__file__).with_name("programs")
-#: Of the heap, in bytes, with the launches of each kind.
-SIZES = {0: 10, 100_000_000: 10, 1_000_000_000: 6}
+#: Of the heap, in bytes, with the launches of each kind in a round.
+SIZES = {0: 10, 100_000_000: 8, 1_000_000_000: 4, 4_000_000_000: 3}
+#: Nobody, by whose id Ruby shows what other users than root pay.
+_NOBODY = "65534"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Way:
     variables: Sequence[tuple[str, str]] = ()
     title: str = ""
     copies: str = ""
+    #: What the caller waits for: the exec, the call alone, or the program's end (and then nothing is foretold).
+    until: str = "exec"
 
     @property
     def key(self) -> str:
@@ -71,7 +75,7 @@ class Language:
         most = f"{size // 1_000_000 * 3 // 2 + 512}"
         words = [way.options if word == "{options}" else [word.replace("{most}", most)] for word in self.run]
         flat = [each for group in words for each in group]
-        return [*filled(flat, folder), way.word, str(size), str(SIZES[size])]
+        return [*filled(flat, folder), str(size)]
 
 
 def filled(words: Sequence[str], folder: Path) -> list[str]:
@@ -79,7 +83,8 @@ def filled(words: Sequence[str], folder: Path) -> list[str]:
     return [word.replace("{out}", str(folder)).replace("{programs}", str(PROGRAMS)) for word in words]
 
 
-_FORK = "-Djdk.lang.Process.launchMechanism=FORK"
+_BUFFER = (("HEAP", "buffer"),)
+_MECHANISM = "-Djdk.lang.Process.launchMechanism="
 LANGUAGES = (
     Language(
         "python",
@@ -91,7 +96,7 @@ LANGUAGES = (
             Way("subprocess", "subprocess"),
             Way("posix_spawn", "os.posix_spawn"),
             Way("preexec_fn", "preexec_fn"),
-            Way("fork", "os.fork-exec"),
+            Way("fork", "os.fork-exec", until="call"),
         ],
         "Reading an object writes its reference count. A program that only looks at its data pays for a written heap.",
     ),
@@ -102,19 +107,23 @@ LANGUAGES = (
         ["node", "--version"],
         ["node", "--max-old-space-size={most}", "{programs}/heap.js"],
         [
-            Way("spawn", "spawn", "objects of JavaScript"),
-            Way("spawn", "spawn", "a Buffer", variables=[("HEAP", "buffer")]),
+            Way("spawn", "spawn", "objects"),
+            Way("spawnSync", "spawnSync", "objects", until="end"),
+            Way("spawn", "spawn", "a Buffer", variables=_BUFFER),
+            Way("spawnSync", "spawnSync", "a Buffer", variables=_BUFFER, until="end"),
             Way(
                 "launcher",
                 "fork",
                 "a Buffer",
-                variables=[("HEAP", "buffer")],
+                variables=_BUFFER,
                 title="a launcher, asked by a message",
                 copies="only the launcher",
+                until="end",
             ),
         ],
-        "Times are until the call returns: the event loop stands still for as long. The row `launcher` asks a small "
-        "process, made before the heap, to launch; its loop waits, not this one.",
+        "Times are until the call returns: the event loop stands still for as long. `spawnSync` waits for the "
+        "program's end too. The launcher is a small process, made before the heap, that is asked to launch; its loop "
+        "waits, not this one.",
         by_call=True,
     ),
     Language(
@@ -123,8 +132,13 @@ LANGUAGES = (
         "javac",
         ["java", "--version"],
         ["java", "-Xmx{most}m", "{options}", "-cp", "{out}", "Heap"],
-        [Way("start", "start"), Way("FORK", "fork", options=[_FORK])],
-        "The default launches by a helper that is executed first, whatever the heap. The option FORK copies memory.",
+        [
+            Way("start", "start"),
+            Way("VFORK", "vfork", options=[f"{_MECHANISM}VFORK"]),
+            Way("FORK", "fork", options=[f"{_MECHANISM}FORK"]),
+        ],
+        "The default launches by a helper that is executed first, whatever the heap. The option FORK copies memory. "
+        "Direct buffers (`ByteBuffer.allocateDirect`) are memory like any other to a fork: nothing is left out.",
         build=["javac", "-d", "{out}", "{programs}/Heap.java"],
     ),
     Language(
@@ -146,5 +160,34 @@ LANGUAGES = (
         [Way("command", "command"), Way("pre_exec", "pre_exec")],
         "A closure for pre_exec, even an empty one, makes the standard library fork.",
         build=["rustc", "-O", "-o", "{out}/heap_rs", "{programs}/heap.rs"],
+    ),
+    Language(
+        "ruby",
+        "Ruby",
+        "ruby",
+        ["ruby", "--version"],
+        ["ruby", "{programs}/heap.rb"],
+        [
+            Way("spawn", "system-root", "objects"),
+            Way("fork", "fork-exec", "objects", until="call"),
+            Way(
+                "spawn",
+                "system",
+                "objects, not root",
+                variables=[("HEAP_USER", _NOBODY)],
+                title="system, spawn, as another user than root",
+            ),
+        ],
+        "As root every launch copies memory, also in a container; as another user none does. The collector keeps its "
+        "marks outside the objects, so that a collection alone does not make a heap a written heap.",
+    ),
+    Language(
+        "perl",
+        "Perl",
+        "perl",
+        ["perl", "-e", "print substr($^V, 1)"],
+        ["perl", "{programs}/heap.pl"],
+        [Way("system", "system", until="end"), Way("fork", "fork-exec", until="call")],
+        "There is no driver for Perl: it is here because nothing in its core launches without a copy of the memory.",
     ),
 )

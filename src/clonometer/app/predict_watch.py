@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from clonometer.app.live import read
-from clonometer.app.predicting import answer, paths_of
+from clonometer.app.predicting import answer, identified, runtime_of
 from clonometer.errors import UsageError, VanishedError
 from clonometer.host.target.reader import How, Reading
 from clonometer.prediction.answer import Predicted
@@ -52,12 +51,13 @@ def watch(
     model, asked = machine(), question(reading)
     started, began_s = reading.status.started_ticks, time.monotonic()
     # Of its runtime files are read, which do not change while it runs.
-    paths = paths_of(pid)
+    identity = runtime_of(pid)
     answers = 0
     try:
         while True:
             watched_s = time.monotonic() - began_s
-            seen(replace(answer(reading, model, asked), paths=paths), watched_s)
+            predicted = answer(reading, model, asked)
+            seen(predicted if identity is None else identified(predicted, identity), watched_s)
             answers += 1
             if for_s is not None and watched_s + every_s > for_s:
                 return

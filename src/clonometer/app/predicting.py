@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,12 @@ from clonometer.host.facts import collect
 from clonometer.host.source import FactUnavailable, chosen
 from clonometer.host.target.headroom import read_headroom
 from clonometer.host.target.reader import Reading
-from clonometer.host.target.runtime import read_runtime
+from clonometer.host.target.runtime import Runtime, read_runtime
+from clonometer.launch_paths.own_work import load_own_works
 from clonometer.launch_paths.reading import load_book
 from clonometer.model.calibration import Calibration
 from clonometer.model.store import check_machine, default_path, machine_of, read_calibration
-from clonometer.prediction.answer import Predicted, RuntimePaths
+from clonometer.prediction.answer import Predicted
 from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import profile_of
 from clonometer.prediction.rough import rough_calibration
@@ -81,17 +82,33 @@ def answer(reading: Reading, machine: Machine, question: Question) -> Predicted:
 
 def with_paths(predicted: Predicted) -> Predicted:
     """Add how the runtime of a live process launches, for which the files of its program are read."""
-    return predicted if predicted.pid is None else replace(predicted, paths=paths_of(predicted.pid))
+    if predicted.pid is None or (identity := runtime_of(predicted.pid)) is None:
+        return predicted
+    return identified(predicted, identity)
 
 
-def paths_of(pid: int) -> RuntimePaths | None:
-    """How the runtime of a process launches; None where that is not known."""
+@dataclass(frozen=True)
+class Identity:
+    """The runtime of a process, and whether its effective user is root."""
+
+    runtime: Runtime
+    is_root: bool
+
+
+def runtime_of(pid: int) -> Identity | None:
+    """Read the runtime of a process; None where that is not known."""
     source = live()
     try:
         user = source.field(f"/proc/{pid}/status", "Uid").split()
-        return runtime_paths(read_runtime(source, pid), load_book(), is_root=user[1:2] == ["0"])
+        return Identity(read_runtime(source, pid), user[1:2] == ["0"])
     except FactUnavailable:
         return None
+
+
+def identified(predicted: Predicted, identity: Identity) -> Predicted:
+    """Add how a runtime launches."""
+    paths = runtime_paths(identity.runtime, load_book(), predicted, load_own_works(), is_root=identity.is_root)
+    return replace(predicted, paths=paths)
 
 
 class LivePredictions:

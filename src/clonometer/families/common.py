@@ -135,6 +135,11 @@ AXES = {
             "dontfork": "exclude memory from children with MADV_DONTFORK",
         },
     ),
+    "heap_kind": Axis(
+        {"objects": "objects", "buffer": "Buffers"},
+        title="kind of heap",
+        qualifies=Qualifier("parent_bytes", "objects"),
+    ),
     "pages": Axis(
         {"first": "never forked pages"},
         phrase="{} pages",

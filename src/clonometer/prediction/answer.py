@@ -90,9 +90,17 @@ class RuntimeLaunches:
     api: Annotated[str, "What is called."]
     options: Annotated[Sequence[str], "The options that choose this path; empty text: none is needed."]
     mechanism: Annotated[str, "As a census names it."]
-    copies: Annotated[
-        bool, "Whether the process's memory map is copied for it: its caller waits as waits.until_exec_ns."
-    ]
+    copies: Annotated[bool, "Whether the process's memory map is copied for it."]
+    waits_ns: Annotated[
+        PredictedTime | None,
+        "What its caller waits for: the kernel's part, which is waits.until_exec_ns, waits.call_ns or posix_spawn_ns, "
+        "and own_ns. Null where posix_spawn was not calibrated.",
+    ] = None
+    own_ns: Annotated[
+        Ns | None,
+        "The runtime's own work in it, whatever the heap, as measured elsewhere; null where it was not: then the "
+        "caller waits for at least waits_ns.",
+    ] = None
 
 
 @dataclass(frozen=True)

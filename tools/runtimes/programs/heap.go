@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,31 +30,28 @@ func start(api string) *exec.Cmd {
 }
 
 func main() {
-	api := os.Args[1]
-	size, _ := strconv.Atoi(os.Args[2])
-	launches, _ := strconv.Atoi(os.Args[3])
+	size, _ := strconv.Atoi(os.Args[1])
 	heap := make([]*object, size/1024)
 	for i := range heap {
 		heap[i] = &object{next: heap[i/2]}
 		heap[i].rest[0] = byte(i)
 	}
 	fmt.Println("ready")
-	_, _ = os.Stdin.Read(make([]byte, 16))
-	_ = start(api).Wait()
-	for _, kind := range []string{"written", "untouched"} {
-		for range launches {
-			if kind == "written" {
-				for _, each := range heap {
-					each.rest[0]++
-				}
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		word := lines.Text()
+		if word == "write" {
+			for _, each := range heap {
+				each.rest[0]++
 			}
-			time.Sleep(20 * time.Millisecond)
-			began := time.Now()
-			command := start(api)
-			returned := time.Since(began)
-			_ = command.Wait()
-			fmt.Println(kind, returned.Nanoseconds(), time.Since(began).Nanoseconds())
+			fmt.Println("written")
+			continue
 		}
+		began := time.Now()
+		command := start(word)
+		returned := time.Since(began)
+		_ = command.Wait()
+		fmt.Println(returned.Nanoseconds(), time.Since(began).Nanoseconds())
 	}
 	runtime.KeepAlive(heap)
 }

@@ -2,12 +2,13 @@
 "use strict";
 const { fork, spawn, spawnSync } = require("child_process");
 const fs = require("fs");
+const readline = require("readline");
 
 const PROGRAM = "/bin/true";
 const now = process.hrtime.bigint;
-const [, , api, size, launches] = process.argv;
+const isBuffer = process.env.HEAP === "buffer";
 
-if (api === "launched") {
+if (process.argv[2] === "launched") {
   process.on("message", () => spawn(PROGRAM, [], { stdio: "ignore" }).once("exit", () => process.send("ended")));
 } else {
   main();
@@ -17,13 +18,11 @@ function ended(of, event) {
   return new Promise((resolve) => of.once(event, resolve));
 }
 
-function launchers() {
-  const launcher = api === "launcher" ? fork(__filename, ["launched"]) : null;
+function launches(launcher) {
   return {
-    launcher,
     spawn: () => ended(spawn(PROGRAM, [], { stdio: "ignore" }), "exit"),
     spawnSync: () => spawnSync(PROGRAM, [], { stdio: "ignore" }),
-    ask: () => {
+    launcher: () => {
       const answered = ended(launcher, "message");
       launcher.send("launch");
       return answered;
@@ -33,12 +32,12 @@ function launchers() {
 
 // Small integers; or memory outside V8's heap.
 function heapOf(bytes) {
-  if (process.env.HEAP === "buffer") return [Buffer.alloc(bytes, 1)];
+  if (isBuffer) return [Buffer.alloc(bytes, 1)];
   return Array.from({ length: Math.floor(bytes / 1024) }, (_, number) => new Array(124).fill(number));
 }
 
 function write(heap, number) {
-  if (process.env.HEAP === "buffer") {
+  if (isBuffer) {
     for (let at = 0; at < heap[0].length; at += 1024) heap[0][at] = number;
   } else {
     for (const each of heap) each[0] = number;
@@ -46,22 +45,23 @@ function write(heap, number) {
 }
 
 async function main() {
-  const all = launchers();
-  const launch = api === "launcher" ? all.ask : all[api];
-  const heap = heapOf(Number(size));
+  // Only programs with a Buffer are asked to use it.
+  const launcher = isBuffer ? fork(__filename, ["launched"]) : null;
+  const apis = launches(launcher);
+  const heap = heapOf(Number(process.argv[2]));
   fs.writeSync(1, "ready\n");
-  fs.readSync(0, Buffer.alloc(16));
-  await launch();
-  for (const kind of ["written", "untouched"]) {
-    for (let number = 0; number < Number(launches); number++) {
-      if (kind === "written") write(heap, number);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      const began = now();
-      const running = launch();
-      const returned = now();
-      await running;
-      fs.writeSync(1, `${kind} ${returned - began} ${now() - began}\n`);
+  let number = 0;
+  for await (const word of readline.createInterface({ input: process.stdin })) {
+    if (word === "write") {
+      write(heap, number++);
+      fs.writeSync(1, "written\n");
+      continue;
     }
+    const began = now();
+    const running = apis[word]();
+    const returned = now();
+    await running;
+    fs.writeSync(1, `${returned - began} ${now() - began}\n`);
   }
-  if (all.launcher) all.launcher.disconnect();
+  if (launcher) launcher.disconnect();
 }

@@ -1,8 +1,9 @@
-"""Launches a program from a heap: `heap.py API BYTES LAUNCHES`; heap.js, Heap.java, heap.go and heap.rs do the same.
+"""Launches a program from a heap: `heap.py BYTES`; heap.js, Heap.java, heap.go, heap.rs, heap.rb, heap.pl do the same.
 
-Each holds objects of 1 KiB, prints `ready` and waits for a line. It then launches, and prints whether the heap was
-written since the last launch, the ns until the call returned, and those until the program had ended. It sleeps
-before each launch, since a process that has just used its CPU for long loses it to others at the next chance.
+Each holds objects of 1 KiB and says `ready`. It then obeys lines: `write` writes to each object and answers `written`;
+any other is a way to launch, and it answers with the ns until the call returned and those until the program had ended.
+Whoever asks waits between the two lines, since a process that has just used its CPU for long loses it to others at
+the next chance.
 """
 
 import os
@@ -46,23 +47,21 @@ APIS: dict[str, Callable[[], Callable[[], None]]] = {
 
 
 def main() -> None:
-    """Hold the heap, and launch."""
-    launch, size, launches = APIS[sys.argv[1]], int(sys.argv[2]), int(sys.argv[3])
-    heap = [bytes([number & 255]) * 991 for number in range(size // 1024)]
+    """Hold the heap, and obey."""
+    heap = [bytes([number & 255]) * 991 for number in range(int(sys.argv[1]) // 1024)]
     print("ready", flush=True)
-    sys.stdin.readline()
-    launch()()
-    for kind in ("written", "untouched"):
-        for _ in range(launches):
-            if kind == "written":
-                for _each in heap:  # its reference count is written
-                    pass
-            time.sleep(0.02)
-            began = time.monotonic_ns()
-            wait = launch()
-            returned = time.monotonic_ns()
-            wait()
-            print(kind, returned - began, time.monotonic_ns() - began)
+    for line in sys.stdin:
+        word = line.strip()
+        if word == "write":
+            for _each in heap:  # its reference count is written
+                pass
+            print("written", flush=True)
+            continue
+        began = time.monotonic_ns()
+        wait = APIS[word]()
+        returned = time.monotonic_ns()
+        wait()
+        print(returned - began, time.monotonic_ns() - began, flush=True)
 
 
 main()

@@ -12,23 +12,20 @@ fn start(api: &str) -> std::process::Child {
 }
 
 fn main() {
-    let words: Vec<String> = std::env::args().collect();
-    let number = |index: usize| words[index].parse::<usize>().expect("a number");
-    let mut heap: Vec<Vec<u8>> = (0..number(2) / 1024).map(|each| vec![each as u8 | 1; 1008]).collect();
+    let size: usize = std::env::args().nth(1).and_then(|word| word.parse().ok()).expect("a number of bytes");
+    let mut heap: Vec<Vec<u8>> = (0..size / 1024).map(|each| vec![each as u8 | 1; 1008]).collect();
     println!("ready");
-    std::io::stdin().read_line(&mut String::new()).expect("a line");
-    start(&words[1]).wait().expect("it ends");
-    for kind in ["written", "untouched"] {
-        for _ in 0..number(3) {
-            if kind == "written" {
-                heap.iter_mut().for_each(|each| each[0] = each[0].wrapping_add(1));
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            let began = Instant::now();
-            let mut child = start(&words[1]);
-            let returned = began.elapsed();
-            child.wait().expect("it ends");
-            println!("{kind} {} {}", returned.as_nanos(), began.elapsed().as_nanos());
+    for line in std::io::stdin().lines() {
+        let word = line.expect("a line");
+        if word == "write" {
+            heap.iter_mut().for_each(|each| each[0] = each[0].wrapping_add(1));
+            println!("written");
+            continue;
         }
+        let began = Instant::now();
+        let mut child = start(&word);
+        let returned = began.elapsed();
+        child.wait().expect("it ends");
+        println!("{} {}", returned.as_nanos(), began.elapsed().as_nanos());
     }
 }

@@ -12,6 +12,10 @@ from clonometer.views.terminal.text import clean
 
 _PARTS = 8
 _LEAST_SHARE = 0.005
+_AT_LEAST = (
+    ">=: the kernel's part alone, until the exec where one follows. What the runtime itself does for such a call was "
+    "not measured."
+)
 _ROUGH = "These times are rough: this machine has not been calibrated. 'clonometer calibrate' takes two minutes."
 
 JsonObject = Mapping[str, Any]
@@ -31,19 +35,25 @@ def _paths(document: JsonObject) -> list[DocumentBlock]:
     if paths is None or not paths["launches"]:
         return []
     launches = paths["launches"]
-    copied = span(document["waits"]["until_exec_ns"])
-    shared = document["posix_spawn_ns"] or document["vfork_ns"]
-    waits = [copied if each["copies"] else MISSING if shared is None else span(shared) for each in launches]
+    waits = [_wait(each) for each in launches]
     version = f" {clean(paths['version'])}" if paths["version"] else ""
     lead = f"It runs {paths['title']}{version}, whose launches do this, by 'clonometer paths {paths['runtime']}':"
     table = Table(
         [
             Column("launch by", list(map(_launch_name, launches)), least=24),
             Column("how", [each["mechanism"] for each in launches]),
-            Column("its caller waits until exec", waits, "right"),
+            Column("its caller waits", waits, "right"),
         ]
     )
-    return [Paragraph(lead), TableBlock(table)]
+    notes = [Note(_AT_LEAST)] if any(each["own_ns"] is None and each["waits_ns"] for each in launches) else []
+    return [Paragraph(lead), TableBlock(table), *notes]
+
+
+def _wait(launch: JsonObject) -> str:
+    """What the caller of an API waits for."""
+    if launch["waits_ns"] is None:
+        return MISSING
+    return span(launch["waits_ns"]) if launch["own_ns"] is not None else f">= {span(launch['waits_ns'])}"
 
 
 def _launch_name(launch: JsonObject) -> str:

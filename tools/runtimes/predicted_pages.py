@@ -1,0 +1,71 @@
+"""The part of docs/runtimes.md that has what `clonometer predict` foretells, beside what launches cost their caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tools.runtimes.foretold import LAUNCHES, STARTS
+from tools.runtimes.languages import LANGUAGES, Language
+from tools.runtimes.text import place, wrapped
+
+from clonometer.launch_paths.reading import load_book
+from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+
+#: A prediction that is further from the median has missed.
+WITHIN = 0.2
+PREFIX = "predict-"
+
+
+def predicted(measured: Mapping[str, Any]) -> Iterator[str]:
+    """The table, for the languages that were judged."""
+    parts = {each: measured[PREFIX + each.name] for each in LANGUAGES if PREFIX + each.name in measured}
+    if not parts:
+        return
+    yield "## What predict says of these heaps\n"
+    yield wrapped(
+        "`clonometer predict --pid` reads a process, and says for each API of its runtime what the caller waits for. "
+        "Here it does so for the programs above, which then launch, with their heap written and caches emptied before "
+        f"each. Measured are medians of {STARTS} processes, with {LAUNCHES} launches each, until the call has "
+        "returned. The ratio is the middle one of the processes. `make bench BENCH=heaps` does this again."
+    )
+    lines = [
+        "| launch | heap | foretold (90%) | of it the runtime's own | measured | ratio |\n"
+        "|---|---|---:|---:|---:|---:|\n"
+    ]
+    for language, part in parts.items():
+        lines += _rows(language, part)
+    yield "".join(lines)
+    rows = [row for part in parts.values() for row in part["rows"]]
+    missed = [row for row in rows if abs(row["ratio"] - 1) > WITHIN]
+    inside = sum(row["inside"] for row in rows) / len(rows)
+    yield wrapped(
+        f"Of {len(rows)} predictions {len(rows) - len(missed)} are within {WITHIN:.0%} of what was measured; "
+        f"{inside:.0%} of the launches lie in their interval."
+    )
+    yield wrapped(
+        "The runtime's own work is what it does beside the kernel's call: its code, pipes, signals, pages that parent "
+        "and child write before the exec, and for Java the helper that is executed first. It was measured with "
+        "processes without a heap (`own.json` of the launch paths). The kernel's part is that of the process that is "
+        "read."
+    )
+    places = dict.fromkeys(f"{language.title} {part['version']}: {place(part)}" for language, part in parts.items())
+    yield wrapped(" ".join(places))
+
+
+def _rows(language: Language, part: Mapping[str, Any]) -> Iterator[str]:
+    ways = {way.key: way for way in language.ways}
+    lines = {line.name: line for line in load_book().runtime(language.name).of_version(part["version"])}
+    for row in part["rows"]:
+        way, span = ways[row["way"]], row["predicted"]
+        title = way.title or lines[way.line].title
+        kind = way.heap if way.heap not in ("", "objects") else "objects"
+        cells: Sequence[str] = (
+            f"{language.title}: {title}",
+            f"{approximate_bytes(row['size'])}, {kind}",
+            format_duration_interval(span["median"], span["low"], span["high"]),
+            format_duration(row["own_ns"]),
+            format_duration(row["measured_ns"]),
+            f"{row['ratio']:.2f}",
+        )
+        yield f"| {' | '.join(cells)} |\n"
