@@ -100,9 +100,10 @@ def held(words: Sequence[str], variables: Sequence[tuple[str, str]]) -> Iterator
     with subprocess.Popen(
         words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        # Whoever waits for the lock of measurements need not wait until others' programs let it make its heap.
-        with suppress(PermissionError):
+        # Others who want to measure need not wait until their own programs let this one make its heap.
+        with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _FIRST)
+            Path(f"/proc/{process.pid}/autogroup").write_text(str(_FIRST), encoding="ascii")
         try:
             yield HeldHeap(process)
         finally:

@@ -137,8 +137,7 @@ LANGUAGES = (
             Way("VFORK", "vfork", options=[f"{_MECHANISM}VFORK"]),
             Way("FORK", "fork", options=[f"{_MECHANISM}FORK"]),
         ],
-        "The default launches by a helper that is executed first, whatever the heap. The option FORK copies memory. "
-        "Direct buffers (`ByteBuffer.allocateDirect`) are memory like any other to a fork: nothing is left out.",
+        "The default launches by a helper that is executed first, whatever the heap. The option FORK copies memory.",
         build=["javac", "-d", "{out}", "{programs}/Heap.java"],
     ),
     Language(
@@ -178,8 +177,8 @@ LANGUAGES = (
                 title="system, spawn, as another user than root",
             ),
         ],
-        "As root every launch copies memory, also in a container; as another user none does. The collector keeps its "
-        "marks outside the objects, so that a collection alone does not make a heap a written heap.",
+        "As root every launch copies memory, also in a container. As another user only `fork` and what is built on it "
+        "do. The collector keeps its marks outside the objects, so that a collection alone does not write to them.",
     ),
     Language(
         "perl",

@@ -10,7 +10,7 @@ from tools.runtimes.languages import LANGUAGES, Language
 from tools.runtimes.text import place, wrapped
 
 from clonometer.launch_paths.reading import load_book
-from clonometer.units import approximate_bytes, format_duration, format_duration_interval
+from clonometer.units import approximate_bytes, format_duration
 
 #: A prediction that is further from the median has missed.
 WITHIN = 0.2
@@ -19,7 +19,7 @@ PREFIX = "predict-"
 
 def predicted(measured: Mapping[str, Any]) -> Iterator[str]:
     """The table, for the languages that were judged."""
-    parts = {each: measured[PREFIX + each.name] for each in LANGUAGES if PREFIX + each.name in measured}
+    parts = [(each, measured[PREFIX + each.name]) for each in LANGUAGES if PREFIX + each.name in measured]
     if not parts:
         return
     yield "## What predict says of these heaps\n"
@@ -33,10 +33,10 @@ def predicted(measured: Mapping[str, Any]) -> Iterator[str]:
         "| launch | heap | foretold (90%) | of it the runtime's own | measured | ratio |\n"
         "|---|---|---:|---:|---:|---:|\n"
     ]
-    for language, part in parts.items():
+    for language, part in parts:
         lines += _rows(language, part)
     yield "".join(lines)
-    rows = [row for part in parts.values() for row in part["rows"]]
+    rows = [row for _, part in parts for row in part["rows"]]
     missed = [row for row in rows if abs(row["ratio"] - 1) > WITHIN]
     inside = sum(row["inside"] for row in rows) / len(rows)
     yield wrapped(
@@ -49,7 +49,7 @@ def predicted(measured: Mapping[str, Any]) -> Iterator[str]:
         "processes without a heap (`own.json` of the launch paths). The kernel's part is that of the process that is "
         "read."
     )
-    places = dict.fromkeys(f"{language.title} {part['version']}: {place(part)}" for language, part in parts.items())
+    places = dict.fromkeys(f"{language.title} {part['version']}: {place(part)}" for language, part in parts)
     yield wrapped(" ".join(places))
 
 
@@ -57,13 +57,13 @@ def _rows(language: Language, part: Mapping[str, Any]) -> Iterator[str]:
     ways = {way.key: way for way in language.ways}
     lines = {line.name: line for line in load_book().runtime(language.name).of_version(part["version"])}
     for row in part["rows"]:
-        way, span = ways[row["way"]], row["predicted"]
+        way = ways[row["way"]]
+        low, median, high = (format_duration(row["predicted"][end]) for end in ("low", "median", "high"))
         title = way.title or lines[way.line].title
-        kind = way.heap if way.heap not in ("", "objects") else "objects"
         cells: Sequence[str] = (
             f"{language.title}: {title}",
-            f"{approximate_bytes(row['size'])}, {kind}",
-            format_duration_interval(span["median"], span["low"], span["high"]),
+            f"{approximate_bytes(row['size'])}, {way.heap or 'objects'}",
+            f"{median} ({low} to {high})",
             format_duration(row["own_ns"]),
             format_duration(row["measured_ns"]),
             f"{row['ratio']:.2f}",

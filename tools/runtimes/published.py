@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import statistics
 import subprocess
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.harness import real_time
 from tools.runtimes.languages import PROGRAMS
 from tools.runtimes.measuring import available, version_of, where
 from tools.runtimes.quiet import Others, children_ticks
@@ -21,18 +21,16 @@ from tools.runtimes.quiet import Others, children_ticks
 _GIB = 1 << 30
 _MOST_S = 100.0
 _ROUNDS = 4
-#: The first wins against others' programs, and leaves their own order to the scheduler.
-_FIRST, _USUAL = -20, 0
 #: Kobzol 2024: the way, GiB, spawns in a round, variables. Its commands are not waited for.
 SPAWNS = (
-    ("command", 1, 10_000, 0),
-    ("command", 5, 10_000, 0),
-    ("pre_exec", 1, 150, 0),
-    ("pre_exec", 5, 40, 0),
-    ("command", 0, 2_000, 50),
-    ("command", 0, 2_000, 250),
-    ("set", 0, 2_000, 50),
-    ("set", 0, 2_000, 250),
+    ("command", 1, 5_000, 0),
+    ("command", 5, 5_000, 0),
+    ("pre_exec", 1, 100, 0),
+    ("pre_exec", 5, 25, 0),
+    ("command", 0, 1_000, 50),
+    ("command", 0, 1_000, 250),
+    ("set", 0, 1_000, 50),
+    ("set", 0, 1_000, 250),
 )
 _OF = 10_000
 #: maxmcd 2024: connections, and how many requests here.
@@ -62,22 +60,20 @@ class Rounds:
 
     of: Mapping[Any, list[Any]]
     others: float
-    first: bool
+    scheduling: str
 
     def facts(self) -> dict[str, Any]:
         """How they were measured, as JSON values."""
         rounds = max((len(values) for values in self.of.values()), default=0)
-        nice = _FIRST if self.first else _USUAL
-        return {**where(), "rounds": rounds, "others": round(self.others, 3), "nice": nice}
+        return {**where(), "rounds": rounds, "others": round(self.others, 3), "scheduling": self.scheduling}
 
 
 def in_rounds(shapes: Mapping[Hashable, Callable[[], Any]]) -> Rounds:
-    """Run all shapes in turn, again and again, before others' programs if that is allowed."""
+    """Run all shapes in turn, again and again, in the class rr where that is allowed."""
     of: dict[Hashable, list[Any]] = {shape: [] for shape in shapes}
-    first = _niced(_FIRST)
-    others = Others(children_ticks)
     began, longest = time.monotonic(), 0.0
-    try:
+    with real_time() as scheduling:
+        others = Others(children_ticks)
         for _ in range(_ROUNDS):
             started = time.monotonic()
             for shape, run in shapes.items():
@@ -85,17 +81,7 @@ def in_rounds(shapes: Mapping[Hashable, Callable[[], Any]]) -> Rounds:
             longest = max(longest, time.monotonic() - started)
             if time.monotonic() - began + longest > _MOST_S:
                 break
-        return Rounds(of, others.share(), first)
-    finally:
-        _niced(_USUAL)
-
-
-def _niced(value: int) -> bool:
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, value)
-    except PermissionError:
-        return False
-    return True
+        return Rounds(of, others.share(), scheduling)
 
 
 def spawns() -> dict[str, Any]:

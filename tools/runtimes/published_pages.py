@@ -31,10 +31,9 @@ def published(measured: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _rounds(result: Mapping[str, Any]) -> str:
-    first = " with the highest priority (nice -20)" if result["nice"] < 0 else ""
-    return (
-        f"Medians of {result['rounds']} rounds{first}; others used {result['others']:.0%} of the CPUs' time meanwhile."
-    )
+    rounds = "One round" if result["rounds"] == 1 else f"Medians of {result['rounds']} rounds"
+    others = f"others used {result['others']:.0%} of the CPUs' time meanwhile"
+    return f"{rounds} in the class {result['scheduling']}; {others}."
 
 
 def _spawns(result: Mapping[str, Any]) -> Iterator[str]:
