@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.prediction.test_runtime_paths import predicted
 from tools.runtimes import __main__ as command
+from tools.runtimes.foretold import Watched
 from tools.runtimes.held import held, memory_of
 from tools.runtimes.languages import LANGUAGES, SIZES, Language
 from tools.runtimes.measuring import measured, summarized
@@ -17,7 +20,11 @@ from tools.runtimes.pages import page
 from tools.runtimes.published import in_rounds
 from tools.runtimes.quiet import Others, busy_ticks
 
+from clonometer.host.target.runtime import Runtime
+from clonometer.launch_paths.own_work import load_own_works
 from clonometer.launch_paths.reading import load_book
+from clonometer.model.types import UNSCALED
+from clonometer.prediction.runtime_paths import runtime_paths
 
 MEASURED: dict[str, Any] = json.loads(command.MEASURED.read_text(encoding="utf-8"))
 PYTHON = LANGUAGES[0]
@@ -87,6 +94,24 @@ def test_shapes_take_turns_until_their_time_is_over(monkeypatch: pytest.MonkeyPa
 def test_an_unknown_part_is_refused_before_anything_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["cobol"]) == 1
     assert "cobol" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_predict_lists_each_way_that_it_is_judged_by(language: Language) -> None:
+    version = MEASURED[language.name]["version"]
+    for way in language.ways:
+        if way.until != "end":
+            is_root = "HEAP_USER" not in dict(way.variables)
+            answer = predicted(UNSCALED)
+            works = load_own_works()
+            runtime = Runtime(language.name, version, "/bin/x")
+            paths = runtime_paths(runtime, load_book(), answer, works, is_root=is_root)
+            watched = Watched(replace(answer, paths=paths), {way.key: [1, 5, 9]})
+            launches = watched.entry(language, way)
+            assert launches.waits_ns is not None
+            assert launches.own_ns is not None
+            assert watched.kernel_ns(language, way) == pytest.approx(launches.waits_ns.median - launches.own_ns)
+            assert watched.measured_ns(way) == 5
 
 
 @pytest.mark.real
