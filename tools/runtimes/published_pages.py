@@ -71,8 +71,8 @@ def _spawns(result: Mapping[str, Any]) -> Iterator[str]:
     )
     yield wrapped(
         "A fork of 1 GiB takes 1.1 ms there. That fits huge pages, of which a fork copies fewer entries; whether the "
-        "cluster had them is not said. Here the rows with huge pages ask for them (`MADV_HUGEPAGE`), the others do not. "
-        f"{_of_published(result['rows'])}"
+        "cluster had them is not said. Here the rows with huge pages ask for them (`MADV_HUGEPAGE`), the others do "
+        f"not. {_of_published(result['rows'])}"
     )
     if ratios := _ratios(result["rows"]):
         yield wrapped(f"From 50 to 250 variables the article has 50% more. Here: {ratios}.")
