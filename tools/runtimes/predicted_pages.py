@@ -27,7 +27,9 @@ def predicted(measured: Mapping[str, Any]) -> Iterator[str]:
         "`clonometer predict --pid` reads a process, and says for each API of its runtime what the caller waits for. "
         "Here it does so for the programs above, which then launch, with their heap written and caches emptied before "
         f"each. Measured are medians of {STARTS} processes, with {LAUNCHES} launches each, until the call has "
-        "returned. The ratio is the middle one of the processes. `make bench BENCH=heaps` does this again."
+        "returned. The ratio is the middle one of the processes. Programs, reference scan and calibration "
+        "(`chrt --rr 1 clonometer calibrate`) ran in the class rr. Others' time is therefore in neither figure. "
+        "`make bench BENCH=heaps` does this again."
     )
     lines = [
         "| launch | heap | foretold (90%) | of it the runtime's own | measured | ratio |\n"
