@@ -69,8 +69,8 @@ def _language(language: Language, result: Mapping[str, Any], book: RuntimeBook) 
     yield wrapped(f"{language.title} {result['version']}; {place(result)} {_rounds(result)}")
     head = " | ".join(_HEAPS[size] for size in SIZES)
     lines = [
-        f"| launch | heap | copies | written before | {head} |\n",
-        "|---|---|---|---|" + "---:|" * len(SIZES) + "\n",
+        f"| launch | copies | written | {head} |\n",
+        "|---|---|---|" + "---:|" * len(SIZES) + "\n",
     ]
     ways = {way.key: way for way in language.ways}
     for row in result["rows"]:
@@ -97,10 +97,12 @@ def _line(book: RuntimeBook, way: Way, version: str) -> LaunchPath | None:
 def _rows(language: Language, way: Way, heaps: list[Mapping[str, Any]], line: LaunchPath | None) -> Iterator[str]:
     title = way.title or (line.title if line else way.word)
     copies = way.copies or ("not known" if line is None else "yes" if line.copies else "no")
+    kinds = {each.heap.partition(",")[0] for each in language.ways}
+    heap = f"; {way.heap}" if len(kinds) > 1 else ""
     quantity = "call_ns" if language.by_call else "end_ns"
     for kind, written in _KINDS.items():
         cells = [_cell(heap[kind][quantity]) if kind in heap else "-" for heap in heaps]
-        yield f"| {title} | {way.heap or 'objects'} | {copies} | {written} | {' | '.join(cells)} |\n"
+        yield f"| {title}{heap} | {copies} | {written} | {' | '.join(cells)} |\n"
 
 
 def _cell(times: Mapping[str, float]) -> str:
