@@ -20,8 +20,8 @@ _NOBODY = "65534"
 class Way:
     """One way to launch: the word for the program, and its line in the book of launch paths.
 
-    ``options`` are words for the runtime, ``variables`` for its environment. ``title`` and ``copies`` are for a way
-    that is no call of the book by itself.
+    ``options`` are words for the runtime, ``variables`` for its environment. ``title`` is for a way that is no call of
+    the book by itself, and copies nothing.
     """
 
     word: str
@@ -30,7 +30,6 @@ class Way:
     options: Sequence[str] = ()
     variables: Sequence[tuple[str, str]] = ()
     title: str = ""
-    copies: str = ""
     #: What the caller waits for: the exec, the call alone, or the program's end (and then nothing is foretold).
     until: str = "exec"
 
@@ -116,8 +115,7 @@ LANGUAGES = (
                 "fork",
                 "a Buffer",
                 variables=_BUFFER,
-                title="a launcher, asked by a message",
-                copies="only the launcher",
+                title="a launcher, asked by a message (its own memory is copied)",
                 until="end",
             ),
         ],

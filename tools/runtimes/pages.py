@@ -40,7 +40,7 @@ def _introduction() -> str:
         (
             wrapped(
                 "What a command costs each language, by the memory that the program holds. A call that forks copies "
-                "the map of that memory; the others do not. `make runtimes-doc` measures all of this again."
+                "the map of that memory (`copies`); the others do not. `make runtimes-doc` measures all of this again."
             ),
             wrapped(
                 "Each program holds objects of 1 KiB, and starts `/bin/true` alone, one at a time, on any CPU. Before "
@@ -69,8 +69,8 @@ def _language(language: Language, result: Mapping[str, Any], book: RuntimeBook) 
     yield wrapped(f"{language.title} {result['version']}; {place(result)} {_rounds(result)}")
     head = " | ".join(_HEAPS[size] for size in SIZES)
     lines = [
-        f"| launch | copies | written | {head} |\n",
-        "|---|---|---|" + "---:|" * len(SIZES) + "\n",
+        f"| launch | written | {head} |\n",
+        "|---|---|" + "---:|" * len(SIZES) + "\n",
     ]
     ways = {way.key: way for way in language.ways}
     for row in result["rows"]:
@@ -82,9 +82,7 @@ def _language(language: Language, result: Mapping[str, Any], book: RuntimeBook) 
             yield wrapped(f"A heap of {_HEAPS[heap['size']]} was not made: {heap['reason']}.")
     yield from _left_out(result)
     instead = [
-        line
-        for way in language.ways
-        if not way.copies and (line := _line(book, way, result["version"])) and line.copies
+        line for way in language.ways if not way.title and (line := _line(book, way, result["version"])) and line.copies
     ]
     for line in dict.fromkeys(line for line in instead if line.instead):
         yield wrapped(f"**Instead of {line.title}**: {line.instead}. You lose: {line.lose}.")
@@ -96,13 +94,13 @@ def _line(book: RuntimeBook, way: Way, version: str) -> LaunchPath | None:
 
 def _rows(language: Language, way: Way, heaps: list[Mapping[str, Any]], line: LaunchPath | None) -> Iterator[str]:
     title = way.title or (line.title if line else way.word)
-    copies = way.copies or ("not known" if line is None else "yes" if line.copies else "no")
+    copies = " (copies)" if line and line.copies and not way.title else ""
     kinds = {each.heap.partition(",")[0] for each in language.ways}
     heap = f"; {way.heap}" if len(kinds) > 1 else ""
     quantity = "call_ns" if language.by_call else "end_ns"
     for kind, written in _KINDS.items():
         cells = [_cell(heap[kind][quantity]) if kind in heap else "-" for heap in heaps]
-        yield f"| {title}{heap} | {copies} | {written} | {' | '.join(cells)} |\n"
+        yield f"| {title}{heap}{copies} | {written} | {' | '.join(cells)} |\n"
 
 
 def _cell(times: Mapping[str, float]) -> str:
