@@ -18,7 +18,7 @@ from clonometer.prediction.fork_shape import ForkShape, shaped
 from clonometer.prediction.fork_timeline import MECHANISMS, predict_launch
 from clonometer.prediction.judge import Question, judge
 from clonometer.records import to_json
-from clonometer.views.fork_words import answer_sentence, meanwhile_sentence, process_words
+from clonometer.views.fork_words import answer_sentence, meanwhile_sentence, process_words, unbroken
 from clonometer.views.html.fork_page import render_fork_page
 
 pytestmark = pytest.mark.browser
@@ -167,8 +167,8 @@ def test_its_sentences_are_those_of_the_terminal(visit, machine, mechanism, othe
         for each in (mechanism, other)
     )
     process = process_words(3 << 30, 12, is_huge=True)
-    assert page.inner_text("#answer").replace("3.00", "3") == answer_sentence(mechanism, process, launch, compared)
-    assert page.inner_text("#meanwhile") == meanwhile_sentence(mechanism, 12, launch)
+    assert page.inner_text("#answer") == unbroken(answer_sentence(mechanism, process, launch, compared))
+    assert page.inner_text("#meanwhile") == unbroken(meanwhile_sentence(mechanism, 12, launch))
 
 
 def test_without_scripts_it_has_a_picture_and_no_dead_controls(visit):
@@ -219,17 +219,21 @@ def test_the_slider_changes_the_sentence_and_the_address_and_a_link_shows_the_sa
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     assert page.input_value("input[name=mechanism]:checked") == "fork_exec"
+    until(page, "location.hash.includes('make=')")
+    assert "fork() and exec() from a process with 4\u00a0GiB" in visit(page.evaluate("location.hash")).inner_text(
+        "#answer"
+    )
     page.select_option("#pages", "huge")
     page.select_option("#runtime", "python")
     until(page, "location.hash.includes('in=python')")
-    assert "with 4 GiB in huge pages" in page.inner_text("#answer")
+    assert "with 4\u00a0GiB in huge pages" in page.inner_text("#answer")
     address = page.evaluate("location.hash")
     again = visit(address)
     for shown in ("#timeline", "#parts", "#others", "#controls"):
         assert again.inner_text(shown) == page.inner_text(shown)
     assert again.inner_text("#answer") == page.inner_text("#answer")
     again.evaluate("location.hash = '#memory=1MiB'")
-    until(again, "document.getElementById('answer').textContent.includes('1 MiB')")
+    until(again, "document.getElementById('answer').textContent.includes('1\u00a0MiB')")
 
 
 def test_a_runtime_takes_the_path_that_the_book_has(visit):
@@ -296,7 +300,22 @@ def test_a_profile_becomes_the_process_and_stands_in_the_address(visit, machine)
     assert call_ns == pytest.approx(predicted.fork.first_ns.median, rel=0.01)
     page.click("#forget")
     until(page, "!location.hash.includes('has=')")
-    assert "a process with 1 GiB" in page.inner_text("#answer")
+    assert "a process with 1\u00a0GiB" in page.inner_text("#answer")
+
+
+def test_a_file_can_be_dropped_anywhere(visit):
+    text = json.dumps(to_json(replace(random_profile(random.Random(7)), process="nginx")))
+    page = visit()
+    page.evaluate(
+        """(text) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([text], "server.json"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+        }""",
+        text,
+    )
+    until(page, "document.getElementById('answer').textContent.includes('nginx')")
+    assert page.messages == []
 
 
 def with_features(**changes):

@@ -48,7 +48,7 @@ def test_it_writes_a_page_and_says_the_answer(folder: Path, capsys: Captured) ->
     assert re.search(r"^fork\(\) in a process with 1 GiB takes \d", out)
     assert "wrote fork.html" in err
     page = (folder / "fork.html").read_text(encoding="utf-8")
-    assert '<h1 id="answer">fork() in a process with 1 GiB takes' in page
+    assert '<h1 id="answer">fork() in a process with 1\u00a0GiB takes' in page
     assert len(page.encode()) < 300_000
     # What stands there is kept, unless it may be replaced.
     assert "exists" in run(capsys, "--no-scan", "--out", "fork.html", status=2)[1]

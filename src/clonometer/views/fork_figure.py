@@ -13,7 +13,7 @@ _WIDTH, _HEIGHT = 1000, 178
 _LANES = {"parent": 30, "child": 98}
 _BAR = 40
 _AXIS = _LANES["child"] + _BAR + 14
-_LETTER = 7.2
+_LETTER = 8.2
 #: On axes: one, two or five of a power of ten.
 _TICKS = 6
 
@@ -59,7 +59,7 @@ def _bar(part: JsonRecord, scale: float) -> str:
         f'<rect class="bar {words.hue}" x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_BAR}">'
         f"<title>{escape(text)}</title></rect>"
     )
-    if width < _LETTER * len(words.name) + 12:
+    if width < _LETTER * len(words.name) + 14:
         return bar
     return f'{bar}<text class="on {words.hue}" x="{x + 8:.1f}" y="{y + 25}">{escape(words.name)}</text>'
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from clonometer.units import approximate_bytes, brief_duration
 from clonometer.views.terminal.text import clean
 
 JsonRecord = Mapping[str, Any]
+_FIGURE = re.compile(r"(\d) (ns|µs|ms|s|B|[KMGT]iB)\b")
 
 
 class PartWords(NamedTuple):
@@ -75,7 +77,7 @@ _MEANWHILE = {
 
 def process_words(memory_bytes: int, threads: int, *, is_huge: bool, name: str | None = None) -> str:
     """What kind of process it is."""
-    many = "" if threads == 1 else f" and {threads:,} threads"
+    many = "" if threads <= 1 else f" and {threads:,} threads"
     return f"{name or 'a process'} with {approximate_bytes(memory_bytes)}{' in huge pages' if is_huge else ''}{many}"
 
 
@@ -93,9 +95,20 @@ def meanwhile_sentence(mechanism: str, threads: int, launch: JsonRecord) -> str:
     spread = f"Nine in ten take {low} to {high}."
     if mechanism in _MEANWHILE:
         return f"{spread} {_MEANWHILE[mechanism]}"
-    if threads == 1:
+    if threads <= 1:
         return f"{spread} The process stands still for all of it."
     return f"{spread} The caller stands still, and so does any other thread that maps memory or touches a new page."
+
+
+def unbroken(text: str) -> str:
+    r"""Keep a figure and its unit on a line.
+
+    Examples
+    --------
+    >>> unbroken("takes 12 ms, 3 times")
+    'takes 12\xa0ms, 3 times'
+    """
+    return _FIGURE.sub("\\1\u00a0\\2", text)
 
 
 def start_sentence(start: JsonRecord) -> str:

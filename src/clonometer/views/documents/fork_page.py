@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.units import approximate_bytes, brief_duration
-from clonometer.views.document import Document, DocumentBlock, Note, Paragraph, TableBlock
+from clonometer.views.document import Document, DocumentBlock, Hint, Note, Paragraph, TableBlock
 from clonometer.views.fork_words import JsonRecord, start_sentence
 from clonometer.views.labels import cpu_name
 from clonometer.views.table import MISSING, Column, Table
@@ -30,7 +30,7 @@ def fork_page_document(page: JsonRecord) -> Document:
         [Paragraph(answer, "bold")],
         [TableBlock(Table(_columns(page)))],
         [Note(note) for note in notes],
-        [Paragraph(_others(page))],
+        [Paragraph(_others(page)), Hint("clonometer page --out fork.html   the page")],
     ]
     return Document("page", "What does a fork cost?", answer, groups, about=machine_phrases(page))
 

@@ -44,7 +44,9 @@ function drawCurve(element, state, machine, measured) {
   const x = (place) => KNOB + (place / STEPS) * (width - 2 * KNOB);
   const now = state.shape.memory_bytes ?? (state.profile ? privateBytes(state.profile.features) : 0);
   const withExec = state.mechanism === "fork_exec";
-  const lines = LINES.map((line) => {
+  const { profile } = state;
+  const couldBeHuge = !profile || profile.couldBeHuge > 0 || profile.features.huge_pages > 0;
+  const lines = LINES.filter((line) => couldBeHuge || line.pages !== "huge").map((line) => {
     const mechanism = line.mechanism === "fork" && withExec ? "fork_exec" : line.mechanism;
     const pages = line.pages === "given" && state.profile ? state.shape.pages : line.pages;
     const at = (bytes) => medianOf(mechanism, { ...state.shape, memory_bytes: bytes, pages }, state.profile, machine);
@@ -68,7 +70,7 @@ function drawCurve(element, state, machine, measured) {
     svg("title", {}, dotted, `measured: ${briefly(point.median_ns)}`);
   }
   element.append(...element.querySelectorAll(".halo"));
-  const at = x(placeOf(now));
+  const at = x(Math.min(placeOf(now), STEPS));
   svg("line", { class: "at", x1: at, x2: at, y1: 0, y2: height - below }, element);
   nameLines(element, lines.map((line) => ({ ...line, ns: line.at(now), top: y(line.at(now)), left: at })), { width, height: height - below });
   element.setAttribute("aria-label", `Time by memory. At ${inBytes(now)}: ${lines.map((line) => `${line.name} ${briefly(line.at(now))}`).join(", ")}.`);

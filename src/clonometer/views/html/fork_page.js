@@ -20,7 +20,7 @@ const COPIED_FOR_MS = 2000;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const unset = { ...DEFAULTS, memory_bytes: null, threads: null, areas: null, open_files: null };
-const begun = machine.profile ? profileOf(machine.profile) : null;
+const begun = machine.profile ? orNothing(() => profileOf(machine.profile), "The profile of this page") : null;
 const fresh = (profile) => ({ mechanism: "fork", runtime: "", launch: 0, profile, shape: { ...(profile ? unset : DEFAULTS) } });
 let state = fresh(begun);
 
@@ -53,7 +53,7 @@ function addressOf({ mechanism, runtime, launch, profile, shape }) {
 /* What an address says, as far as it is sound: it may be anybody's. */
 function stateOf(address) {
   const words = new URLSearchParams(address);
-  const made = fresh(words.has("has") ? profileIn(words) : begun);
+  const made = fresh((words.has("has") && orNothing(() => profileIn(words), "The profile in this address")) || begun);
   const number = (key, least, most) => {
     const value = Number(words.get(key));
     return words.has(key) && words.get(key).trim() && value >= least && value <= most ? value : null;
@@ -74,15 +74,20 @@ function stateOf(address) {
 }
 
 function profileIn(words) {
+  const end = (name) => (words.has(name) ? unpacked(words.get(name)) : null);
+  const couldBeHuge = Number(words.get("huge") ?? 0);
+  if (!isCount(couldBeHuge)) throw new ProfileError("Its address is damaged.");
+  return { name: words.has("name") ? nameOf(words.get("name")) : null, features: unpacked(words.get("has")), least: end("least"), most: end("most"), couldBeHuge };
+}
+
+/* What is read, or null where that is no profile, which the page then says. */
+function orNothing(read, what) {
   try {
-    const end = (name) => (words.has(name) ? unpacked(words.get(name)) : null);
-    const couldBeHuge = Number(words.get("huge") ?? 0);
-    if (!isCount(couldBeHuge)) throw new ProfileError("Its address is damaged.");
-    return { name: words.has("name") ? nameOf(words.get("name")) : null, features: unpacked(words.get("has")), least: end("least"), most: end("most"), couldBeHuge };
+    return read();
   } catch (error) {
     if (!(error instanceof ProfileError)) throw error;
-    saysOfProfile(`The profile in this address was left out. ${error.message}`, true);
-    return begun;
+    saysOfProfile(`${what} was left out. ${error.message}`, true);
+    return null;
   }
 }
 
@@ -184,8 +189,8 @@ function update() {
   const { f, launch, compared } = answer;
   const call = launchOf(state);
   const told = { process: state.profile ? state.profile.name ?? "your process" : null, call: call?.api.split(", ")[0] ?? null };
-  at("answer").textContent = answerSentence(state.mechanism, f, launch, compared, told);
-  at("meanwhile").textContent = meanwhileSentence(state.mechanism, f, launch);
+  at("answer").textContent = unbroken(answerSentence(state.mechanism, f, launch, compared, told));
+  at("meanwhile").textContent = unbroken(meanwhileSentence(state.mechanism, f, launch));
   at("path-note").textContent = call ? `The kernel sees: ${call.kernel}.` : "";
   showBeyond(f);
   drawCurve(at("curve"), state, machine, machine.points);

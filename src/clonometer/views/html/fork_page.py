@@ -9,7 +9,7 @@ from typing import Any
 from clonometer.units import approximate_bytes, brief_duration
 from clonometer.views.documents.fork_page import machine_phrases
 from clonometer.views.fork_figure import timeline_svg
-from clonometer.views.fork_words import PARTS, WAYS, JsonRecord, meanwhile_sentence, start_sentence
+from clonometer.views.fork_words import PARTS, WAYS, JsonRecord, meanwhile_sentence, start_sentence, unbroken
 from clonometer.views.html.page import render_page
 
 _SCRIPTS = (
@@ -36,8 +36,8 @@ def render_fork_page(page: JsonRecord) -> str:
         data=_data(page),
         brand="Clonometer: what does a fork cost?",
         name="What does a fork cost?",
-        title=answer,
-        meanwhile=meanwhile_sentence("fork", start["threads"], launch),
+        title=unbroken(answer),
+        meanwhile=unbroken(meanwhile_sentence("fork", start["threads"], launch)),
         about=machine_phrases(page),
         is_rough=page["model"] == "rough",
         figure=timeline_svg(launch, answer),

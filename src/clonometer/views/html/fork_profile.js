@@ -19,7 +19,6 @@ function featuresOf(value, what) {
   if (f.scattered_pages > f.placed_pages) throw new ProfileError("It has more scattered pages than were looked at.");
   if (f.anon_tables > f.anon_pages) throw new ProfileError("It has more page tables than pages.");
   if (f.hugetlb_pages && !f.hugetlb_page_bytes) throw new ProfileError("It has pages of hugetlbfs without a size.");
-  if (!f.threads) throw new ProfileError("It has no thread.");
   return f;
 }
 

@@ -56,7 +56,7 @@ class Timeline {
     const [x, width, y] = [part.starts * scale, Math.max(1, part.lasts * scale), LANES[part.lane]];
     const bar = svg("rect", { class: `bar ${hue}`, x, y, width, height: BAR }, group);
     svg("title", {}, bar, `${name}: ${briefly(part.lasts)}`);
-    if (width > 7.6 * name.length + 12) svg("text", { class: `on ${hue}`, x: x + 8, y: y + 25 }, group, name);
+    if (width > 8.2 * name.length + 14) svg("text", { class: `on ${hue}`, x: x + 8, y: y + 25 }, group, name);
   }
 
   drawBirth(drawn, scale) {

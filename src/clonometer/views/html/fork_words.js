@@ -17,6 +17,9 @@ function inBytes(bytes) {
   return size >= 999.5 ? `${commas(Math.round(size))} ${name}` : `${Number(size.toPrecision(3))} ${name}`;
 }
 
+/* A figure and its unit stay on a line. */
+const unbroken = (text) => text.replace(/(\d) (ns|µs|ms|s|B|[KMGT]iB)\b/g, "$1\u00a0$2");
+
 const percent = (share) => `${Number((share * 100).toPrecision(3))}%`;
 
 const SUBJECTS = {
@@ -46,7 +49,7 @@ const BY_CALL = {
 
 function processWords(f, name) {
   const huge = f.huge_pages * PAGES_OF_HUGE > f.anon_pages ? " in huge pages" : "";
-  const threads = f.threads === 1 ? "" : ` and ${commas(f.threads)} threads`;
+  const threads = f.threads <= 1 ? "" : ` and ${commas(f.threads)} threads`;
   return `${name ?? "a process"} with ${inBytes(privateBytes(f))}${huge}${threads}`;
 }
 
@@ -60,6 +63,6 @@ function answerSentence(mechanism, f, launch, compared, { process = null, call =
 function meanwhileSentence(mechanism, f, launch) {
   const spread = `Nine in ten take ${briefly(launch.call.low)} to ${briefly(launch.call.high)}.`;
   if (mechanism !== "fork") return `${spread} ${MEANWHILE[mechanism]}`;
-  if (f.threads === 1) return `${spread} The process stands still for all of it.`;
+  if (f.threads <= 1) return `${spread} The process stands still for all of it.`;
   return `${spread} The caller stands still, and so does any other thread that maps memory or touches a new page.`;
 }
