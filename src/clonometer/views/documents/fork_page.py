@@ -30,7 +30,7 @@ def fork_page_document(page: JsonRecord) -> Document:
         [Paragraph(answer, "bold")],
         [TableBlock(Table(_columns(page)))],
         [Note(note) for note in notes],
-        [Paragraph(_others(page)), Hint("clonometer page --out fork.html   the page")],
+        [Paragraph(_others(page)), Hint("clonometer page --out fork.html")],
     ]
     return Document("page", "What does a fork cost?", answer, groups, about=machine_phrases(page))
 
