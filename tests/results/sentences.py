@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import tests.results.runs_of_doubts
+import tests.results.runs_of_servers
 import tests.results.runs_of_workers  # noqa: F401  their runs are added to RUNS
 from tests.results.runs import RUNS
 from tests.results.runs_of_since import SINCE

@@ -16,17 +16,21 @@ static double uniform(uint64_t *state) {
  * random digits" (1951). Of falling runs, the first with an odd length gives the fraction, and each that is
  * even adds 1. */
 static double exponential(uint64_t *state) {
-    for (double whole = 0;; whole++) {
+    double whole = 0;
+    for (;;) {
         double first = uniform(state);
         double last = first;
+        double next = uniform(state);
         int length = 1;
-        for (double next = uniform(state); next < last; next = uniform(state)) {
+        while (next < last) {
             last = next;
+            next = uniform(state);
             length++;
         }
         if (length % 2 == 1) {
             return whole + first;
         }
+        whole += 1;
     }
 }
 

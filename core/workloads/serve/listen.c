@@ -66,12 +66,12 @@ int serve_listen(struct serve *serve, struct reason *reason) {
     error = error != 0 ? error : try_it(serve);
     if (error != 0 && by_tcp(serve)) {
         return reason_set(
-            reason, error,
+            reason, -EOPNOTSUPP,
             "TCP on loopback does not work here: %s; bring the interface up with ip link set lo "
             "up, or choose transport=unix",
             strerror(-error));
     }
-    return error != 0 ? reason_set(reason, error, "the server cannot listen: %s", strerror(-error)) : 0;
+    return error != 0 ? reason_set(reason, -EOPNOTSUPP, "the server cannot listen: %s", strerror(-error)) : 0;
 }
 
 void serve_drain(const struct serve *serve) {

@@ -20,8 +20,8 @@ union control {
 struct letter {
     char byte;
     struct iovec part;
-    union control control;
     struct msghdr message;
+    union control control;
 };
 
 static void write_envelope(struct letter *letter) {

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "workloads/serve/serve.h"
 
-enum { PARTS = 10 };
+static const int64_t PARTS = 10; /* of a period: the first and the last are compared */
 
 static uint64_t ticks_of(const struct serve *serve, int64_t ns) {
     unsigned __int128 ticks = (unsigned __int128)(uint64_t)ns * clock_used.hz / 1000000000U;
@@ -46,7 +46,7 @@ static double served_per_s(const struct serve *serve, int64_t answered, bool tim
     } else if (count >= 2 * PARTS) {
         double growth =
             mean_latency(serve, count - count / PARTS, count) - mean_latency(serve, 0, count / PARTS);
-        took += growth > 0 ? growth * PARTS / (PARTS - 1) : 0;
+        took += growth > 0 ? growth * (double)PARTS / (double)(PARTS - 1) : 0;
     }
     return (double)answered * 1e9 / took;
 }

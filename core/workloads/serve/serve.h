@@ -129,9 +129,9 @@ struct serve {
     struct sys_cpus client_cpus;
     int32_t live; /* tasks of this process that a crash takes along */
     size_t body_bytes;
-    char *body;                /* of answers, behind this */
-    const struct serve *alone; /* the same without shared memory, for tasks that end with their connection */
-    int listeners[];           /* as many as there are processes that listen apart, at least one */
+    char *body;          /* of answers, behind this */
+    struct serve *alone; /* the same without shared memory, for tasks that end with their connection */
+    int listeners[];     /* as many as there are processes that listen apart, at least one */
 };
 
 /* Whether this task shall go on no longer. */

@@ -17,7 +17,8 @@ enum {
 
 int64_t serve_rows_each(const struct request *request) {
     double count = (double)request->rate_hz * (double)request->load_ns / 1e9;
-    return count < 1 ? 1 : count > SERVE_MOST_REQUESTS ? SERVE_MOST_REQUESTS : (int64_t)count;
+    double most = (double)SERVE_MOST_REQUESTS;
+    return (int64_t)(count < 1 ? 1 : count > most ? most : count);
 }
 
 int serve_check(const struct request *request, struct reason *reason) {
@@ -48,7 +49,7 @@ int serve_check(const struct request *request, struct reason *reason) {
         }
     }
     double requests = (double)request->rate_hz * (double)request->load_ns / 1e9;
-    return requests <= SERVE_MOST_REQUESTS
+    return requests <= (double)SERVE_MOST_REQUESTS
                ? 0
                : reason_set(reason, -EOPNOTSUPP,
                             "rate_hz=%lld for load_ns=%lld is %.0f requests; at most %d in a period",
@@ -139,7 +140,7 @@ static struct serve *describe(const struct request *request, const struct serve_
                             .pair = {-1, -1},
                             .body_bytes = body,
                             .body = memory + 2 * each,
-                            .alone = (const struct serve *)(const void *)(memory + each)};
+                            .alone = (struct serve *)(void *)(memory + each)};
     memset(serve->body, 'x', body);
     for (int i = 0; i < listeners; i++) {
         serve->listeners[i] = -1;
@@ -218,10 +219,9 @@ int serve_prepare(struct bench *bench, const struct serve_design *design, struct
 
 /* The parent's memory is there by now. */
 static void meet_memory(const struct bench *bench, struct serve *serve) {
-    struct serve *alone = (struct serve *)(uintptr_t)serve->alone;
     serve->memory = bench->parent.memory;
-    memcpy(alone, serve, sizeof *alone);
-    alone->shared = NULL;
+    memcpy(serve->alone, serve, sizeof *serve->alone);
+    serve->alone->shared = NULL;
 }
 
 int serve_launch(const struct bench *bench, struct sample *sample) {

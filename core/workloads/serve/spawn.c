@@ -1,6 +1,7 @@
 /* serve.spawn: a program for each connection, which is its standard input, as inetd and CGI start them. The
  * program is the probe, asked to answer one connection: it has none of the server's memory, and what a
  * request writes is memory of its own. */
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,15 +14,17 @@
 #include "base/clock.h"
 #include "workloads/serve/serve.h"
 
-enum { NUMBERS = 5, DIGITS_BYTES = 24 };
+enum { NUMBERS = 5, DIGITS_BYTES = 24, PATH_BYTES = 1024 };
 
-/* What each program is started with. */
-static struct {
+/* What each program is started with, in memory of its own: see struct program. */
+static struct start {
     posix_spawn_file_actions_t actions;
     int connection; /* the descriptor that the actions name */
+    char program[PATH_BYTES];
+    char word[sizeof SERVE_PROGRAM_WORD];
     char words[NUMBERS][DIGITS_BYTES];
     char *arguments[NUMBERS + 3];
-} start;
+} *start;
 
 static int processes(const struct serve *serve) {
     (void)serve;
@@ -36,13 +39,13 @@ static void serve_all(struct serve *serve, int number) {
         if (fd < 0) {
             continue;
         }
-        if (fd != start.connection) {
-            fd = dup3(fd, start.connection, O_CLOEXEC);
+        if (fd != start->connection) {
+            fd = dup3(fd, start->connection, O_CLOEXEC);
         }
         pid_t pid = 0;
         static char *const NO_ENVIRONMENT[] = {NULL};
-        bool started =
-            posix_spawn(&pid, start.arguments[0], &start.actions, NULL, start.arguments, NO_ENVIRONMENT) == 0;
+        bool started = posix_spawn(&pid, start->arguments[0], &start->actions, NULL, start->arguments,
+                                   NO_ENVIRONMENT) == 0;
         close(fd);
         children = serve_reap(serve, children + started, WNOHANG);
     }
@@ -60,20 +63,27 @@ static int prepare(struct bench *bench, struct reason *reason) {
     if (error != 0) {
         return error;
     }
+    start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) {
+        serve_finish(bench);
+        return reason_set(reason, -ENOMEM, "no memory for the words of programs");
+    }
     const struct serve *serve = bench->state;
     const int64_t numbers[NUMBERS] = {(int64_t)serve->iterations, serve->block_ns, serve->dirtied_bytes,
                                       (int64_t)serve->body_bytes, serve->crash_number};
-    start.arguments[0] = (char *)(uintptr_t)sys_own_program();
-    start.arguments[1] = (char *)(uintptr_t)SERVE_PROGRAM_WORD;
+    memcpy(start->word, SERVE_PROGRAM_WORD, sizeof start->word);
+    snprintf(start->program, sizeof start->program, "%s", sys_own_program());
+    start->arguments[0] = start->program;
+    start->arguments[1] = start->word;
     for (int i = 0; i < NUMBERS; i++) {
-        snprintf(start.words[i], DIGITS_BYTES, "%lld", (long long)numbers[i]);
-        start.arguments[2 + i] = start.words[i];
+        snprintf(start->words[i], DIGITS_BYTES, "%lld", (long long)numbers[i]);
+        start->arguments[2 + i] = start->words[i];
     }
     /* The lowest that is free is what accept will return. */
-    start.connection = dup(serve->listeners[0]);
-    close(start.connection);
-    error = posix_spawn_file_actions_init(&start.actions);
-    error = error != 0 ? error : posix_spawn_file_actions_adddup2(&start.actions, start.connection, 0);
+    start->connection = dup(serve->listeners[0]);
+    close(start->connection);
+    error = posix_spawn_file_actions_init(&start->actions);
+    error = error != 0 ? error : posix_spawn_file_actions_adddup2(&start->actions, start->connection, 0);
     if (error != 0) {
         serve_finish(bench);
         return reason_set(reason, -error, "programs cannot be started: %s", strerror(error));

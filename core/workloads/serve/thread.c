@@ -34,8 +34,10 @@ static void serve_all(struct serve *serve, int number) {
             continue;
         }
         pthread_t thread;
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): a number, in the place of a pointer */
+        void *argument = (void *)(intptr_t)fd;
         __atomic_add_fetch(&serve->live, 1, __ATOMIC_RELAXED);
-        if (pthread_create(&thread, &attributes, answer, (void *)(intptr_t)fd) != 0) {
+        if (pthread_create(&thread, &attributes, answer, argument) != 0) {
             __atomic_sub_fetch(&serve->live, 1, __ATOMIC_RELAXED);
             close(fd);
         }

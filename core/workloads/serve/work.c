@@ -29,5 +29,5 @@ uint64_t serve_calibrate(int64_t work_ns) {
         int64_t took = cpu_ns() - start;
         best = took > 0 && took < best ? took : best;
     }
-    return best == INT64_MAX ? 0 : (uint64_t)((double)work_ns * TRY_ITERATIONS / (double)best);
+    return best == INT64_MAX ? 0 : (uint64_t)((double)work_ns * (double)TRY_ITERATIONS / (double)best);
 }
