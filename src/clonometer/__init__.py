@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clonometer.app.advise import advise
     from clonometer.app.budget import budget, record_budget
     from clonometer.app.calibrating import calibrate
+    from clonometer.app.capacity import capacity
     from clonometer.app.census import census
     from clonometer.app.check import check
     from clonometer.app.compare import compare, compare_within
@@ -58,6 +59,7 @@ __all__ = [
     "budget",
     "build_language_drivers",
     "calibrate",
+    "capacity",
     "census",
     "check",
     "check_paths",
@@ -96,6 +98,7 @@ _LIVES_IN = {
     "budget": "clonometer.app.budget",
     "build_language_drivers": "clonometer.app.languages",
     "calibrate": "clonometer.app.calibrating",
+    "capacity": "clonometer.app.capacity",
     "census": "clonometer.app.census",
     "check": "clonometer.app.check",
     "check_paths": "clonometer.app.paths",

@@ -51,6 +51,7 @@ from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
 from clonometer.results.audit.types import AuditItem, CpuidCost, DriverState, MachineAudit, UnavailableWorkload
+from clonometer.results.capacity import Capacity, LatencyLimit, ServerCapacity, judge_step
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 from clonometer.results.types import CellOutcome, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun
@@ -83,6 +84,7 @@ from clonometer.views.documents.ab_commands import commands_document
 from clonometer.views.documents.advise import advice_document
 from clonometer.views.documents.budget import budget_document
 from clonometer.views.documents.calibration import calibration_document
+from clonometer.views.documents.capacity import capacity_document
 from clonometer.views.documents.census import census_document
 from clonometer.views.documents.check import check_document
 from clonometer.views.documents.comparison import comparison_document
@@ -240,6 +242,21 @@ def languages() -> LanguageDrivers:
     )
 
 
+def searched() -> Capacity:
+    """A server between two rates, one that keeps the limit at no rate, and one that cannot be measured."""
+    limit = LatencyLimit("p99", 5e6)
+    steps = [judge_step(limit, rate, [1e5] * 95 + [late] * 5, 0, 480.0) for rate, late in ((500, 1e6), (550, 9e6))]
+    broken = judge_step(limit, 8, [], 8, None)
+    return Capacity(
+        limit,
+        [
+            ServerCapacity("serve.fork", ("parent_bytes=256MiB",), steps),
+            ServerCapacity("serve.inline", (), (broken,)),
+            ServerCapacity("serve.event", ("transport=tcp",), (), "TCP on loopback does not work here"),
+        ],
+    )
+
+
 def measured() -> Document:
     """The report of a run that says something in every part of it, with explanations."""
     results = sample_results()
@@ -283,6 +300,7 @@ _DOCUMENTS: dict[str, Callable[[], Document]] = {
     "whole book of paths": lambda: whole_document(load_book().only(["php", "qt6"])),
     "paths --check": lambda: checked_document(checked_book()),
     "start-method": lambda: start_method_document(start_methods(), wide=True),
+    "capacity": lambda: capacity_document(searched(), wide=True),
     "peers": lambda: peers_document(peers_answer(rows(), PROGRAMS), wide=True),
     "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
     "explain": lambda: explain_document(explained_with_counters()),

@@ -8,7 +8,7 @@ import pytest
 from tests.views.sample_results import with_switches
 from tests.views.sample_tails import with_tails
 
-from clonometer.results.series_types import AblationRung, AblationSeries, FitSeries, LanguageRow, ScanSeries
+from clonometer.results.series_types import AblationRung, AblationSeries, FitSeries, LanguageRow, ScanSeries, ServerRow
 from clonometer.results.types import Results
 from clonometer.views.figures import figures
 from clonometer.views.figures.types import Panel
@@ -17,7 +17,7 @@ from clonometer.views.figures.types import Panel
 SAMPLED = frozenset(
     (
         *("overview", "ecdf", "memory", "scan", "story", "footprint", "ring", "working_set", "messages"),
-        *("gaps", "isolation", "contention", "fit", "ablation", "languages"),
+        *("gaps", "isolation", "contention", "fit", "ablation", "languages", "servers"),
     )
 )
 
@@ -25,7 +25,7 @@ SAMPLED = frozenset(
 def with_all(results: Results) -> Results:
     """Add switches, messages, gaps, failing workers, contention, and workers with curves and an ablation."""
     whole = with_tails(with_switches(results))
-    series = {**whole.series, "fits": FITS, "ablations": (ABLATION,), "languages": LANGUAGES}
+    series = {**whole.series, "fits": FITS, "ablations": (ABLATION,), "languages": LANGUAGES, **SERVERS}
     return replace(whole, scans=[*whole.scans, *contended_scans(), *SCANS], series=series)
 
 
@@ -41,6 +41,32 @@ def panels_of(results: Results) -> dict[str, list[Panel]]:
     """The panels of each kind of figure that has something to draw."""
     drawn = {figure.kind: [panel for row in figure.rows(results) for panel in row.panels] for figure in figures()}
     return {kind: panels for kind, panels in drawn.items() if panels}
+
+
+_LOAD = (("rate_hz", 500),)
+SERVERS = {
+    "servers": (
+        ServerRow("serve.inline", _LOAD, 150_000.0, 900_000.0, 120_000.0, fell_behind=False),
+        ServerRow("serve.fork", _LOAD, 330_000.0, None, 300_000.0, fell_behind=True),
+    ),
+    "server_rates": (
+        ScanSeries(
+            workload="serve.fork",
+            family="server",
+            axis="rate_hz",
+            axis_kind="count",
+            stage=None,
+            quantity="p99_ns",
+            temperature=None,
+            placement=None,
+            condition={},
+            x=(100, 500, 2_000),
+            medians=(4e5, 6e5, 8e7),
+            lows=(4e5, 6e5, 8e7),
+            highs=(4e5, 6e5, 8e7),
+        ),
+    ),
+}
 
 
 def contended_scan(workload: str, quantity: str = "op_ns", **condition: int | str) -> ScanSeries:

@@ -186,6 +186,30 @@ class LadderSeries:
 
 
 @dataclass(frozen=True)
+class ServerRow:
+    """One server under one load.
+
+    Attributes
+    ----------
+    workload, load
+        The design, and the axes that are off their defaults, the rate always among them.
+    median_ns, p99_ns
+        Latencies within which half and 99% of the requests are answered; None where there are too few.
+    cpu_ns
+        CPU time of the server for each request.
+    fell_behind
+        Whether it could not keep up.
+    """
+
+    workload: str
+    load: tuple[tuple[str, int | str], ...]
+    median_ns: float
+    p99_ns: float | None
+    cpu_ns: float | None
+    fell_behind: bool
+
+
+@dataclass(frozen=True)
 class IsolationRow:
     """What became of one kind of failure in one arrangement of workers.
 

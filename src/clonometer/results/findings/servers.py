@@ -11,11 +11,13 @@ from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
 from clonometer.results.series.servers import (
     CPU,
+    LATE,
     LATENCY,
     RATE,
     WHOLE_AGAIN,
     ServerOutcome,
     outcomes_by_load,
+    outcomes_by_rate,
     outcomes_of,
 )
 from clonometer.results.types import Finding
@@ -39,7 +41,7 @@ def servers(tests: PairwiseTests) -> Findings:
         if len(outcomes) > 1:
             yield _cpu_finding(tests, outcomes)
             yield _latency_finding(outcomes)
-    for several in _by_rate(outcomes_of(tests.estimates)).values():
+    for several in outcomes_by_rate(tests.estimates):
         yield _rate_finding(tests, several)
     for outcome in outcomes_of(tests.estimates):
         yield _crash_finding(outcome)
@@ -108,15 +110,6 @@ def _latency_finding(outcomes: Sequence[ServerOutcome]) -> Finding | None:
     return Finding(_id("latency", outcomes[0]), headed(head, clauses), numbers)
 
 
-def _by_rate(outcomes: Sequence[ServerOutcome]) -> dict[tuple[object, ...], list[ServerOutcome]]:
-    """The same server at several rates, all else being equal."""
-    servers_at: dict[tuple[object, ...], list[ServerOutcome]] = {}
-    for outcome in sorted(outcomes, key=lambda each: each.rate):
-        rest = tuple(item for item in outcome.load if item[0] != RATE)
-        servers_at.setdefault((outcome.workload, rest), []).append(outcome)
-    return {key: several for key, several in servers_at.items() if len(several) > 1}
-
-
 def _rate_finding(tests: PairwiseTests, outcomes: Sequence[ServerOutcome]) -> Finding | None:
     """Say how latency grows with the rate, which no line describes: it has no end where a server falls behind."""
     tests.mark_reported((row for outcome in outcomes for row in outcome.rows.values()), RATE)
@@ -153,7 +146,7 @@ def _overload_finding(outcome: ServerOutcome) -> Finding | None:
 
 def _late_finding(outcome: ServerOutcome) -> Finding | None:
     """Say where the client was late itself, and not the server."""
-    late, latency = outcome.rows.get("sent_late_ns"), outcome.rows[LATENCY]
+    late, latency = outcome.rows.get(LATE), outcome.rows[LATENCY]
     if late is None or late.p99_ns is None or latency.p99_ns is None or outcome.crashes:
         return None
     if late.p99_ns < _LATE_SHARE * latency.p99_ns:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
+from clonometer.results.series_types import ScanSeries, ServerRow
 
 FAMILY = "server"
-LATENCY, CPU, WHOLE_AGAIN = "latency_ns", "server_cpu_each_ns", "whole_again_ns"
+LATENCY, LATE, CPU, WHOLE_AGAIN = "latency_ns", "sent_late_ns", "server_cpu_each_ns", "whole_again_ns"
 RATE, CRASH = "rate_hz", "crash"
 #: How long a server is watched changes nothing of what it does.
 _LEFT_OUT = ("load_ns", "arrival_seed")
@@ -70,3 +71,71 @@ def outcomes_by_load(estimates: RunEstimates) -> dict[tuple[tuple[str, int | str
         if not outcome.crashes:
             loads[outcome.load] = (*loads.get(outcome.load, ()), outcome)
     return loads
+
+
+@cached_per_run
+def outcomes_by_rate(estimates: RunEstimates) -> tuple[tuple[ServerOutcome, ...], ...]:
+    """The same server at several rates, all else being equal, the lowest first."""
+    servers: dict[tuple[object, ...], tuple[ServerOutcome, ...]] = {}
+    for outcome in sorted(outcomes_of(estimates), key=lambda each: each.rate):
+        key = outcome.workload, _without_rate(outcome)
+        servers[key] = (*servers.get(key, ()), outcome)
+    return tuple(several for several in servers.values() if len(several) > 1)
+
+
+def _without_rate(outcome: ServerOutcome) -> tuple[tuple[str, int | str], ...]:
+    return tuple(item for item in outcome.load if item[0] != RATE)
+
+
+def server_rows(estimates: RunEstimates) -> tuple[ServerRow, ...]:
+    """Every server in which no code crashed, ready to draw."""
+    return tuple(
+        ServerRow(
+            workload=outcome.workload,
+            load=tuple(sorted({**dict(load), RATE: outcome.rate}.items())),
+            median_ns=outcome.median_ns(LATENCY) or 0.0,
+            p99_ns=outcome.rows[LATENCY].p99_ns,
+            cpu_ns=outcome.median_ns(CPU),
+            fell_behind=outcome.fell_behind,
+        )
+        for load, outcomes in outcomes_by_load(estimates).items()
+        for outcome in outcomes
+    )
+
+
+def rate_lines(estimates: RunEstimates) -> tuple[ScanSeries, ...]:
+    """Latencies of each server against the rate: of half and of 99% of its requests."""
+    lines = []
+    for several in outcomes_by_rate(estimates):
+        rows = [outcome.rows[LATENCY] for outcome in several]
+        ends = [row.median_with_ends for row in rows]
+        tails = [row.p99_ns for row in rows]
+        lines.append(_line(several, "median_ns", ends))
+        if all(tails):
+            lines.append(_line(several, "p99_ns", [(tail or 0.0,) * 3 for tail in tails]))
+    return tuple(lines)
+
+
+def _line(outcomes: Sequence[ServerOutcome], quantity: str, ends: Sequence[tuple[float, float, float]]) -> ScanSeries:
+    medians, lows, highs = (tuple(column) for column in zip(*ends, strict=True))
+    return ScanSeries(
+        workload=outcomes[0].workload,
+        family=FAMILY,
+        axis=RATE,
+        axis_kind="count",
+        stage=None,
+        quantity=quantity,
+        temperature=None,
+        placement=None,
+        condition=dict(_without_rate(outcomes[0])),
+        x=tuple(outcome.rate for outcome in outcomes),
+        medians=medians,
+        lows=lows,
+        highs=highs,
+    )
+
+
+SERIES = {
+    "servers": lambda estimates, _: server_rows(estimates),
+    "server_rates": lambda estimates, _: rate_lines(estimates),
+}
