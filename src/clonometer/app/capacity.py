@@ -11,7 +11,7 @@ from clonometer.app.seeds import draw_seed
 from clonometer.errors import UsageError
 from clonometer.results.capacity import (
     Capacity,
-    LatencyLimit,
+    LatencyBound,
     RateStep,
     ServerCapacity,
     judge_step,
@@ -136,7 +136,7 @@ class _Measuring:
 
     name: str
     settings: tuple[str, ...]
-    limit: LatencyLimit
+    limit: LatencyBound
     drivers: Drivers
     catalogue: Catalogue
     seed: int
@@ -160,7 +160,7 @@ class _Measuring:
             return _step(run, cells[0], self.limit, rate) if cells else next(iter(reasons), "nothing was measured")
 
 
-def _step(run: Run, cell: str, limit: LatencyLimit, rate: int) -> RateStep:
+def _step(run: Run, cell: str, limit: LatencyBound, rate: int) -> RateStep:
     from clonometer.results.rows.source import null_mask
 
     columns = run.columns(cell, [LATENCY, LATE, "served_per_s", "errno"])

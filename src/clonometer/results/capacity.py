@@ -23,7 +23,7 @@ _GOOD_PART = 0.2
 
 
 @dataclass(frozen=True)
-class LatencyLimit:
+class LatencyBound:
     """A limit of latency, such as ``p99<5ms``."""
 
     quantile: Annotated[str, "p50, p90, p99, p99.9 or max."]
@@ -35,7 +35,7 @@ class LatencyLimit:
         return QUANTILES[self.quantile]
 
 
-def parse_latency_limit(text: str) -> LatencyLimit:
+def parse_latency_limit(text: str) -> LatencyBound:
     """Read a limit.
 
     Raises
@@ -46,7 +46,7 @@ def parse_latency_limit(text: str) -> LatencyLimit:
     Examples
     --------
     >>> parse_latency_limit("p99<5ms")
-    LatencyLimit(quantile='p99', limit_ns=5000000.0)
+    LatencyBound(quantile='p99', limit_ns=5000000.0)
     """
     match = _LIMIT.fullmatch(text)
     quantile, number, unit = match.groups() if match else ("", "0", "s")
@@ -54,7 +54,7 @@ def parse_latency_limit(text: str) -> LatencyLimit:
     if quantile not in QUANTILES or limit_ns <= 0:
         known = ", ".join(QUANTILES)
         raise UsageError(f"{text!r} is not a limit of latency", f"such as 'p99<5ms'; instead of p99 also {known}")
-    return LatencyLimit(quantile, limit_ns)
+    return LatencyBound(quantile, limit_ns)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class ServerCapacity:
     steps: Annotated[Sequence[RateStep], "In the order in which they were tried."]
     reason: Annotated[str | None, "Why it could not be measured."] = None
 
-    def is_in_doubt(self, limit: LatencyLimit) -> bool:
+    def is_in_doubt(self, limit: LatencyBound) -> bool:
         """Whether a rate broke the limit while the client itself was late by a good part of it."""
         late = [step.client_late_ns or 0.0 for step in self.steps if not step.keeps]
         return any(late_ns > _GOOD_PART * limit.limit_ns for late_ns in late)
@@ -106,12 +106,12 @@ class Capacity:
 
     schema = version(CAPACITY_SCHEMA)
 
-    limit: LatencyLimit
+    limit: LatencyBound
     servers: Annotated[Sequence[ServerCapacity], Ge(1)]
 
 
 def judge_step(
-    limit: LatencyLimit, rate_hz: int, latencies_ns: Sequence[float], failed: int, served_per_s: float | None
+    limit: LatencyBound, rate_hz: int, latencies_ns: Sequence[float], failed: int, served_per_s: float | None
 ) -> RateStep:
     """Judge one rate by the latencies of its answered requests.
 
@@ -119,10 +119,10 @@ def judge_step(
 
     Examples
     --------
-    >>> step = judge_step(LatencyLimit("p50", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0)
+    >>> step = judge_step(LatencyBound("p50", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0)
     >>> step.latency_ns, step.keeps
     (2, True)
-    >>> judge_step(LatencyLimit("max", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0).keeps
+    >>> judge_step(LatencyBound("max", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0).keeps
     False
     """
     answered = sorted(latencies_ns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clonometer.results.capacity import Capacity, LatencyLimit, ServerCapacity
+from clonometer.results.capacity import Capacity, LatencyBound, ServerCapacity
 from clonometer.units import format_duration
 from clonometer.views.document import Document, DocumentBlock, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
@@ -35,11 +35,11 @@ def capacity_document(answer: Capacity, *, wide: bool = False) -> Document:
     return Document("capacity", "The highest rate that keeps a limit of latency", texts[0], groups)
 
 
-def _words(limit: LatencyLimit) -> str:
+def _words(limit: LatencyBound) -> str:
     return f"{limit.quantile} below {format_duration(limit.limit_ns)}"
 
 
-def _sentence(server: ServerCapacity, limit: LatencyLimit) -> str:
+def _sentence(server: ServerCapacity, limit: LatencyBound) -> str:
     head = ", ".join([server.workload, *server.settings])
     kept, broken = server.kept_hz, server.broken_hz
     if server.reason is not None:
@@ -76,7 +76,7 @@ def _time(time_ns: float | None) -> str:
     return MISSING if time_ns is None else format_duration(time_ns)
 
 
-def _steps(server: ServerCapacity, limit: LatencyLimit) -> Table:
+def _steps(server: ServerCapacity, limit: LatencyBound) -> Table:
     steps = sorted(server.steps, key=lambda step: step.rate_hz)
     served = [MISSING if step.served_per_s is None else f"{step.served_per_s:,.0f}" for step in steps]
     return Table(
