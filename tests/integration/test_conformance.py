@@ -37,7 +37,7 @@ DRIVERS = list({driver.family: driver for driver in reversed(FOUND.usable)}.valu
 SPIN_NS = 300_000
 CPU = min(os.sched_getaffinity(0))
 # Null under the default condition: only huge pages can be split, and only busy threads keep a lock.
-NOT_OF_ALL = {"split_pages", "lock_wait_ns"}
+NOT_OF_ALL = {"split_pages", "lock_wait_ns", "lost", "dead_tasks", "whole_again_ns"}
 
 
 def ask(driver: Driver, *words: str) -> probe.Answer:
@@ -117,7 +117,9 @@ def test_it_describes_itself_and_says_nothing_else(driver: Driver) -> None:
 @pytest.mark.parametrize(("driver", "entry"), able())
 def test_every_workload_answers_with_what_it_declares(driver: Driver, entry: Mapping[str, Any]) -> None:
     pinned = [f"cpu={CPU}"] if "placement" in entry["axes"] else []
-    words = ("temperatures=cold,warm", "samples=4", "blocks=2", "warmup=1", *pinned)
+    # A period of load in which a single request comes: a row, as of others.
+    brief = ["rate_hz=20", "load_ns=50000000"] if "load_ns" in entry["axes"] else []
+    words = ("temperatures=cold,warm", "samples=4", "blocks=2", "warmup=1", *pinned, *brief)
     answer = ask(driver, f"workload={entry['id']}", *words)
     assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
     assert answer.done.driver == driver.family
