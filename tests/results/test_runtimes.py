@@ -178,3 +178,11 @@ def test_where_nobody_waits_longer_nobody_is_named_and_a_lock_that_is_off_is_sai
     finding = waits({"switch_interval_ns": 5 * MS, "gil": "off"}, thread_pool=0.1 * MS, worker=0.1 * MS)
     assert finding.numbers["waiting"] == []
     assert "the GIL is off" in finding.sentence
+
+
+def test_what_is_too_short_to_judge_is_said_with_what_it_is() -> None:
+    builder = RunBuilder()
+    builder.cell("node.os_thread", {"reaped_ns": 60_000}, samples=3, blocks=2)
+    [finding] = [each for each in summarize(builder.run).findings if each.id == "steady_level"]
+    assert finding.numbers["not_judged"] == ["node.os_thread[temperature=warm]"]
+    assert "too few launches to tell: a thread in Node.js" in finding.sentence

@@ -18,6 +18,8 @@ from clonometer.units import format_duration
 from clonometer.words import axis_words, counted, language_name
 
 _WARM = "warm"
+#: More than so many things are not named in a finding.
+_MOST_THINGS = 3
 _Named = tuple[LanguageAnswers, str, RunEstimate]
 
 
@@ -122,10 +124,13 @@ def _share(steady: SteadyState) -> str:
 
 
 def _too_short(short: list[_Named]) -> Iterator[str]:
-    """A sentence a thing: one of all of them would be too long to read."""
+    """A sentence a thing, for one of all of them would be too long to read; of many things only how many cells."""
     things: dict[str, list[str]] = {}
     for each, name, _ in short:
         things.setdefault(_thing(each), []).append(language_name(name))
+    if len(things) > _MOST_THINGS:
+        yield counted(len(short), "cell")
+        return
     for thing, names in things.items():
         yield f"{thing} in {listed(names)}"
 

@@ -58,7 +58,8 @@ _FILTERS = (("Stage", "until"), ("Temperature", "temperature"), ("Placement", "p
 def run_document(results: Results, explanations: Sequence[AnyExplanation] = ()) -> Document:
     """Make a document of a run, and of explanations of launches such as those it has measured.
 
-    A page of it is below 2 MB without explanations; each adds its timelines.
+    A page of it is below 2 MB without explanations, and below 3 MB for runs of hundreds of conditions (the plan
+    `runtimes-full`: 2.7 MB); each explanation adds its timelines.
     """
     first = results.first
     leading = first.answer or results.findings[:1]
