@@ -68,6 +68,11 @@ def test_the_table_of_languages_has_its_lines_before_reasons_have_theirs() -> No
     reasons = [line for line in whole if line.startswith(("Why", "Do"))]
     assert table
     assert reasons
+    # One line less, and the note below the table goes: the table stays.
+    note = [line for line in whole if line.startswith("Uses a thread again")]
+    assert note
+    tight = first_screen(results, 80, len([line for line in whole if line]) - len(reasons) - 2, colour=False)
+    assert set(table) <= set(tight)
     without_room = first_screen(results, 80, len([line for line in whole if line]) - len(reasons) - 1, colour=False)
     assert set(table) <= set(without_room)
 

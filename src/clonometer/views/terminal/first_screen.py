@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from clonometer.families import axis, is_launch
@@ -47,9 +48,8 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     table = _Table(results, rows, width, colour)
     points = _points(results, width)
     least = sum(len(lines) for _, lines in points[:2])
-    if table.n_summary <= left:
-        # What sums up a plan is what it was measured for: reasons have the rest.
-        least = min(least, left - table.n_summary)
+    # What sums up a plan is what it was measured for: reasons have the rest.
+    least = min(least, left - len(table.summary_for(left)))
     parts["table"] = table.draw(left - least, len(table.lines) if table.named else _LINES_OF_PLAN)
     chosen = _choose(points, left - len(parts["table"]))
     left -= sum(len(lines) for _, lines in chosen)
@@ -109,18 +109,19 @@ class _Table:
         self._spoken = [[cell for finding in group for cell in finding.numbers["cells"]] for group in groups]
         workloads = {row.workload for row in shown}
         tables = next((made for figure in figures() if (made := figure.sums_up(results, workloads))), ())
-        self._summary = [line for table in tables for line in draw_table(table, width, colour)]
+        # Its note goes before the table does.
+        forms = (list(tables), [replace(table, note="") for table in tables])
+        self._summaries = [[line for table in form for line in draw_table(table, width, colour)] for form in forms]
 
-    @property
-    def n_summary(self) -> int:
-        """How many lines the table has that sums up the plan; 0 where it has none."""
-        return len(self._summary)
+    def summary_for(self, room: int) -> list[str]:
+        """The lines of the table that sums up the plan; none where it has none, or no form in that ``room``."""
+        return next((lines for lines in self._summaries if len(lines) <= room), [])
 
     def draw(self, room: int, most: int) -> list[str]:
         """Draw as many of the lines as ``room`` holds with headings and glosses, at most ``most`` of them."""
-        if self._summary and len(self._summary) <= room:
+        if summary := self.summary_for(room):
             self.hidden = len(self._rows)
-            return self._summary
+            return summary
         drawn: list[str] = []
         for count in range(min(most, len(self.lines), max(room, 1)), 0, -1):
             picked = pick_lines(self.lines, self._spoken, count, named=self.named)
