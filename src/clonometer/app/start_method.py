@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clonometer.app.seeds import draw_seed
-from clonometer.errors import UsageError
+from clonometer.errors import NotStartedError, UsageError
 from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -128,7 +128,11 @@ def _program(words: Sequence[str], imports: Sequence[str], runtime: str | None) 
         options, code = split_command(language, words)
     else:
         options, code = [name], language.imports(imports)
-    check_command(name)
+    try:
+        check_command(name)
+    except NotStartedError as error:
+        error.hint = error.hint or f"{language.title} is what the package {language.package} brings"
+        raise
     return identify_program(language, [name, *options[1:]], code)
 
 

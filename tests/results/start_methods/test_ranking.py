@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.results.start_methods.samples import PYTHON, FakeRuns, start_methods, trials_of
 
@@ -70,3 +72,18 @@ def test_a_method_whose_workers_all_hang_is_given_up_before_anything_is_timed() 
     assert trials.reasons["fork"] == ("failed", "no worker gave a result: no result within 3 s")
     assert ("fork", "times") not in runs.turns
     assert ("spawn", "times") in runs.turns
+
+
+def test_the_answer_says_by_which_lock_threads_take_turns_or_that_it_is_off() -> None:
+    text = render_document(start_method_document, start_methods(), width=120, colour=False)
+    assert "CPython 3.12.1 (its threads compute in turn, by the GIL): fork is the default" in text
+    free = replace(start_methods(), lock="no GIL")
+    text = render_document(start_method_document, free, width=120, colour=False)
+    assert "(free-threaded: the GIL is off)" in text
+
+
+def test_computing_on_fewer_cpus_than_workers_is_noted() -> None:
+    few, many = (replace(start_methods(), cpus=cpus) for cpus in (1, 2))
+    words = "Computing is for 2 workers, which have 1 CPU."
+    assert words in render_document(start_method_document, few, width=120, colour=False)
+    assert "Computing is for" not in render_document(start_method_document, many, width=120, colour=False)

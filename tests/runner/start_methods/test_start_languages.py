@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from clonometer.errors import CommandError, UsageError
+from clonometer.app.start_method import start_method
+from clonometer.errors import CommandError, NotStartedError, UsageError
 from clonometer.runner.start_methods.languages import find_start_languages, language_of, split_command
 from clonometer.runner.start_methods.running import check_imports, identify_program, run_trial
 
@@ -117,3 +118,11 @@ def test_a_trial_that_lacks_memory_says_so_and_where() -> None:
     trial = run_trial(program, "thread", "times", data_mb=1024, workers=1, timeout_s=60)
     assert "MemoryError" in (trial.failure or "")
     assert trial.values["step"] == "making the data"
+
+
+def test_a_runtime_that_is_not_here_is_named_with_the_package_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(NotStartedError) as refused:
+        start_method(["ruby", "-e", "1"])
+    assert "cannot find ruby" in refused.value.message
+    assert "package ruby" in str(refused.value.hint)

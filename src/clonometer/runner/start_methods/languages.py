@@ -47,7 +47,8 @@ class StartLanguage:
     folder
         Where its trial is.
     programs
-        Its runtimes' names begin with one of these; ``usual`` is the one that is taken where none is named.
+        Its runtimes' names begin with one of these; ``usual`` is the one that is taken where none is named, and
+        ``package`` brings it.
     oldest
         The first version for which the trial is.
     example
@@ -72,6 +73,7 @@ class StartLanguage:
     title: str
     programs: Sequence[str]
     usual: str
+    package: str
     oldest: str
     example: str
     code: Sequence[str]

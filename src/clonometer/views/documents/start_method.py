@@ -76,7 +76,7 @@ def _costs(answer: StartMethodAnswer, *, wide: bool) -> Table:
     columns = [
         Column(quantity, [_figure(row.figure(quantity), wide=wide) for row in rows], "right") for quantity in QUANTITIES
     ]
-    return Table([Column("", [row.name for row in rows], least=10), *columns], note=_HEADS)
+    return Table([Column("method", [row.name for row in rows], least=10), *columns], note=_HEADS)
 
 
 def _figure(figure: StartMethodFigure | None, *, wide: bool) -> str:
@@ -136,7 +136,7 @@ def _what_broke(answer: StartMethodAnswer) -> Iterator[str]:
 
 def _hint(answer: StartMethodAnswer) -> list[DocumentBlock]:
     return (
-        [Hint("--wide shows intervals, all rankings, and what the runtime says where something breaks.")]
+        [Hint("--wide shows intervals, all rankings, and what was wrong where something breaks.")]
         if answer.rows
         else []
     )
