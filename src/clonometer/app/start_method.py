@@ -164,6 +164,8 @@ class MethodTrials:
 
     def try_cases(self, progress: Progress) -> None:
         """Try with each method what breaks. One whose workers all hang has failed, and is given up."""
+        from clonometer.results.start_methods.types import WARNS, WORKS
+
         began_s = self.clock()
         for method, name in self.language.methods.items():
             progress.start_begins(f"what breaks: {name}", self.clock() - began_s, None)
@@ -174,8 +176,10 @@ class MethodTrials:
             if trial.unavailable is not None:
                 self.reasons[method] = ("unavailable", trial.unavailable)
                 continue
-            if trial.cases and all(_NO_RESULT in (each["words"] or "") for each in trial.cases):
-                self.reasons[method] = ("failed", f"no worker gave a result: {trial.cases[0]['words']}")
+            late = [each["words"] for each in trial.cases if _NO_RESULT in (each["words"] or "")]
+            # Other cases may fail before a worker is asked at all.
+            if len(late) > 1 and not any(each["outcome"] in (WORKS, WARNS) for each in trial.cases):
+                self.reasons[method] = ("failed", f"no worker gave a result: {late[0]}")
                 self.failures[method] = _FAILURES_UNTIL_GIVEN_UP
             self.cases[method] = self._cases(method, trial)
 

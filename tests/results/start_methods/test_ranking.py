@@ -67,6 +67,8 @@ def test_a_method_that_fails_twice_is_given_up_and_named_and_the_others_go_on() 
 
 def test_a_method_whose_workers_all_hang_is_given_up_before_anything_is_timed() -> None:
     cases = [{"case": each, "outcome": "breaks", "words": "no result within 3 s"} for each in ("threads", "lock")]
+    # This one fails in the program, which asks no worker.
+    cases.append({"case": "lambda", "outcome": "breaks", "words": "PicklingError"})
     runs = FakeRuns(fork=StartMethodTrial({}, cases))
     trials = trials_of(runs, 1)
     assert trials.reasons["fork"] == ("failed", "no worker gave a result: no result within 3 s")
@@ -87,3 +89,11 @@ def test_computing_on_fewer_cpus_than_workers_is_noted() -> None:
     words = "Computing is for 2 workers, which have 1 CPU."
     assert words in render_document(start_method_document, few, width=120, colour=False)
     assert "Computing is for" not in render_document(start_method_document, many, width=120, colour=False)
+
+
+def test_a_method_with_which_one_case_works_is_timed_although_others_hang() -> None:
+    cases = [{"case": each, "outcome": "breaks", "words": "no result within 3 s"} for each in ("threads", "lock")]
+    cases.append({"case": "state", "outcome": "works", "words": ""})
+    runs = FakeRuns(fork=StartMethodTrial({}, cases))
+    trials_of(runs, 1)
+    assert ("fork", "times") in runs.turns
