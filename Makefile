@@ -181,7 +181,7 @@ dist: $(VENV)/.built $(VENV)/.dev
 UPGRADE ?= --upgrade
 lock:
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q pip-tools
-	@cd requirements && for name in run pictures fleet build cmake dev; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
+	@cd requirements && for name in run pictures fleet slurm build cmake dev; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
 	  --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o $$name.txt $$name.in; done
 	@awk '/^(numpy|pyarrow)==/, /# via/' requirements/run.txt >src/clonometer/fleet/needed.txt
 

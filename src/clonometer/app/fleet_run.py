@@ -27,24 +27,29 @@ DEFAULT_PLAN = "default"
 # A round may take so many times its share of the budget, and so much beside, before it is late.
 _LATE = 3.0
 _BESIDE_S = 120.0
+#: How long a job of Slurm may wait for its turn.
+_QUEUED_S = 3600.0
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Which machines are measured, and how they are reached: by one of ``hosts``, ``scheduler`` and ``local``.
+    """Which machines are measured, and how they are reached: by ``hosts``, ``scheduler``, ``slurm`` or ``local``.
 
     ``hosts`` is a file of machines to reach by ssh, one per line, with the configuration ``ssh_config``. ``drivers``
     maps names of instruction sets (``uname -m``) to folders of drivers. ``patience_s`` says how long to wait for one
     answer.
 
     ``scheduler`` is the address of a Dask scheduler, whose workers are the machines: with TLS by ``tls_ca``,
-    ``tls_cert`` and ``tls_key``, or without it if the network is trusted. ``local`` asks for that many workers of this
+    ``tls_cert`` and ``tls_key``, or without it if the network is trusted. ``slurm`` is a
+    partition of Slurm, in which a job is submitted for each node (``NAME:N``: N jobs); the first may wait for an hour.
+    ``local`` asks for that many workers of this
     machine. ``gone_s`` says how long to wait for a lost worker. With ``bring``, workers with another version are sent
     this one; otherwise they are refused.
     """
 
     hosts: Path | None = None
     scheduler: str | None = None
+    slurm: str | None = None
     local: int | None = None
     ssh_config: Path | None = None
     drivers: Mapping[str, str] = field(default_factory=dict)
@@ -64,9 +69,9 @@ class Machines:
         UsageError
             If there is something to refuse.
         """
-        if sum(way is not None for way in (self.scheduler, self.hosts, self.local)) != 1:
+        if sum(way is not None for way in (self.scheduler, self.hosts, self.slurm, self.local)) != 1:
             raise UsageError(
-                "name the machines with one of --hosts, --scheduler and --local",
+                "name the machines with one of --hosts, --scheduler, --slurm and --local",
                 "--hosts FILE needs the least preparation",
             )
         if self.scheduler is None and (any((self.tls_ca, self.tls_cert, self.tls_key)) or self.trust_network):
@@ -74,8 +79,8 @@ class Machines:
         if self.hosts is None and (self.ssh_config is not None or self.drivers):
             raise UsageError("--ssh-config and --drivers go with --hosts")
 
-    def reach(self, shard_s: float) -> Hosts:
-        """Prepare to reach the hosts; none is contacted yet."""
+    def reach(self, shard_s: float, lasts_s: float) -> Hosts:
+        """Prepare to reach the hosts, for so long; none is contacted yet."""
         if self.hosts is not None:
             from clonometer.fleet.ssh_hosts import SshHosts, read_hosts
 
@@ -86,7 +91,11 @@ class Machines:
         from clonometer.fleet.dask_hosts import DaskHosts
 
         ca, cert, key = (None if file is None else str(file) for file in (self.tls_ca, self.tls_cert, self.tls_key))
-        access = Access(self.scheduler, self.local or 0, ca, cert, key, self.trust_network, self.gone_s)
+        waits_s = self.gone_s if self.slurm is None else _QUEUED_S
+        access = Access(
+            self.scheduler, self.local or 0, ca, cert, key, self.trust_network, waits_s,
+            slurm=self.slurm, lasts_s=lasts_s,
+        )  # fmt: skip
         access.check()
         return DaskHosts(access, bring=self.bring)
 
@@ -166,7 +175,7 @@ def run_fleet(
     whole = _plan(plan, only, budget_s, progress, over_ssh=machines.hosts is not None)
     shard_s = late_s or _LATE * whole.budget_seconds / rounds + _BESIDE_S
     policy = RetryPolicy(at_once, retries + 1, shard_s, gone_s=machines.gone_s, busy_s=busy_s)
-    reached = machines.reach(shard_s)
+    reached = machines.reach(shard_s, shard_s * rounds)
     store = open_store(out)
     job = FleetJob(whole, rounds, order_seed, command, out)
     with interruption() as wish:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
+import shutil
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from clonometer.errors import UnavailableError, UsageError
+from clonometer.fleet.slurm import check_slurm, nodes_of, partition_of, slurm_cluster
 
 LOOK_EVERY_S = 2.0
 CONNECT_TIMEOUT_S = 10.0
@@ -21,8 +24,8 @@ _OPEN = ("tcp", "ws", "ucx")
 class Access:
     """How a scheduler is reached.
 
-    ``address`` None: ``local`` workers in this process, which listen to nobody. ``patience_s`` is how long a scheduler
-    or its first worker is waited for.
+    ``address`` None: ``local`` workers in this process, which listen to nobody, or jobs of at most ``lasts_s`` in the
+    partition ``slurm``. ``patience_s`` is how long a scheduler or its first worker is waited for.
     """
 
     address: str | None = None
@@ -32,6 +35,8 @@ class Access:
     key_file: str | None = None
     trust_network: bool = False
     patience_s: float = 120.0
+    slurm: str | None = None
+    lasts_s: float = 0.0
 
     def check(self) -> None:
         """Refuse what cannot be meant.
@@ -45,6 +50,9 @@ class Access:
             import distributed  # noqa: F401
         except ImportError as error:
             raise UsageError(f"Dask is missing: {error}", "pip install 'clonometer[fleet]'") from None
+        if self.slurm is not None:
+            check_slurm()
+            partition_of(self.slurm)
         if self.address is None:
             return
         kind, separated, rest = self.address.rpartition("://")
@@ -69,6 +77,12 @@ class Access:
         connect: Any = distributed.Client
         # Whatever else a stranger may send is no answer.
         plain = {"deserializers": ["dask", "msgpack", "error"], "set_as_default": False}
+        if self.slurm is not None:
+            partition, nodes = partition_of(self.slurm)
+            cluster, keys = slurm_cluster(partition, nodes or nodes_of(partition), self.lasts_s)
+            # They are read once, as a job begins, which may be hours from now.
+            weakref.finalize(cluster, shutil.rmtree, keys, ignore_errors=True)
+            return connect(cluster, **plain)
         if self.address is None:
             return connect(local_cluster(self.local, folder), **plain)
         security: Any = None

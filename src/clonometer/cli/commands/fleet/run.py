@@ -58,6 +58,7 @@ _EXAMPLES = examples(
 )
 @click.option("--hosts", metavar="FILE", type=FILE, help="A file of machines to reach by ssh.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers measure.")
+@click.option("--slurm", metavar="NAME[:N]", help="All or N nodes of a partition.")
 @number_option("--local", "local", "Dask workers here, one at a time.", most=256)
 @number_option("--rounds", "rounds", "Rounds of each machine.", 3, most=1000)
 @budget_option("How long to measure each machine.")
