@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases runtimes-doc site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -35,6 +35,8 @@ help:
 	@echo '              (CASES=name for one; those whose program is not installed are skipped)'
 	@echo 'make runtimes-doc  measure what a command costs seven languages by their heaps, and write docs/runtimes.md anew,'
 	@echo '              in about five minutes (RUNTIMES=name for one)'
+	@echo 'make servers-doc  measure servers of other people as processes, threads and pools, and write docs/servers.md anew,'
+	@echo '              in about twenty minutes (SERVERS=name for one; those that are not installed are skipped)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
 	@echo 'make frozen  what users see of fixed inputs, now and at BASE=revision: names what differs (FROZEN_ARGS=--diff)'
@@ -166,6 +168,10 @@ cases: $(VENV)/.built
 # What docs/runtimes.md shows; figures of a language that is not installed here stay as they are.
 runtimes-doc: $(VENV)/.built
 	@$(BIN)/python -m tools.runtimes $(RUNTIMES)
+
+# What docs/servers.md shows; figures of servers that are not installed here stay as they are.
+servers-doc: $(VENV)/.built
+	@$(BIN)/python -m tools.servers $(SERVERS)
 
 # The documentation as pages that link to each other; a link that leads nowhere fails.
 site: $(VENV)/.dev

@@ -1,0 +1,87 @@
+"""A server and the designs that are compared; one TOML file each in tools/servers/data."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+PROJECT = Path(__file__).resolve().parents[2]
+DATA = Path(__file__).with_name("data")
+_PROSE = ("title", "what", "missing_term")
+
+#: As `clonometer advise` names them.
+Design = Literal["fork", "spawn", "thread", "prefork", "thread_pool", "event", "event_pool", "inline"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One way to run the server.
+
+    ``commands`` are processes that stay in the foreground, the last one listens on ``@port@``. ``files`` are written
+    into its folder. ``load`` replaces the case's options of the load generator. ``design`` is what Clonometer calls it,
+    ``launches`` says when a design that launches does. ``workers`` is how many tasks serve at once. ``meanwhile`` is
+    run again and again under load.
+    """
+
+    name: str
+    design: Design
+    commands: Sequence[Sequence[str]]
+    files: Mapping[str, str] = field(default_factory=dict)
+    load: Sequence[str] = ()
+    workers: int = 0
+    meanwhile: Sequence[str] = ()
+    launches: Literal["per request", "now and then"] = "per request"
+
+
+@dataclass(frozen=True)
+class ServerCase:
+    """A server, its load, and its sides; the first one is what the others are compared with.
+
+    ``needs`` are programs and files with the packages that have them. ``prepare`` are commands that are run once in a
+    side's folder, ``ready`` ones that are run when it listens. ``empty`` is a load of connections that ask for nothing:
+    `connect`, or options of the generator. ``folders`` are added to the path: Debian keeps some servers elsewhere.
+    ``request`` says what a request is. ``missing_term`` says what the model lacks, where it lacks something.
+    """
+
+    name: str
+    title: str
+    what: str
+    request: str
+    version: Sequence[str]
+    needs: Mapping[str, str]
+    connections: Literal["per_request", "kept"]
+    generator: Literal["wrk", "pgbench", "redis-benchmark"]
+    sides: Sequence[Side]
+    load: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    prepare: Sequence[Sequence[str]] = ()
+    ready: Sequence[Sequence[str]] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    empty: Sequence[str] = ()
+    stop: Literal["TERM", "INT"] = "TERM"
+    missing_term: str = ""
+
+    def missing(self, path: str) -> list[str]:
+        """The packages that this machine lacks."""
+        where = ":".join([*self.folders, path])
+
+        def is_there(file: str) -> bool:
+            return Path(file).exists() if file.startswith("/") else shutil.which(file, path=where) is not None
+
+        return sorted({package for program, package in self.needs.items() if not is_there(program)})
+
+
+def read_cases(folder: Path = DATA) -> list[ServerCase]:
+    """All cases, by name."""
+    return [_read(path) for path in sorted(folder.glob("*.toml"))]
+
+
+def _read(path: Path) -> ServerCase:
+    words: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    words |= {key: " ".join(words[key].split()) for key in _PROSE if key in words}
+    sides = [Side(**side) for side in words.pop("sides")]
+    return ServerCase(name=path.stem, sides=sides, **words)

@@ -1,0 +1,212 @@
+"""Writes docs/servers.md from what was measured."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools.servers.case import ServerCase
+from tools.servers.foretelling import NEAR, Foretold, foretold
+
+from clonometer.units import format_duration
+from clonometer.words import counted
+
+_WIDTH, _S, _BUSY, _SMALL = 128, 1e9, 0.5, 0.1
+_NOTE = "<!-- Written by make servers-doc from tools/servers/measured.json: do not edit it here. -->\n\n"
+_MADE = {"thread": "threads", "fork": "children by fork"}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A server with what was measured and foretold."""
+
+    case: ServerCase
+    result: Mapping[str, Any]
+    foretold: Sequence[Foretold]
+
+
+def page(cases: Sequence[ServerCase], results: Mapping[str, Mapping[str, Any]], prices: Mapping[str, float]) -> str:
+    """The page of all servers that were measured."""
+    listed = [
+        Compared(case, results[case.name], foretold(case, results[case.name], prices))
+        for case in cases
+        if case.name in results
+    ]
+    parts = [_NOTE + "# Servers as processes, threads and pools\n", *_introduction(listed)]
+    for each in listed:
+        parts += _case(each)
+    return "\n".join(parts)
+
+
+def _introduction(listed: Sequence[Compared]) -> Iterator[str]:
+    yield _wrapped(
+        f"{counted(len(listed), 'server')} of other people, each in two or three designs under a load generator: what "
+        "a request costs, and what Clonometer foretells of that. `make servers-doc` measures all of this again, as far "
+        "as the servers are installed; a server is a file in `tools/servers/data`."
+    )
+    yield _wrapped(
+        "CPU time is that of all tasks of the server, those that have ended included, divided by the requests. The "
+        "sides are started anew in turn, in random order, five times. Figures are medians; brackets have the range "
+        "of the rounds. The load generators (wrk, pgbench, redis-benchmark) keep a set number of clients busy: each "
+        "sends the next request when it has its answer. So latencies belong to that number of clients, and a stall "
+        "delays requests that are then not sent. Generator and server share the CPUs."
+    )
+    yield "## What was foretold\n"
+    yield _wrapped(
+        "A ratio is the CPU time a request of the other side, divided by that of the first. It rests on the "
+        "first side alone: the other one is not run for it. The first side's CPU time a request is measured."
+    )
+    yield _wrapped(
+        "- *By design*: what a request costs both designs in small servers in C (`serve.*`), from which "
+        "`clonometer advise` answers too. The first one's is taken off, the other's is added. This knows nothing of "
+        "the server's own children."
+    )
+    yield _wrapped(
+        "- *By its terms*: what a launch costs this server is taken off, term by term (below), as `census --pid` sees "
+        "it. Where it launches nothing for a request, this is the same as by design."
+    )
+    yield (
+        "| server | other side against first | measured | by design | by its terms | |\n"
+        "|---|---|---:|---:|---:|---|\n" + "".join(_rows(listed))
+    )
+    yield _verdict(listed)
+    yield from _terms()
+
+
+def _rows(listed: Sequence[Compared]) -> Iterator[str]:
+    for server in listed:
+        title = f"[{server.case.title}](#{server.case.name})"
+        for each in server.foretold:
+            ratios = ["-" if value is None else _ratio(value) for value in (each.by_stated, each.ratio)]
+            yield (
+                f"| {title} | {each.side} against {each.base} | {_span(each.measured)} "
+                f"| {' | '.join(ratios)} | {each.verdict} |\n"
+            )
+
+
+def _span(values: Sequence[float]) -> str:
+    value, low, high = values
+    return f"{_ratio(value)} ({_ratio(low)} to {_ratio(high)})"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if value >= _SMALL else f"{value:.3f}"
+
+
+def _verdict(listed: Sequence[Compared]) -> str:
+    every = [each for server in listed for each in server.foretold]
+    ratios_foretold = [each for each in every if each.ratio is not None]
+    signs = sum(each.is_sign_right for each in ratios_foretold)
+    near = sum(each.is_near for each in ratios_foretold)
+    saved = sum(each.is_near or each.is_saving_near for each in ratios_foretold)
+    return _wrapped(
+        f"{counted(len(ratios_foretold), 'comparison')} were foretold: the sign is right in {signs}, and the ratio "
+        f"within {NEAR:.0%} in {near}. In {saved} the ratio or the saving is: how much less the other side uses, which "
+        "matters where it uses a small part. A sign is right as well where both say that the sides differ by less than "
+        "a tenth. Where the rounds contradict each other it is right if the ratio lies among theirs."
+    )
+
+
+def _terms() -> Iterator[str]:
+    yield "## The terms\n"
+    yield _wrapped(
+        "- **creation**: the parent's call, the median of the census under load. Where a child runs another program, "
+        "its exec is part of what it used."
+    )
+    yield _wrapped(
+        "- **page faults of the child**: their number by the census, each at the price of a copied page (`cow.child`)."
+    )
+    yield _wrapped("- **tear-down of the child**: `exit_ns` of `clonometer predict --pid`.")
+    yield _wrapped(
+        "- **start of work**: what a child does before and after its request. It is what the child of a connection "
+        "that asks for nothing (or for an empty script) uses, less its faults and its tear-down."
+    )
+    yield _wrapped(
+        "- **the parent beside**: what such a connection costs all tasks, less all of the above. The parent accepts, "
+        "waits for its child, and copies each page that it writes after a fork (`cow.parent`)."
+    )
+    yield _wrapped(
+        "- **the design itself**: CPU time of a request without work in a small server (`serve.*`): to accept, to hand "
+        "over, to launch, to answer. Two sides of one design are expected to cost the same."
+    )
+    yield _wrapped(
+        "No term: listening sockets that many tasks wait for, arenas of allocators, caches that are lost, a runtime's "
+        "own thread. Where a figure is off, the server's section says what is missing."
+    )
+
+
+def _case(server: Compared) -> Iterator[str]:
+    case, result = server.case, server.result
+    yield f'<a id="{case.name}"></a>\n\n## {case.title}\n'
+    yield _wrapped(case.what)
+    busy = "" if result["load"] < _BUSY * result["cpus"] else f" Others used the CPUs too: load {result['load']}."
+    yield _wrapped(f"{result['version']}; a request is {case.request}. {result['machine']}, {result['date']}.{busy}")
+    yield (
+        "| side | CPU a request | requests a second | p50 | p99 | longest |\n|---|---:|---:|---:|---:|---:|\n"
+        + "".join(_side(side) for side in result["sides"])
+    )
+    for side in result["sides"]:
+        yield from _seen(side)
+    # What the first side shows is the same for all others.
+    for each in server.foretold[:1]:
+        yield from _explained(each)
+    if case.missing_term:
+        yield _wrapped(f"**What is missing.** {case.missing_term}")
+    failed = [f"{side['failed']:,.0f} of {side['name']}" for side in result["sides"] if side["failed"]]
+    if failed:
+        yield _wrapped(f"Requests that failed: {', '.join(failed)}.")
+
+
+def _side(side: Mapping[str, Any]) -> str:
+    times = [_time(side[key]) for key in ("p50_s", "p99_s", "longest_s")]
+    rate = side["rate"]
+    return (
+        f"| {side['name']} | {_time(side['cpu_s'], spread=True)} | {rate[0]:,.0f} ({rate[1]:,.0f} to {rate[2]:,.0f}) "
+        f"| {' | '.join(times)} |\n"
+    )
+
+
+def _time(values: Sequence[float], *, spread: bool = False) -> str:
+    value, low, high = (format_duration(each * _S) for each in values)
+    return f"{value} ({low} to {high})" if spread else value
+
+
+def _seen(side: Mapping[str, Any]) -> Iterator[str]:
+    """What the census saw of a side."""
+    census = side["seen"]["census"]
+    if "unavailable" in census:
+        yield _wrapped(f"{side['name'].capitalize()}: no census ({census['unavailable']}).")
+        return
+    for mechanism, way in census["ways"].items():
+        if way["known"] == 0 or way["cpu_median_ns"] is None:
+            continue
+        made = _MADE.get(mechanism, f"tasks by {mechanism}")
+        rate = way["created"] / census["seconds"]
+        fork = (side["seen"]["predict"].get("fork") or {}).get("later_ns") if mechanism == "fork" else None
+        foreseen = f" (`predict`: {_span_ns(fork)})" if fork else ""
+        yield _wrapped(
+            f"**{side['name'].capitalize()}** creates {rate:,.0f} {made} a second. A creation takes "
+            f"{format_duration(way['making_median_ns'])}{foreseen}; each then uses "
+            f"{format_duration(way['cpu_median_ns'])} of CPU time "
+            f"and {counted(round(way['minor_faults_median']), 'page fault')} itself (medians of the census)."
+        )
+
+
+def _span_ns(span: Mapping[str, float]) -> str:
+    value, low, high = (format_duration(span[key]) for key in ("median", "low", "high"))
+    return f"{value}, {low} to {high}"
+
+
+def _explained(each: Foretold) -> Iterator[str]:
+    """What a launch costs the first side, term by term."""
+    if each.ratio is None:
+        yield _wrapped(f"*{each.side}* was not foretold: {each.reason}.")
+    elif each.parts:
+        rows = "".join(f"| {name} | {format_duration(ns)} |\n" for name, ns in each.parts.items())
+        yield f"| {each.base}: a request | {format_duration(each.base_ns)} |\n|---|---:|\n{rows}"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False) + "\n"
