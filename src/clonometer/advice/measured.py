@@ -102,6 +102,8 @@ def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
     if quantity not in run.document.columns:
         return {}
     columns = run.columns(cell, ["process", quantity, "errno"])
+    if quantity not in columns:
+        return {}
     valid = ~failed_launches(columns) & ~null_mask(columns[quantity])
     values: dict[int, list[float]] = {}
     for process, value in zip(columns["process"][valid].tolist(), columns[quantity][valid].tolist(), strict=True):

@@ -26,7 +26,7 @@ _ALWAYS = (
 def sentence(ranked: Sequence[DesignAnswer], comparisons: Sequence[Comparison], wish: Wish, order: str) -> str:
     """Say which design is first, and how surely."""
     if not ranked:
-        return "No design satisfies this."
+        return "No design satisfies this: each has its reason below. Ask for less, or give it more CPUs."
     first = ranked[0]
     if not comparisons:
         return f"Only {first.title} satisfies this."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +34,7 @@ def advise(
     *,
     order: str = "p50",
     prove_s: float | None = None,
+    observed: Sequence[str] = (),
     anew: bool = False,
     seed: int = 1,
     progress: Progress = SILENT,
@@ -50,6 +51,8 @@ def advise(
         What ranks designs: ``p50``, ``p99``, ``cpu`` or ``memory``.
     prove_s
         Run the best two designs in turn for this many seconds, and set what was measured beside the answer.
+    observed
+        What was seen of a server, which the answer repeats.
     anew
         Measure again what was kept.
     seed
@@ -71,6 +74,7 @@ def advise(
     if prove_s is not None:
         wish = _provable(wish, machine, progress)
     answer = rank_designs(wish, basis_for(wish, seed=seed, anew=anew, progress=progress), order=order, seed=seed)
+    answer = replace(answer, observed=list(observed))
     if prove_s is None:
         return replace(answer, commands=[f"{command_of(answer)} --prove"])
     best = [design.id for design in answer.designs if design.rank in (1, 2)]

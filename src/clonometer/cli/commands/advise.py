@@ -9,9 +9,9 @@ import rich_click as click
 
 from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
-from clonometer.cli.options import FILE, examples, json_option, number_option, page_options
+from clonometer.cli.options import FILE, PROCESS_ID, examples, json_option, number_option, page_options, time_option
 from clonometer.cli.outputs import Pages
-from clonometer.errors import EXIT_INTERRUPTED
+from clonometer.errors import EXIT_INTERRUPTED, UsageError
 
 #: Its place in the list of commands.
 ORDER = 185
@@ -23,10 +23,12 @@ _EXAMPLES = examples(
     "clonometer advise --rate 50 --work 2ms --memory 500MiB --isolation crash",
     "clonometer advise --rate 50 --work 2ms --limit p99=20ms --html advice.html",
     "clonometer advise --file server.toml --prove",
+    "clonometer advise --pid 4711 --isolation crash      a server under load",
 )
 
 
 @click.command(name="advise", epilog=_EXAMPLES)
+@click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--rate", metavar="N", help="Requests a second, which come at random.")
 @click.option("--work", metavar="TIME", help="CPU time of a request's work: 200us, 5ms.  [default: 0]")
 @click.option("--block", metavar="TIME", help="How long it waits besides, without CPU.  [default: 0]")
@@ -52,6 +54,9 @@ _EXAMPLES = examples(
 )
 @click.option("--transport", metavar="KIND", type=click.Choice(["tcp", "unix"]), help="tcp or unix.  [default: tcp]")
 @click.option("--file", "wish_file", metavar="FILE", type=FILE, help="TOML with the same names; options override it.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Observe a running server: memory, rate and work.")
+@click.option("--census", "takes_census", is_flag=True, help="Run COMMAND, and observe it in the same way.")
+@time_option("--for", "watch_s", "How long to observe.", default="5s")
 @click.option(
     "--by",
     "order",
@@ -69,7 +74,11 @@ _EXAMPLES = examples(
 @page_options
 def command(
     *,
+    words: tuple[str, ...],
     wish_file: Path | None,
+    pid: int | None,
+    takes_census: bool,
+    watch_s: float,
     order: str,
     prove: bool,
     anew: bool,
@@ -85,21 +94,43 @@ def command(
     about 40 s. docs/advise.md says what is assumed.
     """
     from clonometer.app.advise import advise, make_wish, read_wish_file, wish_fields
+    from clonometer.app.observing import Observed, observe
     from clonometer.cli.progress import make_progress
     from clonometer.views.documents.advise import advice_document
 
     fields = {} if wish_file is None else read_wish_file(wish_file)
     fields |= wish_fields({key: value for key, value in given.items() if value is not None}, "the options")
-    wish = make_wish(fields)
+    _check_observed(words, pid, takes_census=takes_census)
+    progress = make_progress()
     try:
+        seen = Observed()
+        if pid is not None or words:
+            seen = observe(pid=pid, command=words, seconds=watch_s, given=list(fields), progress=progress)
+        wish = make_wish({**seen.fields, **fields})
         answer = advise(
-            wish, order=order, prove_s=PROOF_S if prove else None, anew=anew, seed=seed, progress=make_progress()
+            wish,
+            order=order,
+            prove_s=PROOF_S if prove else None,
+            observed=seen.texts,
+            anew=anew,
+            seed=seed,
+            progress=progress,
         )
     except KeyboardInterrupt:
         click.echo("clonometer: interrupted before the answer", err=True)
         return EXIT_INTERRUPTED
     print_document(advice_document, answer, pages=pages, as_json=as_json, wide=wide)
     return 0
+
+
+def _check_observed(words: tuple[str, ...], pid: int | None, *, takes_census: bool) -> None:
+    """Refuse two servers at once, and a command of which nobody said what it is for."""
+    if words and not takes_census:
+        raise UsageError(f"unexpected argument {words[0]!r}", "to observe a command: --census -- COMMAND")
+    if takes_census and not words:
+        raise UsageError("--census observes a command, and none is given", "clonometer advise --census -- COMMAND")
+    if takes_census and pid is not None:
+        raise UsageError("--census starts a command, and --pid observes one that runs", "give only one of them")
 
 
 def json_schemas() -> list[JsonSchema]:

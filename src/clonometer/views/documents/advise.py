@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from clonometer.advice.answer import Advice, DesignAnswer
+from clonometer.grouping import group_by
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval, format_share
 from clonometer.views.advice_picture import advice_panels
 from clonometer.views.document import (
@@ -39,7 +40,7 @@ def advice_document(advice: Advice, *, wide: bool = False) -> Document:
     groups: list[Sequence[DocumentBlock]] = [[Paragraph(advice.sentence, "bold")]]
     groups.append([BulletList(advice.observed)] if advice.observed else [])
     groups.append([TableBlock(_ranking(advice, ranked))] if ranked else [])
-    groups.append([BulletList([f"{design.title}: {design.reason}." for design in others], "dim")] if others else [])
+    groups.append([BulletList(_unfit(others), "dim")] if others else [])
     groups.append(_explorer(advice))
     changes = [sentence for each in advice.depends_on for sentence in each.sentences]
     if changes:
@@ -65,6 +66,12 @@ def _explorer(advice: Advice) -> list[DocumentBlock]:
         return []
     sliders = [Slider(**slider) for slider in advice.model["sliders"]]
     return [Explorer("Try another load", _TRY, sliders, advice.model, "explore")]
+
+
+def _unfit(others: Sequence[DesignAnswer]) -> list[str]:
+    """Why designs do not qualify, those of one reason together."""
+    by_reason = group_by((design.reason or "", design.name) for design in others)
+    return [f"{', '.join(names)}: {reason}." for reason, names in by_reason.items()]
 
 
 def _title(advice: Advice) -> str:

@@ -1,0 +1,120 @@
+"""What a server does now, as far as a look at it tells: its memory, and its tasks by a short census."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clonometer.app.census import CensusAnswer, census
+from clonometer.app.live import read
+from clonometer.errors import UsageError
+from clonometer.model.features import HUGE_PAGE_BYTES, SMALL_PAGE_BYTES, Features
+from clonometer.prediction.profile import profile_of
+from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.tracing.census.tally import Group
+from clonometer.units import approximate_bytes, format_duration
+from clonometer.words import counted
+
+#: A rate from fewer tasks is none.
+_LEAST_TASKS = 5
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was seen: fields of a wish, what to say of each, and what the process has."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    features: Features | None = None
+
+
+def observe(
+    *,
+    pid: int | None = None,
+    command: Sequence[str] = (),
+    seconds: float,
+    given: Sequence[str] = (),
+    progress: Progress = SILENT,
+) -> Observed:
+    """Look at a running process, or at a command, and take each task that it creates for a request.
+
+    Parameters
+    ----------
+    pid
+        Of a server that runs; it is only read and watched.
+    command
+        What to start instead: it runs for ``seconds`` at most.
+    seconds
+        How long the census lasts.
+    given
+        Fields of the wish that are stated, and so need not be seen.
+    progress
+        Watches.
+
+    Raises
+    ------
+    UsageError
+        If there is no such process, or it creates too few tasks to say how many requests it has.
+    UnavailableError
+        If no census can be taken here.
+    """
+    seen = Observed()
+    if pid is not None:
+        seen = _memory_of(pid)
+    progress.say(f"clonometer: watching for {seconds:g} s which tasks are created")
+    answer = census(
+        command, pid=pid, seconds=seconds, stacks=False, hooks=False, advice=False, output_to_stderr=True,
+        progress=progress,
+    )  # fmt: skip
+    if pid is None:
+        seen = _memory_by(answer)
+    tasks = max(answer.tally.groups.values(), key=lambda group: group.created, default=None)
+    if tasks is None or tasks.created < _LEAST_TASKS:
+        if "rate_hz" in given:
+            seen.texts.append("It created no task for each request: rate and work are as stated.")
+            return seen
+        number = 0 if tasks is None else tasks.created
+        raise UsageError(
+            f"{answer.name} created {counted(number, 'task')} in {answer.tally.wall_s:.1f} s: that tells no rate",
+            "give --rate, and --work; or watch it under load for longer, with --for",
+        )
+    _add_tasks(seen, tasks, answer.tally.wall_s)
+    return seen
+
+
+def _memory_of(pid: int) -> Observed:
+    reading = read(pid)
+    profile = profile_of(reading, huge_pages_used=True)
+    features = profile.features
+    size = features.anon_pages * SMALL_PAGE_BYTES + features.huge_pages * HUGE_PAGE_BYTES
+    name = profile.process or f"process {pid}"
+    text = f"Memory: {name} (pid {pid}) has written {approximate_bytes(size)}, by {profile.how}."
+    return Observed({"memory_bytes": size}, [text], features)
+
+
+def _memory_by(answer: CensusAnswer) -> Observed:
+    """The memory of the largest process that created tasks, if it was seen."""
+    sizes = [int(each["rss_bytes"]) for each in answer.predictions]
+    if not sizes:
+        return Observed({}, ["Memory: not seen, taken as stated (or as none)."])
+    return Observed({"memory_bytes": max(sizes)}, [f"Memory: {approximate_bytes(max(sizes))} in its largest process."])
+
+
+def _add_tasks(seen: Observed, tasks: Group, wall_s: float) -> None:
+    """Take tasks of the most frequent kind for requests: their rate, the CPU time of each, and how long it slept."""
+    rate_hz = tasks.created / wall_s
+    creator = Path(tasks.creator).name if tasks.creator else "it"
+    seen.fields["rate_hz"] = float(f"{rate_hz:.3g}")
+    made = f"{tasks.created:,} tasks by {tasks.mechanism} of {creator}"
+    seen.texts.append(f"Rate: {made} in {wall_s:.1f} s; each is taken for a request.")
+    used_ns, life_ns = tasks.used.cpu_ns.median_ns, tasks.times["life_ns"].median_ns
+    if used_ns is None:
+        seen.texts.append("Work: not seen, since the kernel does not say what ended tasks used; taken as stated.")
+        return
+    seen.fields["work_ns"] = round(used_ns, -3)
+    seen.texts.append(f"Work: {format_duration(used_ns)} of CPU time in each (median), its start and end included.")
+    if life_ns is not None and life_ns > 2 * used_ns:
+        seen.fields["block_ns"] = round(life_ns - used_ns, -3)
+        seen.texts.append(f"Waiting: {format_duration(life_ns - used_ns)} in each; waiting for a CPU counts too.")
