@@ -48,8 +48,13 @@ def terms(share=0.02, without=()):
     values = dict(OTHERS)
     for design in DESIGNS:
         for connections in ("per_request", "kept"):
-            values[f"cpu.{design.id}.{connections}.tcp"] = CPU_NS[design.id] if connections != "kept" else 9_000.0
-            values[f"latency.{design.id}.{connections}.tcp"] = CPU_NS[design.id] + PATH_NS
+            about = f"{design.id}.{connections}.tcp"
+            cpu_ns = CPU_NS[design.id] if connections != "kept" else 9_000.0
+            if design.id == "inline":
+                values |= {f"cpu.{about}": cpu_ns, f"latency.{about}": cpu_ns + PATH_NS}
+            else:
+                above_ns = cpu_ns - (CPU_NS["inline"] if connections != "kept" else 9_000.0)
+                values |= {f"cpu_above.{about}": above_ns, f"latency_above.{about}": above_ns}
     for kind, stages in LAUNCH_NS.items():
         values |= {f"{stage}.{kind}": ns for stage, ns in zip(("call", "runs", "whole"), stages, strict=True)}
     made = {name: Term(near(value, share), f"cell of {name}") for name, value in values.items() if name not in without}

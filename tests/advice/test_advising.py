@@ -12,7 +12,7 @@ from clonometer.advice.basis import fork_memory
 from clonometer.advice.costs import costs_of, lacking
 from clonometer.advice.designs import DESIGNS, design_named
 from clonometer.advice.drawing import draws, ratio_of, span_of
-from clonometer.advice.terms import TermSpan, difference, total
+from clonometer.advice.terms import Term, TermSpan, difference, total
 from clonometer.advice.wish import LatencyLimit, Wish
 from clonometer.records import from_json, to_json
 from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near
@@ -112,9 +112,9 @@ def test_pages_that_a_request_writes_to_are_copied_by_forks():
 
 
 def test_a_design_without_its_terms_is_not_ranked_and_says_so():
-    answers = by_id(advise(LIGHT, basis(without=("cpu.fork.per_request.tcp",))))
+    answers = by_id(advise(LIGHT, basis(without=("cpu_above.fork.per_request.tcp",))))
     assert answers["fork"].rank is None
-    assert "cpu.fork.per_request.tcp" in answers["fork"].reason
+    assert "cpu_above.fork.per_request.tcp" in answers["fork"].reason
     assert lacking(design_named("thread"), replace(LIGHT, request_bytes=4096), {}) != []
 
 
@@ -132,9 +132,9 @@ def test_costs_are_signed_sums_of_their_terms():
     costs = costs_of(design_named("fork"), LIGHT, values)
     names = {part.name for part in costs.parts}
     assert {"launch call", "start of the task", "end of the task", "first steps of the task", "accept"} <= names
-    cheap = {**values, "cpu.thread.per_request.tcp": values["cpu.inline.per_request.tcp"] + 1000.0}
+    cheap = {**values, "cpu_above.thread.per_request.tcp": 1000.0}
     parts = costs_of(design_named("thread"), LIGHT, cheap).parts
-    assert sum(part.ns for part in parts) == pytest.approx(cheap["cpu.thread.per_request.tcp"])
+    assert sum(part.ns for part in parts) == pytest.approx(CPU_NS["inline"] + 1000.0)
     assert all(part.ns >= -1e-9 for part in parts)
 
 
@@ -156,6 +156,16 @@ def test_spans_add_up_as_squares_and_draws_repeat():
     assert spread.high - spread.value == pytest.approx(10 * 2.2 / 1.96, rel=0.15)
     # What is common to both cancels.
     assert ratio_of([2 * each["a"] for each in drawn], [each["a"] for each in drawn]).low == pytest.approx(2.0)
+
+
+def test_another_language_adds_what_its_launches_cost_more():
+    made = basis()
+    more = {f"python.{kind}": Term(near(ns), "a cell") for kind, ns in (("fork", 5e5), ("spawn", 1e6), ("thread", 3e4))}
+    python = replace(made, terms=replace(made.terms, terms={**made.terms.terms, **more}))
+    plain, other = (by_id(advise(replace(LIGHT, language=name), python)) for name in ("c", "python"))
+    added = {name: other[name].cpu_ns.value - plain[name].cpu_ns.value for name in CPU_NS}
+    assert [round(added[name] / 1e3, -1) for name in ("fork", "spawn", "thread", "prefork")] == [500, 1000, 30, 0]
+    assert "go.fork" in by_id(advise(replace(LIGHT, language="go"), python))["fork"].reason
 
 
 def test_an_answer_is_written_and_terms_are_read_back():

@@ -76,6 +76,8 @@ def test_terms_come_from_the_cells_that_measure_them():
     values = {name: term.span.value for name, term in terms_of(run).items()}
     assert values["cpu.inline.per_request.tcp"] == 20_050.0
     assert values["latency.inline.per_request.tcp"] == 30_005.0
+    assert values["cpu_above.fork.per_request.tcp"] == 120_000.0
+    assert values["latency_above.fork.per_request.tcp"] == 170_000.0
     assert values["byte_out"] == pytest.approx(0.25)
     assert (values["call.fork"], values["runs.fork"], values["whole.fork"]) == (50_000, 60_000, 90_000)
     assert values["runs.spawn"] == 3
@@ -90,6 +92,7 @@ def test_a_mean_of_few_processes_is_as_uncertain_as_student_says():
     span = mean_span({1: 10.0, 2: 12.0})
     assert (span.value, round(span.high - span.value, 2)) == (11.0, 12.71)
     assert mean_span({1: 10.0}).high == 20.0
+    assert mean_span({1: -1.0, 2: 1.0}, signed=True).low == pytest.approx(-12.71, abs=0.01)
 
 
 def proven(first, second, *, isolation="memory", work_ns=0.0):

@@ -87,6 +87,17 @@ def test_a_blocked_task_frees_the_cpu_but_not_the_task():
     assert fmean(latencies_ns(alone, load)) > 3 * fmean(latencies_ns(several, load))
 
 
+def test_a_cpu_that_is_handed_on_answers_before_the_next_is_accepted():
+    def answered(hands_cpu):
+        stages = [QueueStage(0, 100.0, hands_cpu=hands_cpu), QueueStage(1, 100.0, answers=True)]
+        server = Server([Station(1), Station(0)], stages)
+        return latencies_ns(server, Load(1e9, 20, arrivals=CONSTANT))
+
+    # All come at once; the first two are left out.
+    assert answered(hands_cpu=True) == pytest.approx([200.0 * (n + 1) - n for n in range(2, 20)])
+    assert answered(hands_cpu=False)[0] > 20 * 100
+
+
 def test_a_seed_repeats_a_simulation():
     server = one_station(2, 2)
     first, second, other = (latencies_ns(server, Load(15_000, 500, seed=seed)) for seed in (1, 1, 2))

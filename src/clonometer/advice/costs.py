@@ -16,6 +16,10 @@ SMALL_PAGE_BYTES = 4096
 Place = Literal["acceptor", "worker", "after"]
 #: TermValues of terms by name (`clonometer.advice.terms.Terms`).
 TermValues = Mapping[str, float]
+#: The design that does all in one task: what others take more is measured against it.
+BASE = "inline"
+#: The part that another language adds.
+RUNTIME = "runtime's launch"
 #: What the parent's memory adds to fork's call, and to the end of its child.
 FORK_MEMORY = ("fork_memory_call", "fork_memory_exit")
 
@@ -48,8 +52,13 @@ class Costs:
 
 
 def term_name(kind: str, design: str, wish: Wish) -> str:
-    """Name a term that was measured of a whole server without work: its CPU time or its latency."""
-    return f"{kind}.{design}.{wish.connections}.{wish.transport}"
+    """Name a term that was measured of a whole server without work: its CPU time or its latency.
+
+    Of all designs but the simplest it is what they take more than that: measured in turn, the difference is more
+    certain than either.
+    """
+    above = "" if design == BASE else "_above"
+    return f"{kind}{above}.{design}.{wish.connections}.{wish.transport}"
 
 
 def copies_memory(design: ServerDesign, wish: Wish) -> bool:
@@ -59,9 +68,10 @@ def copies_memory(design: ServerDesign, wish: Wish) -> bool:
 
 def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[str]:
     """Name the terms without which nothing can be told about a design."""
-    needed = [term_name(kind, name, wish) for kind in ("cpu", "latency") for name in {"inline", design.id}]
+    needed = [term_name(kind, name, wish) for kind in ("cpu", "latency") for name in {BASE, design.id}]
     if design.launch and wish.connections == "per_request":
         needed += [f"{stage}.{design.launch}" for stage in ("call", "runs", "whole")]
+        needed += [] if wish.language == "c" else [f"{wish.language}.{design.launch}"]
     needed += ["byte_in"] if wish.request_bytes > LEAST_REQUEST_BYTES else []
     needed += ["byte_out"] if wish.response_bytes > LEAST_RESPONSE_BYTES else []
     needed += [_page_term(design, wish)[0]] if wish.written_bytes else []
@@ -79,9 +89,13 @@ def costs_of(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
         If a term is missing (`lacking`).
     """
     whole = term_name("cpu", design.id, wish)
-    base = term_name("cpu", "inline", wish)
-    idle = [*_connection(design, values[base], base), *_launching(design, wish, values, whole, base)]
-    path_ns = values[term_name("latency", design.id, wish)] - sum(part.ns for part in idle if part.place != "after")
+    base = term_name("cpu", BASE, wish)
+    idle = [*_connection(design, values[base], base), *_launching(design, wish, values, whole)]
+    # The latency was measured in C.
+    before = [part.ns for part in idle if part.place != "after" and part.name != RUNTIME]
+    path_ns = values[term_name("latency", BASE, wish)] - sum(before)
+    if design.id != BASE:
+        path_ns += values[term_name("latency", design.id, wish)]
     return Costs([*idle, *_memory(design, wish, values), *_data(wish, values)], path_ns)
 
 
@@ -95,16 +109,21 @@ def _connection(design: ServerDesign, ns: float, term: str) -> list[RequestPart]
     ]
 
 
-def _launching(design: ServerDesign, wish: Wish, values: TermValues, whole: str, base: str) -> list[RequestPart]:
+def _launching(design: ServerDesign, wish: Wish, values: TermValues, whole: str) -> list[RequestPart]:
     """What a design needs above one process that does all: launches, or handing over."""
-    above_ns = values[whole] - values[base]
-    terms = (whole, base)
+    if design.id == BASE:
+        return []
+    above_ns = values[whole]
+    terms = (whole,)
     if not design.launch or wish.connections != "per_request":
         if not design.has_acceptor:
-            return [RequestPart("hand-over", above_ns, "worker", terms)] if design.id != "inline" else []
+            return [RequestPart("hand-over", above_ns, "worker", terms)]
         return [RequestPart("hand-over", above_ns / 2, place, terms) for place in ("acceptor", "worker")]
     names = {stage: f"{stage}.{design.launch}" for stage in ("call", "runs", "whole")}
     call_ns, runs_ns, whole_ns = (values[name] for name in names.values())
+    if design.launch == "spawn":
+        # The caller waits for the new program's start; on one CPU, for its whole life.
+        call_ns = runs_ns
     # A launch in a server may cost less than one alone: threads that nobody joins.
     share = min(1.0, max(0.0, above_ns) / whole_ns)
     return [
@@ -112,7 +131,14 @@ def _launching(design: ServerDesign, wish: Wish, values: TermValues, whole: str,
         RequestPart("start of the task", share * (runs_ns - call_ns), "worker", (names["runs"], names["call"])),
         RequestPart("end of the task", share * (whole_ns - runs_ns), "after", (names["whole"], names["runs"])),
         RequestPart("first steps of the task", above_ns - share * whole_ns, "worker", (*terms, names["whole"])),
+        *_runtime(design, wish, values),
     ]
+
+
+def _runtime(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
+    """What a launch costs more in another language than in C."""
+    term = f"{wish.language}.{design.launch}"
+    return [] if wish.language == "c" else [RequestPart(RUNTIME, values[term], "worker", (term,))]
 
 
 def _memory(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
@@ -164,7 +190,7 @@ def server_of(design: ServerDesign, wish: Wish, costs: Costs, slice_ns: float) -
         case _:
             tasks = 0 if design.shape == "task_each" else wish.workers
             stations = [Station(1), Station(tasks)]
-            stages = [QueueStage(0, acceptor_ns), _moved(worker, 1)]
+            stages = [QueueStage(0, acceptor_ns, hands_cpu=design.launch == "spawn"), _moved(worker, 1)]
     if after_ns:
         stages = [*stages, QueueStage(len(stations) - 1, after_ns)]
     return Server(stations, stages, wish.cpus, slice_ns)

@@ -85,6 +85,7 @@ def _design(
         "accepts": design.has_acceptor,
         "processes": design.is_of_processes,
         "copies": design.launch == "fork" and wish.connections == "per_request",
+        "hands": design.launch == "spawn",
         "crash": design.crash,
         "unfit": "" if wish.isolation in design.gives else f"no isolation of {wish.isolation}: {LACKS[wish.isolation]}",
         "task_bytes": middle.get("process_bytes" if design.is_of_processes else "thread_bytes"),

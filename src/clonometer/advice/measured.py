@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping
 
+from clonometer.advice.costs import BASE
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.terms import Term, TermSpan, difference
 from clonometer.results.rows.groups import failed_launches
@@ -17,10 +18,16 @@ _STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
 _NORMAL = 1.96
 #: The workloads that measure launches alone, on one CPU: until they are reaped, all their CPU time is in a row.
 _LAUNCHES = {"fork": "launch.fork", "spawn": "launch.posix_spawn", "thread": "launch.pthread"}
+#: What a language calls the same.
+_OF_LANGUAGES = {"fork": "fork", "command": "spawn", "os_thread": "thread"}
+_OURS = ("launch", "serve")
 _STAGES = {"call": ("call_returns_ns",), "runs": ("task_runs_ns", "image_runs_ns"), "whole": ("reaped_ns",)}
 _COPIED, _FRESH = "cow.child", "cow.fresh"
 #: Of a server without work: what a request costs all its tasks, and how long its client waits.
 CPU, LATENCY = "server_cpu_each_ns", "latency_ns"
+#: Of these the simplest design has the same values where another is compared with it.
+_BASE = "serve.inline"
+_COMMON = ("request_bytes", "response_bytes", "connections", "transport", "rate_hz", "work_ns", "parent_bytes")
 #: What a server with much data tells of a byte.
 _BYTES = {"request_bytes": "byte_in", "response_bytes": "byte_out"}
 _HELD = {"process_bytes": "footprint.process", "thread_bytes": "footprint.thread"}
@@ -44,7 +51,19 @@ def terms_of(run: RunSource) -> dict[str, Term]:
         base = terms.get(name)
         if base is not None and name.startswith("cpu."):
             terms[byte] = Term(difference(term.span, base.span).times(1 / size), term.cell)
+    for entry in run.document.plan.cells:
+        language, _, word = entry.workload.partition(".")
+        alone = terms.get(f"whole.{_OF_LANGUAGES.get(word)}")
+        if entry.cell in measured and alone is not None and language not in _OURS:
+            for name, term in _term(f"{language}.{_OF_LANGUAGES[word]}", run, entry, "reaped_ns"):
+                terms[name] = Term(_above(term.span, alone.span), term.cell)
     return terms
+
+
+def _above(more: TermSpan, less: TermSpan) -> TermSpan:
+    """What is more, and never less than nothing."""
+    span = difference(more, less)
+    return TermSpan(*(max(0.0, end) for end in (span.value, span.low, span.high)))
 
 
 def _data_of(run: RunSource, entry: PlanCell) -> tuple[str, float] | None:
@@ -87,8 +106,30 @@ def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
 
 def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[str, Term]]:
     about = f"{design}.{entry.condition['connections']}.{entry.condition['transport']}"
-    yield from _term(f"cpu.{about}", run, entry, CPU)
-    yield from _term(f"latency.{about}", run, entry, LATENCY)
+    base = _base_of(run, entry)
+    for kind, quantity in (("cpu", CPU), ("latency", LATENCY)):
+        if design == BASE:
+            yield from _term(f"{kind}.{about}", run, entry, quantity)
+        elif base is not None:
+            above = _in_turn(by_process(run, entry.cell, quantity), by_process(run, base.cell, quantity))
+            if above:
+                yield f"{kind}_above.{about}", Term(mean_span(above, signed=True), entry.cell)
+
+
+def _base_of(run: RunSource, entry: PlanCell) -> PlanCell | None:
+    """The cell of the simplest design under the same condition."""
+    measured = set(run.cells())
+    for other in run.document.plan.cells:
+        same = all(other.condition.get(axis) == value for axis, value in entry.condition.items() if axis in _COMMON)
+        if other.workload == _BASE and same and other.cell in measured:
+            return other
+    return None
+
+
+def _in_turn(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
+    """What processes take more than those that were started in the same round, in the order of their starts."""
+    pairs = zip(sorted(first.items()), sorted(second.items()), strict=False)
+    return {process: value - other for (process, value), (_, other) in pairs}
 
 
 def _term(name: str, run: RunSource, entry: PlanCell, quantity: str) -> Iterator[tuple[str, Term]]:
@@ -111,7 +152,7 @@ def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
     return {process: statistics.median(each) for process, each in values.items()}
 
 
-def mean_span(by_process: Mapping[int, float]) -> TermSpan:
+def mean_span(by_process: Mapping[int, float], *, signed: bool = False) -> TermSpan:
     """Give the mean of values of independent processes, with its interval by Student's t.
 
     A single value has no interval that anything tells of: from half of it to twice as much.
@@ -119,8 +160,9 @@ def mean_span(by_process: Mapping[int, float]) -> TermSpan:
     values = list(by_process.values())
     mean = statistics.fmean(values)
     if len(values) < 2:
-        return TermSpan(mean, mean / 2, mean * 2)
+        return TermSpan(mean, *sorted((mean / 2, mean * 2)))
     degrees = len(values) - 1
     factor = _STUDENT[degrees - 1] if degrees <= len(_STUDENT) else _NORMAL
     half = factor * statistics.stdev(values) / math.sqrt(len(values))
-    return TermSpan(mean, min(mean, max(0.0, mean - half)), mean + half)
+    low = mean - half if signed else min(mean, max(0.0, mean - half))
+    return TermSpan(mean, low, mean + half)

@@ -44,6 +44,8 @@ class QueueStage:
     block_ns: float = 0.0
     #: Whether the client has its answer when the stage ends; what follows is tidying up.
     answers: bool = False
+    #: Whether the next stage goes on at once on the same CPU, as a program does for which its starter has waited.
+    hands_cpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ class _Simulation:
         first = [0]
         for station in server.stations:
             first.append(first[-1] + station.copies)
-        #: Of each stage its first group of tasks and the number of such, times, and whether it answers.
+        #: Of each stage its first group of tasks and the number of such, times, and whether it answers or hands its
+        #: CPU on.
         self._stages = [
             (
                 first[stage.station],
@@ -127,6 +130,7 @@ class _Simulation:
                 stage.work_ns,
                 stage.block_ns,
                 stage.answers,
+                stage.hands_cpu,
             )
             for stage in server.stages
         ]
@@ -166,7 +170,7 @@ class _Simulation:
 
     def _enter(self, request: int, now: float) -> None:
         """Give it a task, or have it wait for one."""
-        group, copies, cpu_ns, work_ns, _, _ = self._stages[self._stage[request]]
+        group, copies, cpu_ns, work_ns, *_ = self._stages[self._stage[request]]
         if copies > 1:
             group += int(self._lot[request] * copies)
         self._group[request] = group
@@ -205,6 +209,9 @@ class _Simulation:
         if block_ns:
             self._number += 1
             heapq.heappush(self._events, (now + block_ns * self._varied[request], self._number, request, -1.0))
+        elif self._stages[self._stage[request]][6]:
+            self._hand_on(request, now, used_ns)
+            return
         elif (successor := self._leave(request, now)) is not None:
             # The task goes on with the next request that waits for it, on the same CPU and in the same slice.
             self._dispatch(successor, now, used_ns)
@@ -213,6 +220,18 @@ class _Simulation:
             self._dispatch(self._ready.popleft(), now, 0.0)
         else:
             self._idle += 1
+
+    def _hand_on(self, request: int, now: float, used_ns: float) -> None:
+        """Have the next stage take over the CPU; the task that it comes from waits for another."""
+        self._idle += 1
+        # What is ready waits: the CPU is not free.
+        waiting, self._ready = self._ready, deque()
+        successor = self._leave(request, now)
+        self._ready = waiting
+        if successor is not None:
+            self._becomes_ready(successor, now)
+        while self._ready and self._idle:
+            self._becomes_ready(self._ready.popleft(), now)
 
     def _leave(self, request: int, now: float) -> int | None:
         """Free its task, and have it enter the next stage; gives the request that takes over the task."""

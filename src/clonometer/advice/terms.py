@@ -8,7 +8,7 @@ from typing import Annotated
 
 from clonometer.records import Count, version
 
-TERMS_SCHEMA = 1
+TERMS_SCHEMA = 2
 
 
 @dataclass(frozen=True)

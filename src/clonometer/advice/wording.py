@@ -48,6 +48,10 @@ def assumptions(wish: Wish, slice_ns: float) -> list[str]:
     more = [f"While others wait, a task runs for {format_duration(slice_ns)} at a time."]
     if wish.block_ns:
         more.append("A request that waits holds its task: a loop answers nobody meanwhile.")
+    if wish.language != "c":
+        more.append(
+            f"Of {wish.language} only what a launch costs more than in C is known; all else is that of a C server."
+        )
     if wish.connections == "kept":
         more.append("Connections last long: what opening one costs is not counted.")
     return [*_ALWAYS, *more]

@@ -16,19 +16,19 @@ from clonometer.advice.costs import lacking
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.measured import lacks_of, terms_of
 from clonometer.advice.store import NAME, merged, read_terms, save_terms
-from clonometer.advice.terms import MemoryPoint, Terms, TermSpan
+from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
 from clonometer.advice.wish import ServerMachine, Wish
 from clonometer.app.calibrating import calibrate
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.predicting import usable_calibration
-from clonometer.errors import InputError, OutputError
+from clonometer.errors import InputError, OutputError, UsageError
 from clonometer.host.facts import collect
 from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.predictor import cost_of
 from clonometer.model.store import default_path, machine_of, save_calibration
-from clonometer.plan.adhoc import apply_settings
+from clonometer.plan.adhoc import apply_settings, plan_from_arguments
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Plan
 from clonometer.runner.interfaces import SILENT, Progress
@@ -39,6 +39,8 @@ _SIZES = (0, 1 << 20, 16 << 20, 256 << 20, 1 << 30, 4 << 30, 64 << 30)
 #: The scheduler's slice in its sources (kernel/sched/fair.c), times 1 + log2 of the CPUs; it ends at a tick.
 _SLICE_NS, _MOST_CPUS_OF_SLICE = 700_000.0, 8
 _USUAL_HZ = 250
+_C = "c"
+_IN_C, _LANGUAGE_S = ("launch.fork", "launch.posix_spawn", "launch.pthread"), 15.0
 
 
 def machine_here() -> ServerMachine:
@@ -89,6 +91,9 @@ def _kept(path: Path, progress: Progress) -> Terms | None:
 def _suffices(terms: Terms, wish: Wish) -> bool:
     """Whether no design lacks a term that was not already tried in vain."""
     bare = replace(wish, memory_bytes=0, written_bytes=0)
+    if wish.language != _C and not any(name.startswith(f"{wish.language}.") for name in terms.terms):
+        return False
+    bare = replace(bare, language=_C)
     return all(not lacking(design, bare, terms.terms) or design.workload in terms.lacks for design in DESIGNS)
 
 
@@ -98,7 +103,27 @@ def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress
     settings = [f"connections={wish.connections}", f"transport={wish.transport}"]
     plan = replace(apply_settings(plan, settings, catalogue), name=PLAN)
     with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
-        return Terms(int(time.time()), machine, terms_of(run), lacks_of(run))
+        terms, lacks = terms_of(run), lacks_of(run)
+    if wish.language != _C:
+        terms |= _of_language(wish.language, seed, progress)
+    return Terms(int(time.time()), machine, terms, lacks)
+
+
+def _of_language(language: str, seed: int, progress: Progress) -> dict[str, Term]:
+    """What launches cost more in a language than in C, both measured in turn."""
+    names = [f"{language}.{word}" for word in ("fork", "command", "os_thread")]
+    drivers, catalogue = find_catalogue(progress, names)
+    here = [name for name in names if name in catalogue.workloads and catalogue.workloads[name].available]
+    if not here:
+        languages = sorted({name.partition(".")[0] for name in catalogue.workloads if name.endswith(".os_thread")})
+        raise UsageError(
+            f"nothing of the language {language!r} can be measured here",
+            f"c, or one of {', '.join(languages)}" if languages else "'clonometer drivers' says why",
+        )
+    plan = plan_from_arguments([*here, *_IN_C], [], catalogue, budget_seconds=_LANGUAGE_S)
+    with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
+        terms = terms_of(run)
+    return {name: term for name, term in terms.items() if name.startswith(f"{language}.")}
 
 
 def _memory(progress: Progress, *, needed: bool) -> Sequence[MemoryPoint]:

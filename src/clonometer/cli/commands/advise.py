@@ -30,17 +30,17 @@ _EXAMPLES = examples(
 @click.command(name="advise", epilog=_EXAMPLES)
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--rate", metavar="N", help="Requests a second, which come at random.")
-@click.option("--work", metavar="TIME", help="CPU time of a request's work: 200us, 5ms.  [default: 0]")
-@click.option("--block", metavar="TIME", help="How long it waits besides, without CPU.  [default: 0]")
+@click.option("--work", metavar="TIME", help="CPU time of a request: 200us.  [default: 0]")
+@click.option("--block", metavar="TIME", help="How long it waits besides.  [default: 0]")
 @click.option("--request", metavar="SIZE", help="What the client sends.  [default: 128]")
 @click.option("--response", metavar="SIZE", help="What the server answers.  [default: 1KiB]")
-@click.option("--memory", metavar="SIZE", help="Memory of the server's first process.  [default: 0]")
-@click.option("--written", metavar="SIZE", help="How much of that a request writes to.  [default: 0]")
+@click.option("--memory", metavar="SIZE", help="Memory of the server.  [default: 0]")
+@click.option("--written", metavar="SIZE", help="What a request writes of it.  [default: 0]")
 @click.option(
     "--isolation",
     metavar="KIND",
     type=click.Choice(["none", "crash", "memory", "privileges"]),
-    help="none, crash, memory or privileges: what requests are to be separated by.  [default: none]",
+    help="none, crash, memory or privileges.  [default: none]",
 )
 @click.option("--language", metavar="NAME", help="Of the server's code.  [default: c]")
 @click.option("--limit", metavar="pN=TIME", help="A limit of latency, such as p99=5ms.")
@@ -66,10 +66,10 @@ _EXAMPLES = examples(
     show_default=True,
     help="Rank by p50, p99, cpu or memory.",
 )
-@click.option("--prove", is_flag=True, help="Run the best two designs in turn, and compare: 20 s.")
+@click.option("--prove", is_flag=True, help="Run the best two in turn, and compare: 20 s.")
 @click.option("--measure", "anew", is_flag=True, help="Measure this machine again: about 40 s.")
 @number_option("--seed", "seed", "Fixes what is drawn.", 1, least=0)
-@click.option("--wide", is_flag=True, help="Show what each request costs, and all assumptions.")
+@click.option("--wide", is_flag=True, help="Show costs of a request, and assumptions.")
 @json_option
 @page_options
 def command(

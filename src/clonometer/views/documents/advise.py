@@ -26,7 +26,7 @@ from clonometer.views.table import MISSING, Column, Table
 
 #: Groups of parts, by which the table of costs has columns; the rest is the connection's.
 _GROUPS = {
-    "launch": ("launch call", "start of the task", "end of the task", "first steps of the task"),
+    "launch": ("launch call", "start of the task", "end of the task", "first steps of the task", "runtime's launch"),
     "hand-over": ("hand-over",),
     "memory": ("copying page tables", "freeing page tables", "copying pages", "new pages", "writing to pages"),
     "data": ("reading data", "writing data"),

@@ -132,7 +132,16 @@ function latencies(server, rateHz, seed) {
       } else dispatch(request, now, 0);
       return;
     }
-    const { block } = server.stages[stage[request]];
+    const { block, hands } = server.stages[stage[request]];
+    if (hands) {
+      idle++;
+      const others = ready.splice(0);
+      const successor = leave(request, now);
+      ready.push(...others);
+      if (successor >= 0) becomesReady(successor, now);
+      while (ready.length > 0 && idle) becomesReady(ready.shift(), now);
+      return;
+    }
     if (block) events.push(now + block, request, -1);
     else {
       const successor = leave(request, now);
@@ -190,7 +199,7 @@ function serverOf(design, wish, draw, memory) {
   else if (design.shape === "pool" && !design.accepts) stations = [{ tasks: advised.workers, copies: 1 }];
   else if (design.shape !== "single") {
     stations = [{ tasks: 1, copies: 1 }, { tasks: design.shape === "task_each" ? 0 : advised.workers, copies: 1 }];
-    stages = [{ station: 0, cpu: design.acceptor[draw] + call, work: 0, block: 0, answers: false }, answering(1)];
+    stages = [{ station: 0, cpu: design.acceptor[draw] + call, work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
   }
   const after = design.after[draw] + exit;
   if (after) stages.push({ station: stations.length - 1, cpu: after, work: 0, block: 0, answers: false });
