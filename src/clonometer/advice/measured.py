@@ -21,6 +21,8 @@ _LAUNCHES = {"fork": "launch.fork", "spawn": "launch.posix_spawn", "thread": "la
 #: What a language calls the same.
 _OF_LANGUAGES = {"fork": "fork", "command": "spawn", "os_thread": "thread"}
 _OURS = ("launch", "serve")
+#: What launches of languages are measured beside.
+IN_C = tuple(_LAUNCHES.values())
 _STAGES = {"call": ("call_returns_ns",), "runs": ("task_runs_ns", "image_runs_ns"), "whole": ("reaped_ns",)}
 _COPIED, _FRESH = "cow.child", "cow.fresh"
 #: Of a server without work: what a request costs all its tasks, and how long its client waits.
@@ -74,6 +76,11 @@ def _data_of(run: RunSource, entry: PlanCell) -> tuple[str, float] | None:
             if more > 0:
                 return term, more
     return None
+
+
+def launches_of(language: str) -> list[str]:
+    """Name the workloads that measure a language's launches, where it has them."""
+    return [f"{language}.{word}" for word in _OF_LANGUAGES]
 
 
 def lacks_of(run: RunSource) -> dict[str, str]:

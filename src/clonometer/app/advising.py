@@ -14,7 +14,7 @@ from pathlib import Path
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.costs import lacking
 from clonometer.advice.designs import DESIGNS
-from clonometer.advice.measured import lacks_of, terms_of
+from clonometer.advice.measured import IN_C, lacks_of, launches_of, terms_of
 from clonometer.advice.store import NAME, merged, read_terms, save_terms
 from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
 from clonometer.advice.wish import ServerMachine, Wish
@@ -40,7 +40,7 @@ _SIZES = (0, 1 << 20, 16 << 20, 256 << 20, 1 << 30, 4 << 30, 64 << 30)
 _SLICE_NS, _MOST_CPUS_OF_SLICE = 700_000.0, 8
 _USUAL_HZ = 250
 _C = "c"
-_IN_C, _LANGUAGE_S = ("launch.fork", "launch.posix_spawn", "launch.pthread"), 15.0
+_LANGUAGE_S = 15.0
 
 
 def machine_here() -> ServerMachine:
@@ -111,16 +111,16 @@ def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress
 
 def _of_language(language: str, seed: int, progress: Progress) -> dict[str, Term]:
     """What launches cost more in a language than in C, both measured in turn."""
-    names = [f"{language}.{word}" for word in ("fork", "command", "os_thread")]
+    names = launches_of(language)
     drivers, catalogue = find_catalogue(progress, names)
-    here = [name for name in names if name in catalogue.workloads and catalogue.workloads[name].available]
-    if not here:
+    measurable = [name for name in names if name in catalogue.workloads and catalogue.workloads[name].available]
+    if not measurable:
         languages = sorted({name.partition(".")[0] for name in catalogue.workloads if name.endswith(".os_thread")})
         raise UsageError(
             f"nothing of the language {language!r} can be measured here",
             f"c, or one of {', '.join(languages)}" if languages else "'clonometer drivers' says why",
         )
-    plan = plan_from_arguments([*here, *_IN_C], [], catalogue, budget_seconds=_LANGUAGE_S)
+    plan = plan_from_arguments([*measurable, *IN_C], [], catalogue, budget_seconds=_LANGUAGE_S)
     with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
         terms = terms_of(run)
     return {name: term for name, term in terms.items() if name.startswith(f"{language}.")}
