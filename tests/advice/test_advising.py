@@ -90,7 +90,8 @@ def test_close_designs_are_too_close_to_call_and_clear_ones_are_not():
     assert not clear.comparisons[0].is_close
     assert (clear.comparisons[0].first, clear.comparisons[0].second) == ("fork", "spawn")
     assert clear.sentence.startswith("Use a process for each connection")
-    vague = advise(replace(LIGHT, work_ns=0.0, isolation="memory"), basis(share=0.9))
+    known, vague = (advise(replace(LIGHT, work_ns=0.0, isolation="crash"), basis(share)) for share in (0.02, 0.9))
+    assert not known.comparisons[0].is_close
     assert vague.comparisons[0].is_close
 
 
@@ -136,6 +137,13 @@ def test_costs_are_signed_sums_of_their_terms():
     parts = costs_of(design_named("thread"), LIGHT, cheap).parts
     assert sum(part.ns for part in parts) == pytest.approx(CPU_NS["inline"] + 1000.0)
     assert all(part.ns >= -1e-9 for part in parts)
+
+
+def test_terms_that_are_very_uncertain_leave_no_time_before_now():
+    wish = Wish(rate_hz=700, work_ns=0.05 * MS, isolation="memory")
+    answer = advise(wish, basis(share=0.4))
+    spawn = by_id(answer)["spawn"]
+    assert spawn.reason is not None or spawn.p50_ns.value > CPU_NS["spawn"] / 3
 
 
 def test_memory_between_points_is_on_a_line():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clonometer.advice.advising import advise
-from clonometer.advice.measured import lacks_of, mean_span, terms_of
+from clonometer.advice.measured import lacks_of, middle_span, terms_of
 from clonometer.advice.proving import prove
 from clonometer.advice.wish import Wish
 from clonometer.errors import InputError
@@ -88,11 +88,13 @@ def test_terms_come_from_the_cells_that_measure_them():
     assert lacks_of(run) == {"serve.spawn": "no programs here"}
 
 
-def test_a_mean_of_few_processes_is_as_uncertain_as_student_says():
-    span = mean_span({1: 10.0, 2: 12.0})
-    assert (span.value, round(span.high - span.value, 2)) == (11.0, 12.71)
-    assert mean_span({1: 10.0}).high == 20.0
-    assert mean_span({1: -1.0, 2: 1.0}, signed=True).low == pytest.approx(-12.71, abs=0.01)
+def test_a_disturbed_process_moves_the_middle_of_several_little():
+    quiet = middle_span(dict(enumerate([10.0, 11.0, 12.0, 11.0, 10.0, 12.0])))
+    disturbed = middle_span(dict(enumerate([10.0, 11.0, 12.0, 11.0, 10.0, 900.0])))
+    assert quiet.value == disturbed.value == 11.0
+    assert (quiet.low, quiet.high, disturbed.high) == (10.0, 12.0, 900.0)
+    assert middle_span({1: 10.0}).high == 20.0
+    assert middle_span({1: -10.0}).low == -20.0
 
 
 def proven(first, second, *, isolation="memory", work_ns=0.0):

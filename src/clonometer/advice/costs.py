@@ -178,8 +178,9 @@ def _data(wish: Wish, values: TermValues) -> list[RequestPart]:
 
 def server_of(design: ServerDesign, wish: Wish, costs: Costs, slice_ns: float) -> Server:
     """Make the queue of a design."""
-    worker = QueueStage(0, max(costs.at("worker"), 0.0), work_ns=wish.work_ns, block_ns=wish.block_ns, answers=True)
-    acceptor_ns, after_ns = costs.at("acceptor"), costs.at("after")
+    # Differences of terms that are nearly nothing may be drawn below it.
+    acceptor_ns, worker_ns, after_ns = (max(costs.at(place), 0.0) for place in ("acceptor", "worker", "after"))
+    worker = QueueStage(0, worker_ns, work_ns=wish.work_ns, block_ns=wish.block_ns, answers=True)
     match design.shape:
         case "single":
             stations, stages = [Station(1)], [worker]

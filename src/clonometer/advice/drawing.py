@@ -13,6 +13,8 @@ _TO_AN_END = 1.96
 #: The same where the deviation is that of a dozen draws: of Student's t with 11 degrees of freedom.
 _OF_A_DOZEN = 2.2
 DRAWS = 12
+#: Kinds of terms that were measured of the same launches, or of the same requests.
+_OF_ONE = ("call", "runs", "whole", "cpu", "latency", "cpu_above", "latency_above")
 
 
 def draws(spans: Mapping[str, TermSpan], count: int, seed: int) -> list[dict[str, float]]:
@@ -30,7 +32,15 @@ def draws(spans: Mapping[str, TermSpan], count: int, seed: int) -> list[dict[str
 def deviations(names: Iterable[str], count: int, seed: int) -> list[dict[str, float]]:
     """Draw for each term how many standard deviations it is off, as often."""
     draw, ordered = uniform(seed), sorted(names)
-    return [{name: normal(draw) for name in ordered} for _ in range(count)]
+    sources = sorted(set(map(_source, ordered)))
+    drawn = [{source: normal(draw) for source in sources} for _ in range(count)]
+    return [{name: each[_source(name)] for name in ordered} for each in drawn]
+
+
+def _source(name: str) -> str:
+    """What a term was measured of: times of the same launches or requests are long and short together."""
+    kind, _, of = name.partition(".")
+    return of if kind in _OF_ONE else name
 
 
 def _drawn(span: TermSpan, deviation: float) -> float:

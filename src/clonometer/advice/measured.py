@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterator, Mapping
 
@@ -12,10 +11,8 @@ from clonometer.advice.terms import Term, TermSpan, difference
 from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.source import RunSource, null_mask
 from clonometer.run_document import PlanCell
+from clonometer.stats.quantiles import quantile_interval
 
-#: Quantiles of Student's t by degrees of freedom, for 95% between two sides.
-_STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
-_NORMAL = 1.96
 #: The workloads that measure launches alone, on one CPU: until they are reaped, all their CPU time is in a row.
 _LAUNCHES = {"fork": "launch.fork", "spawn": "launch.posix_spawn", "thread": "launch.pthread"}
 #: What a language calls the same.
@@ -120,7 +117,7 @@ def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[s
         elif base is not None:
             above = _in_turn(by_process(run, entry.cell, quantity), by_process(run, base.cell, quantity))
             if above:
-                yield f"{kind}_above.{about}", Term(mean_span(above, signed=True), entry.cell)
+                yield f"{kind}_above.{about}", Term(middle_span(above), entry.cell)
 
 
 def _base_of(run: RunSource, entry: PlanCell) -> PlanCell | None:
@@ -142,7 +139,7 @@ def _in_turn(first: Mapping[int, float], second: Mapping[int, float]) -> dict[in
 def _term(name: str, run: RunSource, entry: PlanCell, quantity: str) -> Iterator[tuple[str, Term]]:
     values = by_process(run, entry.cell, quantity)
     if values:
-        yield name, Term(mean_span(values), entry.cell)
+        yield name, Term(middle_span(values), entry.cell)
 
 
 def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
@@ -159,17 +156,12 @@ def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
     return {process: statistics.median(each) for process, each in values.items()}
 
 
-def mean_span(by_process: Mapping[int, float], *, signed: bool = False) -> TermSpan:
-    """Give the mean of values of independent processes, with its interval by Student's t.
+def middle_span(by_process: Mapping[int, float]) -> TermSpan:
+    """Give the median of values of independent processes, with its interval by order statistics.
 
-    A single value has no interval that anything tells of: from half of it to twice as much.
+    One process that others disturbed moves neither far. Of a single value no interval is known: from half to twice it.
     """
     values = list(by_process.values())
-    mean = statistics.fmean(values)
     if len(values) < 2:
-        return TermSpan(mean, *sorted((mean / 2, mean * 2)))
-    degrees = len(values) - 1
-    factor = _STUDENT[degrees - 1] if degrees <= len(_STUDENT) else _NORMAL
-    half = factor * statistics.stdev(values) / math.sqrt(len(values))
-    low = mean - half if signed else min(mean, max(0.0, mean - half))
-    return TermSpan(mean, low, mean + half)
+        return TermSpan(values[0], *sorted((values[0] / 2, values[0] * 2)))
+    return TermSpan(*quantile_interval(values).ends)

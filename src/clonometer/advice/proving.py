@@ -11,7 +11,7 @@ import numpy as np
 
 from clonometer.advice.answer import Advice, DesignAnswer, Proof, ProvenDesign
 from clonometer.advice.designs import design_named
-from clonometer.advice.measured import CPU, LATENCY, by_process, mean_span
+from clonometer.advice.measured import CPU, LATENCY, by_process, middle_span
 from clonometer.advice.terms import TermSpan
 from clonometer.advice.wording import LEAST_DIFFERENCE
 from clonometer.errors import InputError
@@ -82,12 +82,12 @@ def _proven(run: RunSource, cells: Mapping[str, str], design: DesignAnswer) -> P
     return ProvenDesign(
         id=design.id,
         predicted_p50_ns=design.p50_ns,
-        measured_p50_ns=mean_span(dict(enumerate(_medians(run, cells).values()))),
+        measured_p50_ns=middle_span(dict(enumerate(_medians(run, cells).values()))),
         predicted_p99_ns=design.p99_ns,
         measured_p99_ns=_p99(run, cells),
         predicted_cpu_ns=design.cpu_ns,
         # The request's own work is part of what the server takes.
-        measured_cpu_ns=mean_span(cpu),
+        measured_cpu_ns=middle_span(cpu),
     )
 
 
@@ -99,7 +99,7 @@ def _p99(run: RunSource, cells: Mapping[str, str]) -> TermSpan | None:
         values[arrivals] = column[~null_mask(column)]
     if sum(each.size for each in values.values()) < _LEAST_REQUESTS:
         return None
-    return mean_span({arrivals: float(np.quantile(each, 0.99)) for arrivals, each in values.items()})
+    return middle_span({arrivals: float(np.quantile(each, 0.99)) for arrivals, each in values.items()})
 
 
 def _winner(ratio: TermSpan, designs: Sequence[DesignAnswer]) -> str | None:

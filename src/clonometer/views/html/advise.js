@@ -199,9 +199,9 @@ function serverOf(design, wish, draw, memory) {
   else if (design.shape === "pool" && !design.accepts) stations = [{ tasks: advised.workers, copies: 1 }];
   else if (design.shape !== "single") {
     stations = [{ tasks: 1, copies: 1 }, { tasks: design.shape === "task_each" ? 0 : advised.workers, copies: 1 }];
-    stages = [{ station: 0, cpu: design.acceptor[draw] + call, work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
+    stages = [{ station: 0, cpu: Math.max(design.acceptor[draw] + call, 0), work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
   }
-  const after = design.after[draw] + exit;
+  const after = Math.max(design.after[draw] + exit, 0);
   if (after) stages.push({ station: stations.length - 1, cpu: after, work: 0, block: 0, answers: false });
   return { stations, stages, cpus: advised.cpus, slice: advised.slice_ns };
 }
