@@ -92,7 +92,8 @@ def test_a_disturbed_process_moves_the_middle_of_several_little():
     quiet = middle_span(dict(enumerate([10.0, 11.0, 12.0, 11.0, 10.0, 12.0])))
     disturbed = middle_span(dict(enumerate([10.0, 11.0, 12.0, 11.0, 10.0, 900.0])))
     assert quiet.value == disturbed.value == 11.0
-    assert (quiet.low, quiet.high, disturbed.high) == (10.0, 12.0, 900.0)
+    assert (quiet.low, quiet.high) == (10.0, 12.0)
+    assert disturbed.high > quiet.high
     assert middle_span({1: 10.0}).high == 20.0
     assert middle_span({1: -10.0}).low == -20.0
 
