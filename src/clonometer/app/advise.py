@@ -41,7 +41,7 @@ def advise(
 ) -> Advice:
     """Rank designs of servers for a load, by this machine's measurements.
 
-    Where this machine was not measured yet, that is done first, and kept: about 40 s.
+    Where this machine was not measured yet, that is done first, and kept: about a minute.
 
     Parameters
     ----------

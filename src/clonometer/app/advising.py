@@ -71,7 +71,7 @@ def _terms(wish: Wish, *, seed: int, anew: bool, progress: Progress) -> Terms:
     kept = _kept(path, progress)
     if kept is not None and dict(kept.machine) == machine and not anew and _suffices(kept, wish):
         return kept
-    progress.say("clonometer: what servers cost here is measured first, once (about 40 s)")
+    progress.say("clonometer: what servers cost here is measured first, once (about a minute)")
     made = merged(None if anew else kept, _measured(wish, machine, seed, progress), machine)
     try:
         save_terms(made, path)

@@ -67,7 +67,7 @@ _EXAMPLES = examples(
     help="Rank by p50, p99, cpu or memory.",
 )
 @click.option("--prove", is_flag=True, help="Run the best two in turn, and compare: 20 s.")
-@click.option("--measure", "anew", is_flag=True, help="Measure this machine again: about 40 s.")
+@click.option("--measure", "anew", is_flag=True, help="Measure this machine again: about a minute.")
 @number_option("--seed", "seed", "Fixes what is drawn.", 1, least=0)
 @click.option("--wide", is_flag=True, help="Show costs of a request, and assumptions.")
 @json_option
@@ -91,7 +91,7 @@ def command(
     """Say which design a server should have: a process or thread for each request, a pool, an event loop.
 
     Costs come from this machine's measurements, and latencies from a simulated queue. The first call measures for
-    about 40 s. docs/advise.md says what is assumed.
+    about a minute. docs/advise.md says what is assumed.
     """
     from clonometer.app.advise import advise, make_wish, read_wish_file, wish_fields
     from clonometer.app.observing import Observed, observe
