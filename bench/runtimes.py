@@ -114,12 +114,12 @@ def compared(language: str, driver: Driver, tool: Tool, scheduling: str) -> Iter
         yield say(own_cost(against(f"{name}.bare_loop", whole, bare), bare()))
 
 
-def distance(ratio: Line) -> Line:
-    """How far a ratio is from 1, either way."""
+def distance(ratio: Line, most: float = TOOL_AWAY) -> Line:
+    """How far a ratio is from 1, either way; it may be ``most``."""
     away = sorted(abs(end - 1) for end in (ratio.low, ratio.high))
     low = 0.0 if ratio.low <= 1 <= ratio.high else away[0]
     note = f"ratio {ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}], {ratio.note}"
-    return Line(ratio.name, abs(ratio.value - 1), low, away[1], TOOL_AWAY, "share", note, strict=True)
+    return Line(ratio.name, abs(ratio.value - 1), low, away[1], most, "share", note, strict=True)
 
 
 def own_cost(ratio: Line, bare_ns: float) -> Line:

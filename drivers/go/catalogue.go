@@ -32,7 +32,7 @@ func describe(name string, workloads []*workload) map[string]any {
 			"clocks": []string{"monotonic"}, "clock_now_ns": now(),
 			"runtime": map[string]any{
 				"name": "Go", "version": runtime.Version()[len("go"):], "flags": []string{},
-				"clock": "time.Since", "collector": "concurrent mark and sweep, GOGC=" + gogc(), "cpus": runtime.NumCPU(),
+				"clock": "time.Since", "warmup_ns": int64(runtimeWarmup), "collector": "concurrent mark and sweep, GOGC=" + gogc(), "cpus": runtime.NumCPU(),
 			},
 		},
 		"axes": axes,

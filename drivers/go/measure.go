@@ -16,7 +16,9 @@ import (
 )
 
 const (
-	laterWarmup   = 3
+	laterWarmup = 3
+	// Later threads reuse the stacks that a collection has freed; the first one comes after some 20 ms of starting threads.
+	runtimeWarmup = 50 * time.Millisecond
 	fewestSamples = 3
 	settle        = time.Millisecond
 	objectBytes   = 1024
@@ -71,11 +73,14 @@ func measure(r *request) ([]*block, error) {
 	if strings.Contains(r.texts["temperatures"], "warm") {
 		for i := int64(0); i < r.numbers["blocks"]; i++ {
 			time.Sleep(settle)
-			launches := r.numbers["warmup"]
-			if i > 0 && launches > laterWarmup {
-				launches = laterWarmup
+			launches, least := r.numbers["warmup"], runtimeWarmup
+			if i > 0 {
+				least = 0
+				if launches > laterWarmup {
+					launches = laterWarmup
+				}
 			}
-			warmUp(r, launches, launch)
+			warmUp(r, launches, least, launch)
 			blocks = append(blocks, measureBlock(r, "warm", r.numbers["samples"], launch))
 		}
 	}
@@ -83,10 +88,16 @@ func measure(r *request) ([]*block, error) {
 	return blocks, nil
 }
 
-func warmUp(r *request, launches int64, launch launcher) {
+// Launches so often, or until the limit of a block is reached, but at least for so long. With 0 launches there is no
+// warm-up.
+func warmUp(r *request, launches int64, least time.Duration, launch launcher) {
 	limit, began := r.numbers["block_limit_ns"], now()
 	scrap := make([]int64, len(r.workload.stages)+1)
-	for i := int64(0); i < launches && (limit == 0 || now()-began <= limit); i++ {
+	for i := int64(0); launches > 0; i++ {
+		lasted := now() - began
+		if lasted >= int64(least) && (i >= launches || limit > 0 && lasted > limit) {
+			return
+		}
 		_ = launch(scrap)
 	}
 }

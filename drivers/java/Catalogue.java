@@ -40,6 +40,7 @@ final class Catalogue {
         runtime.put("version", System.getProperty("java.version"));
         runtime.put("flags", ManagementFactory.getRuntimeMXBean().getInputArguments());
         runtime.put("clock", "System.nanoTime");
+        runtime.put("warmup_ns", Measure.RUNTIME_WARMUP_NS);
         runtime.put("collector", String.join(", ", collectors));
         runtime.put("cpus", Runtime.getRuntime().availableProcessors());
         return runtime;

@@ -13,6 +13,9 @@ import java.util.regex.Pattern;
 
 /** Blocks of launches: the clock, the heap, and the collector's pauses. */
 final class Measure {
+    /** The compiler takes so long to get to the classes that launch: a thread takes a third less from then on. */
+    static final long RUNTIME_WARMUP_NS = TimeUnit.MILLISECONDS.toNanos(300);
+
     private static final long LATER_WARMUP = 3;
     private static final int FEWEST_SAMPLES = 3;
     private static final int OBJECT_BYTES = 1024;
@@ -58,18 +61,30 @@ final class Measure {
             for (long number = 0; isWarm && number < request.number("blocks"); number++) {
                 TimeUnit.MILLISECONDS.sleep(1);
                 long launches = request.number("warmup");
-                warmUp(request, number == 0 ? launches : Math.min(launches, LATER_WARMUP), launcher);
+                if (number == 0) {
+                    warmUp(request, launches, RUNTIME_WARMUP_NS, launcher);
+                } else {
+                    warmUp(request, Math.min(launches, LATER_WARMUP), 0, launcher);
+                }
                 blocks.add(measureBlock(request, "warm", (int) request.number("samples"), launcher));
             }
         }
         return blocks;
     }
 
-    private static void warmUp(Request request, long launches, Workload.Launcher launcher) {
+    /**
+     * Launches so often, or until the limit of a block is reached, but at least for so long. With 0 launches there is no
+     * warm-up.
+     */
+    private static void warmUp(Request request, long launches, long leastNs, Workload.Launcher launcher) {
         long limit = request.number("block_limit_ns");
         long began = now();
         long[] scrap = new long[request.workload.stages.size() + 1];
-        for (long number = 0; number < launches && (limit == 0 || now() - began <= limit); number++) {
+        for (long number = 0; launches > 0; number++) {
+            long lasted = now() - began;
+            if (lasted >= leastNs && (number >= launches || limit > 0 && lasted > limit)) {
+                return;
+            }
             try {
                 launcher.launch(scrap);
             } catch (Exception failed) {

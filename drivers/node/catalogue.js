@@ -2,6 +2,7 @@
 "use strict";
 const v8 = require("v8");
 const { VERSION, unitOf } = require("./answer");
+const { RUNTIME_WARMUP_NS } = require("./measure");
 const { AXES } = require("./request");
 
 // Quantity -> its stage, and what it is.
@@ -43,6 +44,7 @@ function runtime() {
     v8: process.versions.v8,
     libuv: process.versions.uv,
     clock: "process.hrtime.bigint",
+    warmup_ns: RUNTIME_WARMUP_NS,
     collector: `V8, heap of at most ${v8.getHeapStatistics().heap_size_limit} bytes`,
   };
 }

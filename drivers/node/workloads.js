@@ -8,7 +8,8 @@ const DEFAULTS = { axes: [], nulls: {}, contains: null, path: null };
 
 function allWorkloads(name) {
   const workloads = new Map();
-  for (const group of [require("./threads"), require("./calls"), require("./commands"), require("./exchanges")]) {
+  const groups = ["./threads", "./calls", "./commands", "./exchanges", "./floor"].map(require);
+  for (const group of groups) {
     for (const [word, workload] of Object.entries(group)) {
       const axes = ["placement", "parent_bytes", "heap_kind", ...(workload.axes || [])];
       workloads.set(`${name}.${word}`, { ...DEFAULTS, ...workload, axes, id: `${name}.${word}` });

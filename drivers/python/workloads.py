@@ -3,6 +3,7 @@
 import calls
 import commands
 import exchanges
+import floor
 import interpreters
 import threads
 
@@ -43,7 +44,7 @@ class Workload:
 
 def all_workloads(name):
     workloads = {}
-    for module in (threads, calls, interpreters, commands, exchanges):
+    for module in (threads, calls, interpreters, commands, exchanges, floor):
         for word, workload in module.workloads(Workload).items():
             workload.id = "%s.%s" % (name, word)
             workloads[workload.id] = workload

@@ -5,6 +5,7 @@
 require_relative "calls"
 require_relative "commands"
 require_relative "exchanges"
+require_relative "floor"
 require_relative "threads"
 
 # What is launched, how Ruby does it, and how it is timed.
@@ -28,7 +29,7 @@ Workload = Struct.new(:family, :summary, :stages, :prepare, :further_axes, :null
 end
 
 def all_workloads(name)
-  [Threads, Calls, Commands, Exchanges].flat_map { |group| group.workloads.to_a }.to_h do |word, workload|
+  [Threads, Calls, Commands, Exchanges, Floor].flat_map { |group| group.workloads.to_a }.to_h do |word, workload|
     workload.id = "#{name}.#{word}"
     [workload.id, workload]
   end

@@ -8,6 +8,7 @@ mod answer;
 mod catalogue;
 mod commands;
 mod exchanges;
+mod floor;
 mod json;
 mod measure;
 mod request;

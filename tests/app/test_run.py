@@ -40,3 +40,13 @@ def test_what_starting_took_is_no_longer_there_for_measuring(
         assert asked["most_seconds"] is None
     else:
         assert asked["most_seconds"] <= 2 * budget_s + 4 - SLOW_S
+
+
+def test_the_budget_is_there_for_measuring_even_if_drivers_were_built_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr("clonometer.runner.run.run", lambda *_, **how: asked.update(how))
+    request = app.RunRequest(("launch.fork",), budget_s=2.0, began_s=time.monotonic() - 100)
+    app.measure(request, app.prepare(request), out=tmp_path / "o.parquet")
+    assert asked["most_seconds"] == 2.0

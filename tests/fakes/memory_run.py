@@ -70,6 +70,7 @@ LANGUAGES = [
     of_language("node", "os_thread", "runtime_thread", _STAGES, "worker"),
     of_language("node", "command", "runtime_command", [*_STAGES, "collector_ns", "loop_blocked_ns"], "stdio"),
     of_language("java_25_0", "command", "runtime_command", _STAGES, "redirect"),
+    of_language("python", "none", "floor", _STAGES, None),
     of_language("python", "thread_pool", "runtime_call", ["call_returns_ns", "result_ns"], None),
     of_language("ruby", "worker", "runtime_call", ["result_ns", "lock_wait_ns"], None),
     of_language("ruby", "fork", "runtime_call", ["result_ns", "lock_wait_ns"], None),

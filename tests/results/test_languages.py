@@ -124,3 +124,15 @@ def test_a_pool_that_wakes_no_thread_is_not_taken_for_a_quick_one(switches: dict
     builder.cell("python.thread_pool", {"call_returns_ns": 100, "result_ns": 400}, facts=facts)
     [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.thread_pool"]
     assert ("Python does that within a thread, and no thread is woken" in finding.sentence) is is_stated
+
+
+def test_readings_of_drivers_are_drawn_beside_those_of_c_and_no_finding_is_about_them() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.none", {"call_returns_ns": 20, "reaped_ns": 40}, None)
+    builder.cell("python.none", {"call_returns_ns": 60, "reaped_ns": 130})
+    builder.cell("python.os_thread", {"call_returns_ns": 20_000, "reaped_ns": 60_000})
+    results = summarize(builder.run)
+    thread, readings = results.series["languages"]
+    assert (thread.is_instrument, readings.is_instrument) == (False, True)
+    assert list(readings.times_ns) == ["C", "python"]
+    assert not [finding.id for finding in results.findings if finding.id.startswith("languages.none")]

@@ -103,6 +103,18 @@ def test_a_driver_whose_clock_is_not_ours_is_not_used(tmp_path: Path, away_s: in
         describing(tmp_path, {"clock_now_ns": time.monotonic_ns() + away_s * 10**9}).described()
 
 
+def test_how_far_the_clock_of_a_driver_may_be_ahead_is_kept(tmp_path: Path) -> None:
+    description = {"driver": {"name": "other"}, "axes": {}, "quantities": {}, "workloads": [], "lacks": []}
+    script = f"import json, time\nabout = {description!r}\nabout['driver']['clock_now_ns'] = time.monotonic_ns()\n"
+    (tmp_path / "driver.py").write_text(f"{script}print(json.dumps(about))\n")
+    before = time.monotonic_ns()
+    driver = Driver("other", (sys.executable, str(tmp_path / "driver.py")), {}).described()
+    lasted = time.monotonic_ns() - before
+    low, high = driver.description["driver"]["clock_ahead_ns"]
+    assert low < 0 < high
+    assert high - low <= lasted
+
+
 def test_a_driver_gets_a_clock_that_it_reads(tmp_path: Path) -> None:
     tsc = {"clock": "tsc", "clock_hz": 2_000_000_000}
     cell = make_cell("launch.fork", {}, "warm", {})

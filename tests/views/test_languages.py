@@ -109,3 +109,17 @@ def test_the_created_tasks_are_a_table_and_reuse_is_noted() -> None:
     assert "Uses a thread again that ended, and creates none: Ruby (thread)." in later.note
     by_language = dict(zip(created.columns[0].texts, created.columns[created.head.index("thread")].texts, strict=True))
     assert by_language == {"Python": "1", "Ruby": "0"}
+
+
+def test_a_note_says_what_readings_add_to_the_times_of_each_language() -> None:
+    readings = LanguageRow("readings", "the readings", {}, "warm", {"python": (130, 130, 150)}, is_instrument=True)
+    results = replace(summarize(languages()), series={"languages": [*LANGUAGES, readings]})
+    later, *others = languages_tables(results)
+    assert "readings" not in later.head
+    assert "Python 130 ns" in later.note
+    assert not [table.title for table in others if "130 ns" in table.note]
+    [figure] = FIGURES
+    [screen] = figure.sums_up(results, {"launch.pthread", "python.os_thread", "launch.none"})
+    assert "Python 130 ns" in screen.note
+    [drawn] = figure.rows(results)
+    assert [panel.title for panel in drawn.panels] == ["A thread", "A command, 64 mib"]

@@ -1,6 +1,6 @@
 """What the instrument itself costs: it comes last of all, even after families that have no module."""
 
-from clonometer.families.types import LAST, LOOP, Family, WorkloadWords
+from clonometer.families.types import LAST, LOOP, Family, LanguageTask, WorkloadWords
 
 FAMILY = Family(
     "floor",
@@ -14,5 +14,8 @@ FAMILY = Family(
         "launch.none": WorkloadWords("bare loop"),
         "launch.stamp": WorkloadWords("child's stamp"),
         "clock.used": WorkloadWords("clock reading"),
+    },
+    language_tasks={
+        "none": LanguageTask("readings", "the readings of a launch", "reaped_ns", "launch.none", "reaped_ns"),
     },
 )

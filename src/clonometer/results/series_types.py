@@ -257,6 +257,8 @@ class LanguageRow:
         Language -> tasks of the kernel that a launch creates, as counted; None where other programs hide it.
     reused
         Languages whose later launches use what the first one has created.
+    is_instrument
+        The thing is what a driver itself takes, with nothing launched: it is part of the times of other things.
     """
 
     head: str
@@ -267,3 +269,4 @@ class LanguageRow:
     unsteady: Sequence[str] = ()
     created: Mapping[str, int | None] = field(default_factory=dict)
     reused: Sequence[str] = ()
+    is_instrument: bool = False

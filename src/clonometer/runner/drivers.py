@@ -144,16 +144,18 @@ class Driver:
         """
         before = time.monotonic_ns()
         described = replace(self, description=self._answer("--describe"))
+        after = time.monotonic_ns()
         about = described.description.get("driver")
-        reading = about.get("clock_now_ns") if isinstance(about, dict) else None
-        if isinstance(reading, int) and not before <= reading <= time.monotonic_ns():
-            away = (reading - before) / 1e9
-            raise DriverError(f"{self.name}: its clock is {away:+.3f} s away from CLOCK_MONOTONIC: {reading} ns")
-        if self.toolchain is None or not isinstance(about, dict):
+        if not isinstance(about, dict):
             return described
-        return replace(
-            described, description={**described.description, "driver": {**about, "toolchain": self.toolchain}}
-        )
+        further: dict[str, object] = {} if self.toolchain is None else {"toolchain": self.toolchain}
+        reading = about.get("clock_now_ns")
+        if isinstance(reading, int):
+            if not before <= reading <= after:
+                away = (reading - before) / 1e9
+                raise DriverError(f"{self.name}: its clock is {away:+.3f} s away from CLOCK_MONOTONIC: {reading} ns")
+            further["clock_ahead_ns"] = [reading - after, reading - before]
+        return replace(described, description={**described.description, "driver": {**about, **further}})
 
 
 @dataclass(frozen=True)

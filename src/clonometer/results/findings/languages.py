@@ -31,7 +31,7 @@ _COMMAND = "true"
 def languages(tests: PairwiseTests) -> Iterator[Finding]:
     """Say of each thing what every language takes for it: as times C, where C does the same."""
     for each in answers_of(tests.estimates):
-        if each.temperature == _WARM and each.rows:
+        if each.temperature == _WARM and each.rows and not each.is_instrument:
             yield _beside_c(tests, each) if each.base is not None else _alone(each)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clonometer.families import families
-from clonometer.families.types import LanguageTask
+from clonometer.families.types import Family, LanguageTask
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates, cached_per_run
 from clonometer.results.series_types import REFERENCE, LanguageRow
 
@@ -27,6 +27,7 @@ class LanguageAnswers:
     temperature: str | None
     base: RunEstimate | None
     rows: Mapping[str, RunEstimate]
+    is_instrument: bool
     reused: frozenset[str] = frozenset()
 
 
@@ -43,12 +44,14 @@ def answers_of(estimates: RunEstimates) -> tuple[LanguageAnswers, ...]:
             for condition in dict.fromkeys(_condition(estimates, row) for row in asked):
                 alike = [row for row in asked if _condition(estimates, row) == condition]
                 languages = {row.workload.partition(".")[0]: row for row in alike}
-                gathered.append(_with_base(estimates, word, task, condition, languages))
+                gathered.append(_with_base(estimates, family, word, condition, languages))
     return tuple(gathered)
 
 
 def _answers(row: RunEstimate, family: str, word: str, task: LanguageTask) -> bool:
-    return (row.family, row.quantity) == (family, task.quantity) and row.workload.partition(".")[2] == word
+    # C's workload for the same purpose may end in the same word.
+    asked = row.workload != task.base and row.workload.partition(".")[2] == word
+    return asked and (row.family, row.quantity) == (family, task.quantity)
 
 
 def _condition(estimates: RunEstimates, row: RunEstimate) -> _Where:
@@ -57,19 +60,21 @@ def _condition(estimates: RunEstimates, row: RunEstimate) -> _Where:
 
 def _with_base(
     estimates: RunEstimates,
+    asked: Family,
     word: str,
-    task: LanguageTask,
     condition: _Where,
     rows: Mapping[str, RunEstimate],
 ) -> LanguageAnswers:
-    changes, temperature = dict(condition[0]), condition[1]
+    task, changes, temperature = asked.language_tasks[word], dict(condition[0]), condition[1]
     alike = (
         row
         for row in estimates.rows_of(task.base)
-        if (row.quantity, row.temperature) == (task.base_quantity, temperature) and estimates.changes(row) == changes
+        if row.quantity == task.base_quantity
+        and row.temperature in (temperature, None)
+        and estimates.changes(row) == changes
     )
     reused = frozenset(name for name, row in rows.items() if _is_reused(estimates, row))
-    return LanguageAnswers(word, task, changes, temperature, next(alike, None), rows, reused)
+    return LanguageAnswers(word, task, changes, temperature, next(alike, None), rows, asked.instrument, reused)
 
 
 def _is_reused(estimates: RunEstimates, row: RunEstimate) -> bool:
@@ -93,9 +98,9 @@ def language_rows(estimates: RunEstimates) -> tuple[LanguageRow, ...]:
         # A pool is used again by its nature.
         reused = sorted(each.reused) if each.task.creates else ()
         task = each.task
-        drawn.append(
-            LanguageRow(task.head, task.thing, each.changes, each.temperature, times, unsteady, created, reused)
-        )
+        words = (task.head, task.thing)
+        row = LanguageRow(*words, each.changes, each.temperature, times, unsteady, created, reused, each.is_instrument)
+        drawn.append(row)
     return tuple(drawn)
 
 

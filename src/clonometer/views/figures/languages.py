@@ -34,6 +34,10 @@ def _rows(results: Results) -> Sequence[LanguageRow]:
     return rows
 
 
+def _launched(rows: Sequence[LanguageRow]) -> list[LanguageRow]:
+    return [row for row in rows if not row.is_instrument]
+
+
 def _with_condition(text: str, row: LanguageRow) -> str:
     return ", ".join([text, *(axis_words(*item) for item in row.condition.items())])
 
@@ -67,7 +71,7 @@ def languages_panel(points: Sequence[Datum], title: str) -> Spec:
 
 def _panels(results: Results) -> list[Row]:
     things: dict[str, list[LanguageRow]] = {}
-    for row in _rows(results):
+    for row in _launched(_rows(results)):
         things.setdefault(_with_condition(row.thing, row), []).append(row)
     panels = []
     for number, (title, rows) in enumerate(things.items()):
@@ -90,7 +94,7 @@ def _panels(results: Results) -> list[Row]:
 def languages_tables(results: Results) -> list[Table]:
     """What each language takes for each thing, in later launches and in first ones, and how many tasks that creates."""
     rows = _rows(results)
-    return [*_tables(rows), *_created_tables(rows)]
+    return [*_tables(rows), *_created_tables(_launched(rows))]
 
 
 def _tables(every: Sequence[LanguageRow]) -> list[Table]:
@@ -98,13 +102,14 @@ def _tables(every: Sequence[LanguageRow]) -> list[Table]:
     tables = []
     for kind, title in _KINDS.items():
         rows = [row for row in every if row.times_ns and (row.temperature == _COLD) == (kind == _COLD)]
-        for axes, alike in group_by((tuple(row.condition), row) for row in rows).items():
+        for axes, alike in group_by((tuple(row.condition), row) for row in _launched(rows)).items():
             varied = f" by {' and '.join(axis_title(axis) for axis in axes)}" if axes else ""
-            tables.append(_table(alike, f"{title.capitalize()}{varied}"))
+            readings = "" if axes else _readings(rows)
+            tables.append(_table(alike, f"{title.capitalize()}{varied}", readings))
     return tables
 
 
-def _table(rows: Sequence[LanguageRow], title: str) -> Table:
+def _table(rows: Sequence[LanguageRow], title: str, readings: str) -> Table:
     languages = dict.fromkeys(language for row in rows for language in row.times_ns)
     ordered = [
         *([REFERENCE] if REFERENCE in languages else []),
@@ -119,6 +124,7 @@ def _table(rows: Sequence[LanguageRow], title: str) -> Table:
     notes = [
         ("Uses a thread again that ended, and creates none", _listed(rows, lambda row: row.reused)),
         ("Without a steady level in a quarter of the processes or more", _listed(rows, lambda row: row.unsteady)),
+        ("The readings of the clock, which each time contains", readings),
     ]
     return Table(columns, title, " ".join(f"{note}: {languages}." for note, languages in notes if languages))
 
@@ -146,6 +152,13 @@ def _created_tables(every: Sequence[LanguageRow]) -> list[Table]:
     return [Table(columns, "Tasks of the kernel created per launch", note)] if rows else []
 
 
+def _readings(rows: Sequence[LanguageRow]) -> str:
+    """List what each driver itself adds to the times of its language."""
+    plain = next((row for row in rows if row.is_instrument and not row.condition), None)
+    times = sorted(plain.times_ns.items(), key=lambda item: item[1]) if plain else []
+    return ", ".join(f"{language_name(language)} {format_duration(*time)}" for language, time in times)
+
+
 def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
     """The table of later launches, where a run is about languages: most of its workloads are theirs."""
     measured = {row.workload for row in results.cells if family(row.family).language_tasks}
@@ -159,8 +172,8 @@ def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
     shown = [_first_versions(row) for row in rows] if many else rows
     later = [row for row in shown if row.times_ns and row.temperature != _COLD]
     # A narrow terminal has no room for all: what most languages can do comes first, conditions come last.
-    later.sort(key=lambda row: (len(row.condition), -len(row.times_ns)))
-    return [_table(later[:_MOST_COLUMNS], _KINDS["warm"].capitalize())] if later else []
+    things = sorted(_launched(later), key=lambda row: (len(row.condition), -len(row.times_ns)))
+    return [_table(things[:_MOST_COLUMNS], _KINDS["warm"].capitalize(), _readings(later))] if things else []
 
 
 def _first_versions(row: LanguageRow) -> LanguageRow:
