@@ -15,6 +15,8 @@ from clonometer.advice.drawing import draws, ratio_of, span_of
 from clonometer.advice.terms import Term, TermSpan, difference, total
 from clonometer.advice.wish import LatencyLimit, Wish
 from clonometer.records import from_json, to_json
+from clonometer.views.document import Note
+from clonometer.views.documents.advise import advice_document
 from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near
 
 MS, MIB = 1e6, 1 << 20
@@ -40,6 +42,15 @@ def test_without_load_a_request_takes_its_work_its_costs_and_the_way():
         assert sum(part.cpu_ns.value for part in answers[design].parts if part.place == "after") == pytest.approx(
             after_ns, rel=0.1
         )
+
+
+def test_says_first_that_the_machine_was_busy_as_it_was_measured():
+    quiet = basis()
+    assert advise(LIGHT, quiet).cautions == []
+    busy = replace(quiet, terms=replace(quiet.terms, busy="load 9.0 on 2 CPUs"))
+    answer = advise(LIGHT, busy)
+    assert answer.cautions == ["Load 9.0 on 2 CPUs as this machine was measured: --measure does that again."]
+    assert isinstance(advice_document(answer).groups[0][1], Note)
 
 
 def test_the_ranks_follow_the_figure_that_is_asked_for():

@@ -77,11 +77,17 @@ def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1,
         depends_on=[] if order == "memory" else break_evens(wish, basis, kept, order, requests // 2),
         assumptions=[*assumptions(wish, basis.slice_ns), *basis.notes],
         made_at=basis.terms.made_at,
+        cautions=_cautions(basis),
         commands=[],
         model={}
         if order == "memory"
         else explorable(wish, basis, [each.design for each in drawn.values()], order, seed=seed, requests=requests),
     )
+
+
+def _cautions(basis: AdviceBasis) -> list[str]:
+    busy = basis.terms.busy
+    return [f"{busy[0].upper()}{busy[1:]} as this machine was measured: --measure does that again."] if busy else []
 
 
 def _drawn(design: ServerDesign, wish: Wish, basis: AdviceBasis, *, seed: int, requests: int) -> DrawnDesign:

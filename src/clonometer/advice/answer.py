@@ -115,6 +115,7 @@ class Advice:
     assumptions: Annotated[Sequence[str], "What the model takes for granted, and what it does not contain."]
     made_at: Annotated[Count, "When the terms were measured: seconds since 1970."]
     commands: Annotated[Sequence[str], "What checks the answer here."]
+    cautions: Annotated[Sequence[str], "What makes the answer doubtful as a whole."] = ()
     observed: Annotated[Sequence[str], "What was read from a process or a census, and how."] = ()
     proof: Annotated[Proof | None, Mark.OMITTED] = None
     model: Annotated[Mapping[str, Any], Mark.UNWRITTEN, "What a page answers again with."] = field(default_factory=dict)

@@ -61,4 +61,4 @@ def merged(before: Terms | None, after: Terms, machine: Mapping[str, str]) -> Te
     if before is None or dict(before.machine) != dict(machine):
         return after
     terms = {**before.terms, **after.terms}
-    return Terms(after.made_at, after.machine, terms, {**before.lacks, **after.lacks})
+    return Terms(after.made_at, after.machine, terms, {**before.lacks, **after.lacks}, after.busy or before.busy)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.records import Count, version
+from clonometer.records import Count, Mark, version
 
 TERMS_SCHEMA = 2
 
@@ -71,6 +71,7 @@ class Terms:
     machine: Annotated[Mapping[str, str], "The facts for which they hold."]
     terms: Annotated[Mapping[str, Term], "By name."]
     lacks: Annotated[Mapping[str, str], "What could not be measured, and why."]
+    busy: Annotated[str, Mark.OPTIONAL, "What else used the CPUs as this was measured; empty: nothing much."] = ""
 
     def get(self, name: str) -> TermSpan | None:
         """The span of a term; None where it was not measured."""

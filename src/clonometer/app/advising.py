@@ -31,6 +31,7 @@ from clonometer.model.store import default_path, machine_of, save_calibration
 from clonometer.plan.adhoc import apply_settings, plan_from_arguments
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Plan
+from clonometer.results.first.doubts import say_load
 from clonometer.runner.interfaces import SILENT, Progress
 
 PLAN = "advise"
@@ -98,6 +99,7 @@ def _suffices(terms: Terms, wish: Wish) -> bool:
 
 
 def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress) -> Terms:
+    busy = say_load(collect())
     drivers, catalogue = find_catalogue(progress)
     plan: Plan = load_plan(PLAN, catalogue)
     settings = [f"connections={wish.connections}", f"transport={wish.transport}"]
@@ -106,7 +108,7 @@ def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress
         terms, lacks = terms_of(run), lacks_of(run)
     if wish.language != _C:
         terms |= _of_language(wish.language, seed, progress)
-    return Terms(int(time.time()), machine, terms, lacks)
+    return Terms(int(time.time()), machine, terms, lacks, busy)
 
 
 def _of_language(language: str, seed: int, progress: Progress) -> dict[str, Term]:

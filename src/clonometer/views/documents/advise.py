@@ -18,6 +18,7 @@ from clonometer.views.document import (
     FigureBlock,
     Heading,
     Hint,
+    Note,
     Paragraph,
     Slider,
     TableBlock,
@@ -37,7 +38,9 @@ def advice_document(advice: Advice, *, wide: bool = False) -> Document:
     """Make a document of an answer; ``wide``: with the costs of a request and with all assumptions."""
     ranked = [design for design in advice.designs if design.rank is not None]
     others = [design for design in advice.designs if design.rank is None]
-    groups: list[Sequence[DocumentBlock]] = [[Paragraph(advice.sentence, "bold")]]
+    groups: list[Sequence[DocumentBlock]] = [
+        [Paragraph(advice.sentence, "bold"), *(Note(text, "warn") for text in advice.cautions)]
+    ]
     groups.append([BulletList(advice.observed)] if advice.observed else [])
     groups.append([TableBlock(_ranking(advice, ranked))] if ranked else [])
     groups.append([BulletList(_unfit(others), "dim")] if others else [])
