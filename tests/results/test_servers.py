@@ -26,6 +26,14 @@ def test_designs_are_compared_under_the_same_load(findings: dict[str, Finding]) 
     assert "servers.cpu.rate_hz=2000" not in findings
 
 
+def test_the_first_screen_answers_with_the_cost_of_a_request_and_what_casts_doubt_on_it() -> None:
+    answer = summarize(servers()).first.answer
+    assert [finding.id for finding in answer] == [
+        "answer.servers.cpu.rate_hz=500",
+        "answer.servers.overload.serve.fork.rate_hz=2000",
+    ]
+
+
 def test_a_server_that_fell_behind_is_told_apart_from_a_late_client(findings: dict[str, Finding]) -> None:
     behind = [id_ for id_ in findings if id_.startswith("servers.overload")]
     assert behind == ["servers.overload.serve.fork.rate_hz=2000"]
