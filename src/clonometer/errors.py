@@ -34,7 +34,7 @@ EXIT_INTERRUPTED = 130
 
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
-_LONGEST_LIST = 240
+_LONGEST_LIST = 300
 _LIKE, _LIKE_AN_OPTION = 0.55, 0.6
 _LISTED = ("workload", "mechanism", "axis", "plan", "name")
 

@@ -48,7 +48,7 @@ def test_without_toolchains_c_is_measured_and_each_language_has_a_line() -> None
     assert all("Debian" in line for line in heard.lines)
     assert [lack["what"] for lack in catalogue.lacks][-len(names) :] == names
     workloads = {target.workload for target in load_plan("runtimes", catalogue).targets}
-    assert workloads == {"launch.pthread", "launch.posix_spawn", "wake.thread_futex", "wake.futex"}
+    assert workloads == {"launch.none", "launch.pthread", "launch.posix_spawn", "wake.thread_futex", "wake.futex"}
 
 
 @pytest.mark.usefixtures("bare")

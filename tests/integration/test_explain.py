@@ -365,6 +365,7 @@ def programs_since(first: int) -> list[int]:
 
 
 @pytest.mark.skipif(_BPF_CALL is None or os.geteuid() != 0, reason="only root may list programs")
+@pytest.mark.alone
 @pytest.mark.parametrize("ending", ["by itself", "killed"])
 def test_nothing_stays_attached(drivers: Drivers, ending: str) -> None:
     before = programs_since(0)

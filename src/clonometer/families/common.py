@@ -138,7 +138,7 @@ AXES = {
     "heap_kind": Axis(
         {"objects": "objects", "buffer": "Buffers"},
         title="kind of heap",
-        qualifies=Qualifier("parent_bytes", "objects"),
+        qualifies=Qualifier("parent_bytes", "objects", is_said=False),
     ),
     "pages": Axis(
         {"first": "never forked pages"},

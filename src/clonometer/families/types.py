@@ -43,11 +43,15 @@ class Cost:
 
 
 class Qualifier(NamedTuple):
-    """What an axis qualifies, the value that says nothing, and the one value it needs (None: any but 0)."""
+    """What an axis qualifies, the value that says nothing, and the one value it needs (None: any but 0).
+
+    ``is_said``: whether a line against what it qualifies names the usual value too.
+    """
 
     of: str
     usual: int | str
     needs: int | str | None = None
+    is_said: bool = True
 
     def says_nothing(self, condition: Condition) -> bool:
         """Whether a condition has none of the things that it qualifies."""

@@ -17,7 +17,9 @@ from clonometer.stats.ecdf import thin_ecdf
 
 _MEMORY = "parent_bytes"
 #: What a parent's memory is made of, and its state at each launch, with what is usual: each has a line of its own.
-_OF_MEMORY = {name: qualifier.usual for name, qualifier in QUALIFIES.items() if qualifier.of == _MEMORY}
+_OF_MEMORY = {name: each.usual for name, each in QUALIFIES.items() if each.of == _MEMORY and each.is_said}
+#: What only some drivers can choose: nothing is said of it unless it was chosen.
+_SELDOM = {name: each.usual for name, each in QUALIFIES.items() if each.of == _MEMORY and not each.is_said}
 _USUAL = "warm"
 #: Values of an axis from which on it is drawn for an API of a language.
 _LEAST_OF_LANGUAGE = 3
@@ -86,6 +88,7 @@ def _memory_series(estimates: RunEstimates, scan: Scan) -> ScanSeries:
     # The first point may have no memory, which is of no kind.
     last = scan.points[-1].condition
     kinds = {axis: last.get(axis, default) for axis, default in _OF_MEMORY.items()}
+    kinds |= {axis: last[axis] for axis, usual in _SELDOM.items() if last.get(axis, usual) != usual}
     return replace(series_of(estimates, scan), condition=kinds)
 
 

@@ -109,7 +109,7 @@ def _ranking(advice: Advice, ranked: Sequence[DesignAnswer]) -> Table:
             Column("CPU a request", [_time(design.cpu_ns) for design in ranked], "right", drop=3),
             Column("CPUs", [_share(design) for design in ranked], "right"),
             Column("memory", [_memory(design) for design in ranked], "right", drop=2),
-            Column("a crash ends", [design.crash for design in ranked], drop=1, least=20),
+            Column("a crash ends", [design.crash for design in ranked], drop=1, least=20, prose=True),
         ],
     )
 

@@ -32,7 +32,11 @@ from clonometer.words import axis_words, mechanism_name, stage_place
 
 MEMORY = "parent_bytes"
 #: What a line of memory says: of what kind it is, and in what state. Lines that say more are of other conditions.
-_SAID = {name for name, known in axes().items() if known.qualifies is not None and known.qualifies.of == MEMORY}
+_SAID = {
+    name
+    for name, known in axes().items()
+    if known.qualifies is not None and known.qualifies.of == MEMORY and known.qualifies.is_said
+}
 
 
 def _overview(results: Results) -> list[Row]:
