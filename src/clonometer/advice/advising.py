@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from clonometer.advice.answer import Advice, Comparison, CostPart, DesignAnswer
 from clonometer.advice.basis import AdviceBasis
@@ -64,9 +63,7 @@ def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1,
         (each for each in answers if each.reason is None), key=lambda each: _figure(drawn[each.id], each, order)
     )
     ranked = [replace(each, rank=number) for number, each in enumerate(qualified, 1)]
-    comparisons = [
-        _compare(drawn[first.id], drawn[second.id], order, (first, second)) for first, second in pairwise(ranked)
-    ]
+    comparisons = _comparisons(ranked, drawn, order)
     kept = [design_named(each.id) for each in ranked]
     return Advice(
         wish=wish,
@@ -83,6 +80,17 @@ def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1,
         if order == "memory"
         else explorable(wish, basis, [each.design for each in drawn.values()], order, seed=seed, requests=requests),
     )
+
+
+def _comparisons(ranked: Sequence[DesignAnswer], drawn: Mapping[str, DrawnDesign], order: str) -> list[Comparison]:
+    """Compare each design with the first of the rank before it: neighbours may be close all the way down."""
+    comparisons: list[Comparison] = []
+    leader = ranked[0] if ranked else None
+    for answer in ranked[1:]:
+        assert leader is not None
+        comparisons.append(_compare(drawn[leader.id], drawn[answer.id], order, (leader, answer)))
+        leader = leader if comparisons[-1].is_close else answer
+    return comparisons
 
 
 def _cautions(basis: AdviceBasis) -> list[str]:

@@ -109,7 +109,7 @@ class Advice:
     wish: Wish
     order: Annotated[str, OneOf(ORDERS), "What designs are ranked by."]
     designs: Annotated[Sequence[DesignAnswer], "Those that qualify by rank, then the others."]
-    comparisons: Annotated[Sequence[Comparison], "Of neighbours in rank."]
+    comparisons: Annotated[Sequence[Comparison], "Of each with the first design of the rank before it."]
     sentence: Annotated[str, "The answer in a sentence."]
     depends_on: Sequence[BreakEven]
     assumptions: Annotated[Sequence[str], "What the model takes for granted, and what it does not contain."]

@@ -106,10 +106,10 @@ def _ranking(advice: Advice, ranked: Sequence[DesignAnswer]) -> Table:
             Column("design", [design.name for design in ranked]),
             Column("p50", [_time(design.p50_ns) for design in ranked], "right"),
             Column("p99", [_time(design.p99_ns) for design in ranked], "right"),
-            Column("CPU a request", [_time(design.cpu_ns) for design in ranked], "right", drop=3),
+            Column("CPU a request", [_value(design.cpu_ns) for design in ranked], "right", drop=3),
             Column("CPUs", [_share(design) for design in ranked], "right"),
             Column("memory", [_memory(design) for design in ranked], "right", drop=2),
-            Column("a crash ends", [design.crash for design in ranked], drop=1, least=20, prose=True),
+            Column("a crash ends", [design.crash for design in ranked], drop=1, least=20),
         ],
     )
 
@@ -128,6 +128,13 @@ def _time(span: object) -> str:
     if not isinstance(span, TermSpan):
         return MISSING
     return format_duration_interval(span.value, span.low, span.high)
+
+
+def _value(span: object) -> str:
+    """A time without its interval, where others stand beside it."""
+    from clonometer.advice.terms import TermSpan
+
+    return format_duration(span.value) if isinstance(span, TermSpan) else MISSING
 
 
 def _share(design: DesignAnswer) -> str:

@@ -252,15 +252,17 @@ function predicted(design, wish) {
   return result;
 }
 
-/* All designs for a wish: those that qualify in order, with equal ranks where they are too close to call. */
+/* All designs for a wish: those that qualify in order, with the rank of the one before where they are too close to that to call. */
 function advise(wish) {
   const all = advised.designs.map((design) => predicted(design, wish));
   const ranked = all.filter(({ reason }) => !reason).sort((a, b) => a.figure - b.figure);
+  let first = ranked[0];
   ranked.forEach((each, place) => {
-    const before = ranked[place - 1];
+    const before = place ? first : undefined;
     const ratio = before && spanOf(each.figures.map((ns, draw) => Math.log(ns / before.figures[draw])));
     each.close = Boolean(before) && (Math.exp(ratio.low) <= 1 || Math.abs(Math.exp(ratio.value) - 1) < advised.least_difference);
     each.rank = each.close ? before.rank : place + 1;
+    first = each.close ? first : each;
   });
   return { ranked, others: all.filter(({ reason }) => reason) };
 }
