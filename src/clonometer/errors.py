@@ -34,7 +34,7 @@ EXIT_INTERRUPTED = 130
 
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
-_LONGEST_LIST = 300
+_LONGEST_LIST = 240
 _LIKE, _LIKE_AN_OPTION = 0.55, 0.6
 _LISTED = ("workload", "mechanism", "axis", "plan", "name")
 
@@ -163,6 +163,8 @@ def _where_listed(kind: str) -> str:
     first, _, whose = kind.partition(" of ")
     if first == "axis" and whose:
         return f"'clonometer list {whose}' names them"
+    if first == "command":
+        return "'clonometer --help' names them"
     return "'clonometer list' names them" if first.split(maxsplit=1)[0] in _LISTED else "too many to list here"
 
 

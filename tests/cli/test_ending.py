@@ -49,7 +49,7 @@ def test_help_loads_neither_arrays_nor_files(clonometer: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (["rnu"], "unknown command 'rnu'; did you mean 'run'?", "completion, demo, doctor"),
+        (["rnu"], "unknown command 'rnu'; did you mean 'run'?", "'clonometer --help' names them"),
         (
             ["run", "--bugdet", "3"],
             "unknown option '--bugdet'; did you mean '--budget'?",
