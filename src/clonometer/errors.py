@@ -31,6 +31,9 @@ EXIT_REGRESSION = 1
 EXIT_CANNOT_TELL = 3
 EXIT_FAILED_CELLS = 4
 EXIT_INTERRUPTED = 130
+#: Of what runs another command and passes on its status, as timeout(1) and env(1): its time was over; our own failure.
+EXIT_TIMED_OUT = 124
+EXIT_WRAPPER_FAILED = 125
 
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.

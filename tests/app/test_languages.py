@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
+from tests.fakes.heard import Heard
 
 from clonometer.app import ab, check
 from clonometer.app.languages import build_language_drivers, language_drivers
@@ -20,17 +21,6 @@ from clonometer.runner.languages import building, toolchains
 from clonometer.runner.languages.toolchains import find_languages
 
 pytestmark = pytest.mark.real
-
-
-class Heard(Progress):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, line: str, *, to_copy: bool = False) -> None:
-        """Keep a line."""
-        self.lines.append(line)
 
 
 @pytest.fixture

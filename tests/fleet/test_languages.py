@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.fakes.heard import Heard
 
 from clonometer.app.fleet_run import _plan
 from clonometer.fleet import agent
 from clonometer.plan.types import Plan
-from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.runner.interfaces import SILENT
 from clonometer.runner.languages import building
 
 pytestmark = pytest.mark.real
@@ -20,17 +21,6 @@ title = "few"
 [[cells]]
 workloads = ["launch.pthread", "python.os_thread"]
 """
-
-
-class Heard(Progress):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, line: str, *, to_copy: bool = False) -> None:
-        """Keep a line."""
-        self.lines.append(line)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def some_tasks(**end: Any) -> Census:
         task(**fork, site=1),
         task(helper="/usr/bin/env", did={}, did_cut=False, site=2),
         task(call="clone3", flag_names=THREAD, execs=0, program=None, site=3),
-        {"line": "module", "module": 0, "path": "/work/run", "build_id": None},
+        {"line": "module", "module": 0, "path": "/home/me/run", "build_id": None},
         *(
             {
                 "line": "site",

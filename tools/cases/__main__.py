@@ -6,15 +6,13 @@ A case takes some 70 s. One that build/cases has already is not measured again; 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import Any
 
 from tools.cases.case import PROJECT, Case, read_cases
 from tools.cases.measuring import measured
 from tools.cases.pages import index, page
-
-from clonometer.host.facts import collect
+from tools.machine import machine_line
 
 _KEPT = PROJECT / "build" / "cases"
 _PAGES = PROJECT / "docs" / "cases"
@@ -51,7 +49,7 @@ def _measure(case: Case) -> None:
 
 def _write(cases: list[Case], skipped: list[str]) -> None:
     """Write the page of each case that was measured, and the list."""
-    machine = _machine()
+    machine = machine_line()
     results: list[tuple[Case, dict[str, Any]]] = []
     for case in cases:
         kept = _KEPT / f"{case.name}.json"
@@ -60,12 +58,6 @@ def _write(cases: list[Case], skipped: list[str]) -> None:
             (_PAGES / f"{case.name}.md").write_text(page(*results[-1], machine), encoding="utf-8")
     (_PAGES / "index.md").write_text(index(results, machine, skipped), encoding="utf-8")
     sys.stdout.write(f"docs/cases: {len(results)} cases\n")
-
-
-def _machine() -> str:
-    facts = collect()
-    release = re.sub(r"-.*", "", str(facts["kernel.release"]))
-    return f"{facts['cpu.model']}, {facts['cpu.allowed']} CPUs, Linux {release}"
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,13 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.machine import machine_line
 from tools.servers.case import PROJECT, read_cases
 from tools.servers.measuring import measured
 from tools.servers.pages import page
 from tools.servers.pricing import prices
 from tools.servers.serving import NotServingError
-
-from clonometer.host.facts import collect
 
 KEPT = Path(__file__).with_name("measured.json")
 #: The name of what is measured besides servers, and its place in the file.
@@ -59,7 +57,7 @@ def main(wanted: list[str]) -> int:
             skipped += 1
             continue
         try:
-            result = {**measured(case, say), "machine": _machine()}
+            result = {**measured(case, say), "machine": machine_line()}
         except (NotServingError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
             say(f"failed {case.name}: {error}")
             failed += 1
@@ -80,12 +78,6 @@ def read_kept() -> dict[str, Any]:
 def keep(changed: Mapping[str, Any]) -> None:
     """Keep what was measured just now beside all else."""
     KEPT.write_text(json.dumps({**read_kept(), **changed}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _machine() -> str:
-    facts = collect()
-    release = re.sub(r"-.*", "", str(facts["kernel.release"]))
-    return f"{facts['cpu.model']}, {facts['cpu.allowed']} CPUs, Linux {release}"
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clonometer.advice.terms import TERMS_SCHEMA, Terms
-from clonometer.errors import InputError, OutputError
-from clonometer.files import writing
-from clonometer.records import from_json, to_json
+from clonometer.errors import InputError
+from clonometer.model.store import save_record
+from clonometer.records import from_json
 
 NAME = "advise-terms.json"
 _MOST_BYTES = 4 << 20
@@ -48,12 +48,7 @@ def save_terms(terms: Terms, path: Path) -> None:
     OutputError
         If they cannot be written.
     """
-    content = json.dumps(to_json(terms), separators=(",", ":"), allow_nan=False) + "\n"
-    try:
-        with writing(path) as new:
-            new.file.write(content.encode("utf-8"))
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
+    save_record(terms, path)
 
 
 def merged(before: Terms | None, after: Terms, machine: Mapping[str, str]) -> Terms:

@@ -162,6 +162,12 @@ def share_option(name: str, parameter: str, default: str, help_text: str) -> Opt
     return _valued_option(name, parameter, help_text, "SHARE", SHARE, default=default)
 
 
+def how_option(help_text: str) -> Option:
+    """Make the option that says how a census sees tasks."""
+    ways = click.Choice(["auto", "tracepoints", "ptrace"])
+    return click.option("--how", metavar="WAY", type=ways, default="auto", show_default=True, help=help_text)
+
+
 seed_option = number_option("--seed", "seed", "Fixes the order.", 1, least=0)
 max_regression_option = share_option("--max-regression", "max_regression", "5%", "The largest slowdown allowed.")
 minimum_effect_option = share_option("--min-effect", "minimum_effect", "2%", "The smallest change that gets a verdict.")

@@ -132,7 +132,9 @@ class _Launches:
             return
         from clonometer.app.launches_during import LaunchesDuring
         from clonometer.errors import ClonometerError
+        from clonometer.tracing.census.tally import mechanism
 
+        self._mechanism = mechanism
         self._census = LaunchesDuring(self._receive)
         try:
             self._census.start()
@@ -229,14 +231,8 @@ class _Launches:
             if len(self._tasks) >= _MOST_TASKS:
                 self.dropped += 1
                 return
-            from clonometer.tracing.census.tally import mechanism
-
-            stack = line["own_stack"]
-            how = mechanism(
-                line["call"],
-                line["flag_names"],
-                exit_signal=line["exit_signal"],
-                own_stack=None if stack is None else bool(stack),
+            how = self._mechanism(
+                line["call"], line["flag_names"], exit_signal=line["exit_signal"], own_stack=line["own_stack"]
             )
             program = line["program"] if line["execs"] else None
             self._tasks.append(_Task(self._begin_ns + line["start_ns"], line["tid"], line["creator"], how, program))

@@ -10,6 +10,7 @@ import math
 import shutil
 import subprocess  # noqa: TID251 (asks Slurm about a partition: nothing is measured)
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,7 @@ def nodes_of(partition: str) -> int:
     UnavailableError
         If Slurm does not answer, there is no such partition, or no node of it can take jobs.
     """
-    words = ["sinfo", "--noheader", f"--partition={partition}", "--format=%D %t"]
-    try:
-        ended = subprocess.run(words, capture_output=True, text=True, timeout=_LONGEST_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UnavailableError(f"Slurm does not answer: {error}") from error
+    ended = _ask(["sinfo", "--noheader", f"--partition={partition}", "--format=%D %t"])
     if ended.returncode != 0:
         raise UnavailableError(f"Slurm does not answer: {ended.stderr.strip()[:300]}")
     count = count_nodes(ended.stdout)
@@ -138,13 +135,17 @@ def slurm_cluster(partition: str, nodes: int, lasts_s: float) -> tuple[Any, Path
 
 def _try_submission(script: str) -> None:
     """Ask Slurm whether it would take a job: what becomes of a real submission nobody would see."""
-    words = ["sbatch", "--test-only"]
-    try:
-        ended = subprocess.run(words, input=script, capture_output=True, text=True, timeout=_LONGEST_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UnavailableError(f"Slurm does not answer: {error}") from error
+    ended = _ask(["sbatch", "--test-only"], script)
     if ended.returncode != 0:
         raise UnavailableError(f"Slurm refuses the job: {ended.stderr.strip()[:500]}")
+
+
+def _ask(words: Sequence[str], script: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run one of Slurm's programs, which ends soon or is taken for silent."""
+    try:
+        return subprocess.run(words, input=script, capture_output=True, text=True, timeout=_LONGEST_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnavailableError(f"Slurm does not answer: {error}") from error
 
 
 def walltime(lasts_s: float) -> str:

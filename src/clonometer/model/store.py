@@ -67,7 +67,18 @@ def save_calibration(calibration: Calibration, path: Path) -> None:
     OutputError
         If it cannot be written.
     """
-    content = json.dumps(to_json(calibration), separators=(",", ":"), allow_nan=False) + "\n"
+    save_record(calibration, path)
+
+
+def save_record(record: object, path: Path) -> None:
+    """Write a record as JSON on one line, whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    content = json.dumps(to_json(record), separators=(",", ":"), allow_nan=False) + "\n"
     try:
         with writing(path) as new:
             new.file.write(content.encode("utf-8"))

@@ -6,6 +6,7 @@ Only counts are limited: they are exact, and the same in every run of a program 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,24 +119,30 @@ class CountedLaunches:
     @classmethod
     def of(cls, census: Census) -> CountedLaunches:
         """Count the tasks of a census that has ended."""
-        launches = dict.fromkeys(LIMIT_NAMES, 0)
-        programs: dict[str, int] = {}
-        for group in census.groups.values():
-            launches[MAX] += group.created
-            launches[group.mechanism] += group.created
-            launches[PROCESSES] += group.created if group.mechanism != _THREAD else 0
-        for site in census.sites.by_cost():
-            for name, times in (*site.programs.items(), *site.helpers.items()):
-                programs[name] = programs.get(name, 0) + times
-        return cls(launches, programs)
+        return cls.at_sites(census, census.sites.by_cost())
 
-    def executed(self, program: str) -> int:
-        """How often a program was executed, by its path or its file name."""
-        return sum(times for path, times in self.programs.items() if _is_program(path, program))
+    @classmethod
+    def at_sites(cls, census: Census, sites: Iterable[CallSite]) -> CountedLaunches:
+        """The same where the census' call sites are at hand."""
+        groups = census.groups.values()
+        launches = {
+            name: sum(group.created for group in groups if _is_limited(group.mechanism, name)) for name in LIMIT_NAMES
+        }
+        return cls(launches, sum(map(_programs, sites), Counter[str]()))
 
 
-def _is_program(path: str, name: str) -> bool:
-    return path == name or path.rpartition("/")[2] == name
+def _is_limited(mechanism: str, name: str) -> bool:
+    """Whether tasks of a mechanism count for a limit of `LIMIT_NAMES`."""
+    return mechanism != _THREAD if name == PROCESSES else name in (MAX, mechanism)
+
+
+def _programs(site: CallSite) -> Counter[str]:
+    return site.programs + site.helpers
+
+
+def _executed(programs: Mapping[str, int], name: str) -> int:
+    """How often a program was executed, by its path or its file name."""
+    return sum(times for path, times in programs.items() if name in (path, path.rpartition("/")[2]))
 
 
 @dataclass(frozen=True)
@@ -195,7 +202,8 @@ class LaunchBudget:
 
 def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits) -> LaunchBudget:
     """Compare a census that has ended with limits."""
-    counts, sites = CountedLaunches.of(census), one_place(census.sites.by_cost())
+    ways = census.sites.by_cost()
+    counts, sites = CountedLaunches.at_sites(census, ways), one_place(ways)
     ended = census.ended
     incomplete = bool(ended["lost"])
 
@@ -204,18 +212,13 @@ def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits)
             return LaunchLimit(name, most, counted, Gate.FAIL, places)
         return LaunchLimit(name, most, counted, Gate.UNKNOWN if incomplete else Gate.PASS)
 
-    judged = [
-        judge(name, most, counts.launches[name], _places((_created(site, name), site) for site in sites))
-        for name, most in limits.launches.items()
-    ] + [
-        judge(
-            f"{_PROGRAMS}{name}",
-            most,
-            counts.executed(name),
-            _places((_executed(site, name), site) for site in sites),
-        )
-        for name, most in limits.programs.items()
-    ]
+    judged = []
+    for name, most in limits.launches.items():
+        limited = ((site.created if _is_limited(site.mechanism, name) else 0, site) for site in sites)
+        judged.append(judge(name, most, counts.launches[name], _places(limited)))
+    for name, most in limits.programs.items():
+        limited = ((_executed(_programs(site), name), site) for site in sites)
+        judged.append(judge(f"{_PROGRAMS}{name}", most, _executed(counts.programs, name), _places(limited)))
     verdicts = {limit.verdict for limit in judged}
     return LaunchBudget(
         command=tuple(command),
@@ -231,16 +234,6 @@ def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits)
         lost_events=int(ended["lost"]),
         how=census.how,
     )
-
-
-def _created(site: CallSite, name: str) -> int:
-    counts = site.mechanism != _THREAD if name == PROCESSES else name in (MAX, site.mechanism)
-    return site.created if counts else 0
-
-
-def _executed(site: CallSite, name: str) -> int:
-    counted = (*site.programs.items(), *site.helpers.items())
-    return sum(times for path, times in counted if _is_program(path, name))
 
 
 def _places(counted: Iterable[tuple[int, CallSite]]) -> list[LaunchPlace]:

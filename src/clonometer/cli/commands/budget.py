@@ -10,18 +10,31 @@ import rich_click as click
 
 from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
-from clonometer.cli.options import FILE, examples, force_option, json_option, number_option, page_options, time_option
+from clonometer.cli.options import (
+    FILE,
+    examples,
+    force_option,
+    how_option,
+    json_option,
+    number_option,
+    page_options,
+    time_option,
+)
 from clonometer.cli.outputs import Pages, write_and_say
-from clonometer.errors import EXIT_INTERRUPTED, EXIT_REGRESSION, DriverError, UnavailableError, UsageError
+from clonometer.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_REGRESSION,
+    EXIT_TIMED_OUT,
+    EXIT_WRAPPER_FAILED,
+    DriverError,
+    UnavailableError,
+    UsageError,
+)
 from clonometer.files import write_text
 from clonometer.verdicts import Gate
 
 if TYPE_CHECKING:
     from clonometer.tracing.launch_limits import LaunchBudget, LaunchLimits
-
-#: As env(1) and timeout(1): our own failure, and where --for has ended the command.
-EXIT_FAILED = 125
-EXIT_TIMED_OUT = 124
 
 #: Its place in the list of commands.
 ORDER = 172
@@ -47,14 +60,7 @@ _EXAMPLES = examples(
 @number_option("--runs", "runs", "How often --record runs it.", 3, most=100)
 @time_option("--for", "seconds", "End the command then.")
 @click.option("--until-all-end", is_flag=True, help="Count until its daemons have ended.")
-@click.option(
-    "--how",
-    metavar="WAY",
-    type=click.Choice(["auto", "tracepoints", "ptrace"]),
-    default="auto",
-    show_default=True,
-    help="auto, tracepoints or ptrace.",
-)
+@how_option("auto, tracepoints or ptrace.")
 @click.option("--hooks/--no-hooks", default=True, help="Let interpreters name their lines.")
 @click.option("--github", is_flag=True, help="Print annotations, and add a job summary.")
 @click.option("--junit", metavar="FILE", type=FILE, help="Write the verdicts as JUnit XML.")
@@ -98,7 +104,7 @@ def command(
     try:
         answer = budget(words, limits, output_to_stderr=as_json, progress=make_progress(), **watching)
     except (UnavailableError, DriverError) as error:
-        error.exit_status = EXIT_FAILED
+        error.exit_status = EXIT_WRAPPER_FAILED
         raise
     print_document(budget_document, answer, pages=pages, as_json=as_json)
     if junit is not None:
@@ -167,7 +173,7 @@ def _status(answer: LaunchBudget) -> int:
     if answer.interrupted:
         return EXIT_INTERRUPTED
     if answer.verdict is Gate.UNKNOWN or answer.exit_status < 0:
-        return EXIT_FAILED
+        return EXIT_WRAPPER_FAILED
     return answer.exit_status
 
 

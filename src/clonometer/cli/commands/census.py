@@ -10,18 +10,31 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from clonometer.cli.console import json_text, print_document
-from clonometer.cli.options import FILE, PROCESS_ID, SIZE, examples, force_option, out_option, page_options, time_option
+from clonometer.cli.options import (
+    FILE,
+    PROCESS_ID,
+    SIZE,
+    examples,
+    force_option,
+    how_option,
+    out_option,
+    page_options,
+    time_option,
+)
 from clonometer.cli.outputs import Pages, write_and_say
-from clonometer.errors import EXIT_INTERRUPTED, DriverError, UnavailableError, UsageError
+from clonometer.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_TIMED_OUT,
+    EXIT_WRAPPER_FAILED,
+    DriverError,
+    UnavailableError,
+    UsageError,
+)
 from clonometer.files import write_text
 
 if TYPE_CHECKING:
     from clonometer.app.census import CensusAnswer
     from clonometer.tracing.census.tally import Census
-
-#: As env(1) and timeout(1): our own failure, and where --for has ended the command.
-EXIT_FAILED = 125
-EXIT_TIMED_OUT = 124
 
 #: Its place in the list of commands.
 ORDER = 170
@@ -44,14 +57,7 @@ _EXAMPLES = examples(
 @click.option("--all", "whole_machine", is_flag=True, help="The whole machine, service by service.")
 @time_option("--for", "seconds", "Watch this long; end a command then.")
 @click.option("--until-all-end", is_flag=True, help="Continue until its daemons have ended.")
-@click.option(
-    "--how",
-    metavar="WAY",
-    type=click.Choice(["auto", "tracepoints", "ptrace"]),
-    default="auto",
-    show_default=True,
-    help="auto, tracepoints or ptrace (no call times).",
-)
+@how_option("auto, tracepoints or ptrace (no call times).")
 @click.option("--buffer", "ring_bytes", metavar="SIZE", type=SIZE, help="Room for events per CPU.  [default: 4MiB]")
 @click.option(
     "--stacks/--no-stacks",
@@ -127,7 +133,7 @@ def command(
             **watching,
         )
     except (UnavailableError, DriverError) as error:
-        error.exit_status = EXIT_FAILED
+        error.exit_status = EXIT_WRAPPER_FAILED
         raise
     if perfetto is not None:
         _write_trace(answer, perfetto)
@@ -221,4 +227,4 @@ def _status(census: Census, *, watched_command: bool) -> int:
     if not watched_command:
         return 0
     status = int(census.ended["exit_status"])
-    return status if status >= 0 else EXIT_FAILED
+    return status if status >= 0 else EXIT_WRAPPER_FAILED

@@ -35,7 +35,7 @@ PTRACE_SEES_NO_TIMES = "ptrace stops a task longer than its call takes, and sees
 
 
 def mechanism(
-    call: str | None, flag_names: Sequence[str], *, exit_signal: int | None = None, own_stack: bool | None = None
+    call: str | None, flag_names: Sequence[str], *, exit_signal: int | None = None, own_stack: int | None = None
 ) -> str:
     """Name how a task was made, from the system call and its arguments as the kernel received them.
 
@@ -79,8 +79,8 @@ def mechanism(
     return "shares memory" if _MEMORY in flags else "fork"
 
 
-def _spawned_by_a_library(call: str | None, flags: set[str], own_stack: bool | None) -> bool:
-    if own_stack is False:
+def _spawned_by_a_library(call: str | None, flags: set[str], own_stack: int | None) -> bool:
+    if own_stack is not None and not own_stack:
         return False
     if _CLEAR in flags:
         return flags <= _SPAWN | {_CLEAR, "CLONE_INTO_CGROUP"}
@@ -249,8 +249,7 @@ class Census:
         exit_signal: int | None,
         has_stack: int | None,
     ) -> Group:
-        own_stack = None if has_stack is None else bool(has_stack)
-        how = mechanism(call, flags, exit_signal=exit_signal, own_stack=own_stack)
+        how = mechanism(call, flags, exit_signal=exit_signal, own_stack=has_stack)
         key: _GroupKey = (creator, how, call, flags)
         if key not in self.groups and len(self.groups) >= _MOST_GROUPS:
             key = (None, *key[1:])
