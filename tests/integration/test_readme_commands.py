@@ -74,7 +74,9 @@ def test_every_command_of_the_readme_works_in_its_order_in_one_folder(folder: Pa
         assert any(line.removeprefix(".venv/bin/").removeprefix("clonometer ").startswith(named) for line in lines), (
             f"README has no {named}"
         )
-    environ = {**os.environ, "PATH": f"{folder / '.venv' / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(REPOSITORY)}
+    path = f"{folder / '.venv' / 'bin'}:{os.environ['PATH']}"
+    # Who reads it has a shell, which a machine for tests need not have.
+    environ = {"SHELL": "/bin/bash", **os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY)}
     for line in lines:
         ended = subprocess.run(
             ["sh", "-c", line],

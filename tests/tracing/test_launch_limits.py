@@ -56,6 +56,20 @@ def some_tasks(**end: Any) -> Census:
     return taken(*lines, ended(**{"tasks_created": 4, **end}))
 
 
+def test_programs_without_a_name_leave_limits_of_programs_open_and_no_other() -> None:
+    """A line keeps a hundred names: an execution beyond may have been of any program, so nothing passes for it."""
+    fork = {"call": "clone", "flag_names": FORK, "exit_signal": 17, "site": 1}
+    tasks = [task(**fork, program=f"/bin/{number}") for number in (*range(102), 1)]
+    census = taken(*tasks, ended(tasks_created=len(tasks)))
+    budget = judge_launches(census, ("run",), LaunchLimits({"fork": 103}, {"git": 1, "1": 1, "7": 3}))
+    assert budget.unnamed_programs == 2
+    assert [limit.verdict for limit in budget.limits] == [Gate.PASS, Gate.UNKNOWN, Gate.FAIL, Gate.PASS]
+    assert "names are not known" in " ".join(budget.uncounted)
+    text = recorded_limits([CountedLaunches.of(census)]).text
+    assert tomllib.loads(text)["programs"] == {}
+    assert "too many different ones" in text
+
+
 def judged(limits: LaunchLimits, **end: Any) -> LaunchBudget:
     return judge_launches(some_tasks(**end), ("make", "test"), limits)
 

@@ -177,6 +177,8 @@ class _Launches:
         finally:
             census.stop()
             self._ours.update(census.counting_tasks)
+        from clonometer.verdicts import Gate
+
         judged = census.judge(most, test)
         if judged.exceeded:
             from clonometer.views.documents.budget import budget_document
@@ -184,8 +186,8 @@ class _Launches:
 
             text = render_document(budget_document, judged, width=100, colour=False)
             pytest.fail(text, pytrace=False)
-        if judged.lost_events:
-            self.unchecked[test] = f"{judged.lost_events:,} events were lost"
+        if judged.verdict is Gate.UNKNOWN:
+            self.unchecked[test] = " ".join(judged.uncounted)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._census is not None:

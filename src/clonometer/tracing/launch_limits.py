@@ -14,9 +14,10 @@ from typing import Annotated
 
 from clonometer.errors import InputError, unknown
 from clonometer.records import After, Count, computed_field, version
-from clonometer.tracing.census.call_sites import CallSite, one_place
+from clonometer.tracing.census.call_sites import MOST_NAMES, CallSite, one_place
 from clonometer.tracing.census.tally import Census
 from clonometer.verdicts import Gate
+from clonometer.words import counted
 
 LAUNCH_BUDGET_SCHEMA = 1
 
@@ -111,10 +112,14 @@ def _counts(table: object, place: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class CountedLaunches:
-    """What a census counted, by the names of limits, and how often each program was executed, by path."""
+    """What a census counted, by the names of limits, and how often each program was executed, by path.
+
+    ``unnamed`` counts executions of programs that are not in ``programs``: a line executed too many different ones.
+    """
 
     launches: Mapping[str, int]
     programs: Mapping[str, int]
+    unnamed: int = 0
 
     @classmethod
     def of(cls, census: Census) -> CountedLaunches:
@@ -122,13 +127,13 @@ class CountedLaunches:
         return cls.at_sites(census, census.sites.by_cost())
 
     @classmethod
-    def at_sites(cls, census: Census, sites: Iterable[CallSite]) -> CountedLaunches:
+    def at_sites(cls, census: Census, sites: Sequence[CallSite]) -> CountedLaunches:
         """The same where the census' call sites are at hand."""
         groups = census.groups.values()
         launches = {
             name: sum(group.created for group in groups if _is_limited(group.mechanism, name)) for name in LIMIT_NAMES
         }
-        return cls(launches, sum(map(_programs, sites), Counter[str]()))
+        return cls(launches, sum(map(_programs, sites), Counter[str]()), sum(site.unnamed for site in sites))
 
 
 def _is_limited(mechanism: str, name: str) -> bool:
@@ -171,7 +176,7 @@ class LaunchLimit:
     name: Annotated[str, "A name of [launches], or programs.NAME."]
     most: Annotated[Count, "The most that may be."]
     counted: Annotated[Count, "What was counted."]
-    verdict: Annotated[Gate, "unknown: events were lost, and more may have been created."]
+    verdict: Annotated[Gate, "unknown: not all was counted, and the rest could exceed it."]
     places: Annotated[Sequence[LaunchPlace], "The lines that count, most tasks first, if the limit is exceeded."] = ()
 
 
@@ -192,6 +197,7 @@ class LaunchBudget:
     timed_out: Annotated[bool, "The command was ended because its time was over."] = False
     interrupted: bool = False
     lost_events: Annotated[Count, "Events without room: the counts are too small."] = 0
+    unnamed_programs: Annotated[Count, "Executions of programs whose names had no room: not in programs."] = 0
     how: Annotated[str, After("command"), "tracepoints or ptrace."]
 
     @property
@@ -199,18 +205,29 @@ class LaunchBudget:
         """The limits that are exceeded."""
         return [limit for limit in self.limits if limit.verdict is Gate.FAIL]
 
+    @property
+    def uncounted(self) -> list[str]:
+        """Why limits may be exceeded though the counts are within them; a sentence each."""
+        texts = []
+        if self.lost_events:
+            texts.append(f"{counted(self.lost_events, 'event')} were lost: more tasks may have been created.")
+        if self.unnamed_programs:
+            executed = counted(self.unnamed_programs, "program")
+            texts.append(f"Of {executed} executed, the names are not known: one line executes more than {MOST_NAMES}.")
+        return texts
+
 
 def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits) -> LaunchBudget:
     """Compare a census that has ended with limits."""
     ways = census.sites.by_cost()
     counts, sites = CountedLaunches.at_sites(census, ways), one_place(ways)
     ended = census.ended
-    incomplete = bool(ended["lost"])
 
-    def judge(name: str, most: int, counted: int, places: Sequence[LaunchPlace]) -> LaunchLimit:
-        if counted > most:
-            return LaunchLimit(name, most, counted, Gate.FAIL, places)
-        return LaunchLimit(name, most, counted, Gate.UNKNOWN if incomplete else Gate.PASS)
+    def judge(name: str, most: int, seen: int, places: Sequence[LaunchPlace], unnamed: int = 0) -> LaunchLimit:
+        if seen > most:
+            return LaunchLimit(name, most, seen, Gate.FAIL, places)
+        known = not ended["lost"] and seen + unnamed <= most
+        return LaunchLimit(name, most, seen, Gate.PASS if known else Gate.UNKNOWN)
 
     judged = []
     for name, most in limits.launches.items():
@@ -218,7 +235,8 @@ def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits)
         judged.append(judge(name, most, counts.launches[name], _places(limited)))
     for name, most in limits.programs.items():
         limited = ((_executed(_programs(site), name), site) for site in sites)
-        judged.append(judge(f"{_PROGRAMS}{name}", most, _executed(counts.programs, name), _places(limited)))
+        executed = _executed(counts.programs, name)
+        judged.append(judge(f"{_PROGRAMS}{name}", most, executed, _places(limited), counts.unnamed))
     verdicts = {limit.verdict for limit in judged}
     return LaunchBudget(
         command=tuple(command),
@@ -232,6 +250,7 @@ def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits)
         timed_out=bool(ended["timed_out"]),
         interrupted=bool(ended["interrupted"]),
         lost_events=int(ended["lost"]),
+        unnamed_programs=counts.unnamed,
         how=census.how,
     )
 

@@ -11,6 +11,7 @@ from clonometer.tracing.launch_limits import LIMIT_NAMES, CountedLaunches
 _ALWAYS = ("processes", "fork")
 #: Counts in which threads are: a runtime starts as many as it happens to need.
 _WITH_THREADS = ("max", "thread")
+_UNNAMED = "programs, since one line executes too many different ones to know all"
 _HEAD = """\
 # The most tasks that a command may create: 'clonometer budget -- COMMAND' fails if it creates more.
 # Written by 'clonometer budget --record'; change it as you like. Known names: {names}.
@@ -36,6 +37,9 @@ def recorded_limits(counts: Sequence[CountedLaunches]) -> RecordedLimits:
     programs = {path: [each.programs.get(path, 0) for each in counts] for path in paths}
     varying = [f"{name}: {_range(seen)}" for name, seen in (*launches.items(), *programs.items()) if len({*seen}) > 1]
     kept = {name: seen for name, seen in launches.items() if name in _ALWAYS or any(seen)}
+    if any(each.unnamed for each in counts):
+        programs = {}
+        varying.append(f"{_UNNAMED}: {_range([each.unnamed for each in counts])} without a name")
     lines = [
         _HEAD.format(names=", ".join(LIMIT_NAMES)),
         "[launches]",
@@ -43,6 +47,7 @@ def recorded_limits(counts: Sequence[CountedLaunches]) -> RecordedLimits:
         "",
         "[programs]",
         *(_line(path, seen) for path, seen in programs.items()),
+        *([] if programs or not paths else [f"# not limited: {_UNNAMED}"]),
     ]
     return RecordedLimits("\n".join(lines) + "\n", len(counts), varying)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 from pathlib import Path
 
 import rich_click as click
@@ -71,13 +73,23 @@ def command(shell: str | None, *, install: bool, force: bool) -> None:
     It completes commands, options, workloads, axes and their values, plans, pictures, stages, studies and demos. bash
     (with its package bash-completion) and fish read an installed script when TAB is first pressed.
     """
-    name = shell or Path(os.environ.get("SHELL", "")).name
+    name = shell or _users_shell()
     if name not in SHELLS:
-        raise UsageError(f"no completion for the shell {name!r}", f"there is one for {', '.join(SHELLS)}")
+        what = f"no completion for the shell {name!r}" if name else "$SHELL does not say which shell you use"
+        raise UsageError(what, f"name one: {', '.join(SHELLS)}")
     if install:
         _install(name, force=force)
     else:
         click.echo(_script(name))
+
+
+def _users_shell() -> str:
+    """The file name of the user's shell: by $SHELL, or as the system knows the user where that is not set."""
+    path = os.environ.get("SHELL", "")
+    if not path:
+        with contextlib.suppress(KeyError):
+            path = pwd.getpwuid(os.getuid()).pw_shell
+    return Path(path).name
 
 
 def _install(shell: str, *, force: bool) -> None:

@@ -35,7 +35,8 @@ STACK_ENDS = {
 }
 #: A program that makes tasks in ever new places must not fill the memory.
 _MOST_SITES = 10_000
-_MOST_HELPERS = 100
+#: So that each of the many sites keeps few names: what is beyond is counted without its name.
+MOST_NAMES = 100
 #: What C libraries and runtimes do in children whatever they are asked for.
 _USUAL = frozenset(("rt_sigaction", "close", "dup", "dup2", "dup3", "close_range", "getdents64", "prctl(PR_SET_NAME)"))
 #: Libraries that launch for a program, and functions of those that it contains: who calls these is the site.
@@ -117,9 +118,12 @@ def _python_frame(frame: StackFrame) -> StackFrame | None:
     return StackFrame(None, None, frame.module_offset, function, None, file or None)
 
 
-def _count_name(counts: Counter[str], name: str, times: int = 1) -> None:
-    if name in counts or len(counts) < _MOST_HELPERS:
-        counts[name] += times
+def _count_name(counts: Counter[str], name: str, times: int = 1) -> int:
+    """Count a program; how many of the times had no room for its name."""
+    if name not in counts and len(counts) >= MOST_NAMES:
+        return times
+    counts[name] += times
+    return 0
 
 
 @dataclass
@@ -153,6 +157,8 @@ class CallSite:
     helpers: Counter[str] = field(default_factory=Counter)
     #: Programs that they executed last.
     programs: Counter[str] = field(default_factory=Counter)
+    #: Executions of either that are in neither, since there were too many different ones.
+    unnamed: int = 0
     making_ns: Durations = field(default_factory=Durations)
     costs_ns: Durations = field(default_factory=Durations)
     used: Usage = field(default_factory=Usage)
@@ -172,9 +178,10 @@ class CallSite:
         self.did_cut += other.did_cut
         self.did_tasks.update(other.did_tasks)
         self.did_times.update(other.did_times)
+        self.unnamed += other.unnamed
         for names, counts in ((other.helpers, self.helpers), (other.programs, self.programs)):
             for name, times in names.items():
-                _count_name(counts, name, times)
+                self.unnamed += _count_name(counts, name, times)
 
     def take_did(self, line: Mapping[str, Any]) -> None:
         """Take what a task did between its creation and its exec."""
@@ -186,9 +193,9 @@ class CallSite:
                 self.did_tasks[name] += 1
                 self.did_times[name] += times
         if line.get("helper") is not None:
-            _count_name(self.helpers, line["helper"])
+            self.unnamed += _count_name(self.helpers, line["helper"])
         if line["execs"] and line["program"] is not None:
-            _count_name(self.programs, line["program"])
+            self.unnamed += _count_name(self.programs, line["program"])
 
     @property
     def options(self) -> list[str]:

@@ -53,9 +53,7 @@ def budget_sentence(budget: LaunchBudget) -> str:
 
 def cautions(budget: LaunchBudget) -> list[str]:
     """Say what makes the counts doubtful, and how the command ended if not well."""
-    texts = []
-    if budget.lost_events:
-        texts.append(f"{counted(budget.lost_events, 'event')} were lost: more tasks may have been created.")
+    texts = budget.uncounted
     if budget.timed_out:
         texts.append("The command was ended because its time was over: it may have created more later.")
     elif budget.interrupted:

@@ -41,7 +41,7 @@ def junit_xml(budget: LaunchBudget) -> str:
             message = f"{limit.counted:,} tasks, at most {limit.most:,} allowed"
             SubElement(case, "failure", {"message": message}).text = _places(limit)
         elif limit.verdict is Gate.UNKNOWN:
-            SubElement(case, "skipped", {"message": "events were lost: more tasks may have been created"})
+            SubElement(case, "skipped", {"message": " ".join(budget.uncounted)})
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
 
 
