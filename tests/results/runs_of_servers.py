@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fakes.memory_run import MemoryRun, RunBuilder
-from tests.results.runs import listed
+from tests.results.runs import MIB, listed
 
 #: CPU time and median latency of a request, in ns.
 DESIGNS = {
@@ -27,6 +27,18 @@ def servers() -> MemoryRun:
     builder.cell("serve.fork", values, None, spread=0.005, rate_hz=2_000)
     late = {"latency_ns": 200_000, "server_cpu_each_ns": 120_000, "served_per_s": 1_000, "sent_late_ns": 90_000}
     builder.cell("serve.inline", late, None, spread=0.005)
+    return builder.run
+
+
+@listed
+def servers_with_memory() -> MemoryRun:
+    """With 32 MiB in the parent a fork for each connection takes four times the CPU time, and a thread the same."""
+    builder = RunBuilder()
+    for workload, more in (("serve.thread", 1.0), ("serve.fork", 4.0)):
+        cpu_ns, latency_ns = DESIGNS[workload]
+        for size, factor in ((0, 1.0), (32 * MIB, more)):
+            values = {"latency_ns": factor * latency_ns, "server_cpu_each_ns": factor * cpu_ns, "served_per_s": 250}
+            builder.cell(workload, values, None, spread=0.005, rate_hz=250, parent_bytes=size)
     return builder.run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.results.runs_of_servers import CRASHES, DESIGNS, crashing_servers, servers
+from tests.results.runs_of_servers import CRASHES, DESIGNS, crashing_servers, servers, servers_with_memory
 
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
@@ -46,6 +46,22 @@ def test_what_a_higher_rate_does_is_no_slope(findings: dict[str, Finding]) -> No
     numbers = findings["servers.rate.serve.fork"].numbers
     assert numbers["latency_ns"] == {500: pytest.approx(330_000, rel=0.02), 2_000: pytest.approx(8e7, rel=0.02)}
     assert not [id_ for id_ in findings if id_.startswith("scan.rate_hz")]
+
+
+def test_memory_in_the_parent_is_a_ratio_of_the_design_that_pays_for_it_and_no_slope() -> None:
+    results = summarize(servers_with_memory())
+    findings = {finding.id: finding for finding in results.findings}
+    ratios = {each["design"]: each for each in findings["memory.servers.rate_hz=250"].numbers["ratios"]}
+    assert ratios["serve.fork"]["ratio"] == pytest.approx(4, rel=0.02)
+    assert ratios["serve.thread"]["verdict"] == "unknown"
+    assert not [id_ for id_ in findings if id_.startswith("scan.")]
+    assert [finding.id for finding in results.first.reasons] == ["why.memory.servers.rate_hz=250"]
+
+
+def test_the_plainest_load_is_answered_before_others() -> None:
+    answer = summarize(servers_with_memory()).first.answer
+    loads = ("rate_hz=250", f"parent_bytes={32 << 20}.rate_hz=250")
+    assert [finding.id for finding in answer] == [f"answer.servers.cpu.{load}" for load in loads]
 
 
 def test_a_crash_is_counted_and_compared_with_nothing() -> None:

@@ -111,6 +111,35 @@ def test_columns_go_before_rows_that_were_named(default: Results) -> None:
     assert "task runs" not in texts[50]
 
 
+def test_what_all_rows_share_stands_once_above_them() -> None:
+    builder = RunBuilder()
+    for workload in ("launch.fork", "launch.pthread"):
+        for size in (1 << 20, 2 << 20):
+            builder.cell(workload, dict(PTHREAD), "warm", spread=0.005, parent_bytes=size, pages="clean")
+    lines = render_answer(summarize(builder.run, "run.parquet"), width=120, lines=40).splitlines()
+    (heading,) = [number for number, line in enumerate(lines) if ", clean pages " in line]
+    rows = [line.partition("  ")[0] for line in lines[heading + 1 : heading + 5]]
+    assert rows == ["fork, 1 MiB", "fork, 2 MiB", "pthread, 1 MiB", "pthread, 2 MiB"]
+    # A single row is no table: what it is of stands in it.
+    alone = RunBuilder()
+    alone.cell("launch.fork", dict(PTHREAD), "warm", parent_bytes=1 << 20)
+    assert "fork, 1 MiB " in render_answer(summarize(alone.run, "run.parquet"), width=120)
+
+
+def test_servers_have_a_line_each_with_what_a_request_takes_under_each_load() -> None:
+    screen = render_answer(made("servers_with_memory"), width=100, lines=40).splitlines()
+    heading = next(number for number, line in enumerate(screen) if line == "Servers, 250 requests/s")
+    head, *rows = [re.split(r"\s{2,}", line.strip()) for line in screen[heading + 1 : heading + 4]]
+    assert head == ["CPU time", "half", "99%", "CPU time, 32 MiB", "half, 32 MiB", "99%, 32 MiB"]
+    ((thread, cpu, half, *_), (fork, *_, more_cpu, more_half, _)) = rows
+    assert (thread, fork) == ("serve.thread", "serve.fork")
+    shown = [float(text.split()[0]) for text in (cpu, half, more_cpu, more_half)]
+    assert shown == pytest.approx([150, 180, 1.2, 1.32], rel=0.03)
+    narrow = render_answer(made("servers_with_memory"), width=60, lines=40)
+    assert "half" in narrow
+    assert "99%, 32 MiB" not in narrow
+
+
 def test_each_row_has_the_unit_that_suits_it(default: Results) -> None:
     text = render_answer(default)
     assert re.search(r"^fork +µs +89", text, re.MULTILINE)

@@ -324,6 +324,9 @@ class Finding:
     sentence: Sentence
     numbers: Annotated[Mapping[str, Any], "The numbers behind it; cells names the evidence."]
     headline: Annotated[str, Mark.UNWRITTEN] = ""
+    #: Its place among those that say what the run was made to find out, which the first screen begins with; None: it
+    #: is none of them.
+    answers: Annotated[Sequence[int] | None, Mark.UNWRITTEN] = None
 
     @property
     def states_difference(self) -> bool:

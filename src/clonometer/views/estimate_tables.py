@@ -15,6 +15,7 @@ from clonometer.views.rows import (
     plain_figure,
     quantity_label,
     row_unit,
+    shared_phrases,
     temperatures,
     value_unit,
 )
@@ -88,7 +89,9 @@ def wide_table(family: str, rows: Sequence[EstimateRow]) -> Table:
 
 
 def _label_column(head: str, rows: Sequence[EstimateRow]) -> Column:
-    return label_column([(row.mechanism, *row.phrases) for row in rows], head=head, most=_LONGEST_LABEL)
+    shared = shared_phrases(rows)
+    labels = [row.label_parts(shared) for row in rows]
+    return label_column(labels, head=", ".join([head, *shared]), most=_LONGEST_LABEL)
 
 
 def _until(row: EstimateRow) -> str:

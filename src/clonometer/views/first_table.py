@@ -10,7 +10,7 @@ from clonometer.grouping import group_by
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
-from clonometer.views.rows import EstimateRow, median_text, value_unit
+from clonometer.views.rows import EstimateRow, median_text, shared_phrases, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.words import STAGE_ORDER, stage_name, stage_place
 
@@ -88,8 +88,9 @@ def _family_table(family: str, lines: Sequence[ScreenLine]) -> Table:
     mains = [line.first if only_first else line.main for line in lines]
     texts = [median_text(main, line.unit) if main else None for main, line in zip(mains, lines, strict=True)]
     names = _stages(lines)
+    shared = shared_phrases([line.row for line in lines])
     columns = [
-        Column("", [_label(line, end) for line in lines], least=_LEAST_LABEL),
+        Column("", [_label(line, end, shared) for line in lines], least=_LEAST_LABEL),
         Column("", [line.unit for line in lines]),
         Column(_heading(end), [text.value if text else "" for text in texts], "point"),
         Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
@@ -100,13 +101,13 @@ def _family_table(family: str, lines: Sequence[ScreenLine]) -> Table:
         columns.append(Column(stage_name(name) if name else "", figures, "point", drop=1 + index, optional=True))
     firsts = ["" if only_first else _figure(line, line.first) for line in lines]
     columns.append(Column(_COLD if any(firsts) else "", firsts, "point", drop=4, optional=True))
-    return Table(columns, family_of(family).plain_title or family_of(family).title)
+    return Table(columns, ", ".join([family_of(family).plain_title or family_of(family).title, *shared]))
 
 
-def _label(line: ScreenLine, end: str | None) -> str:
+def _label(line: ScreenLine, end: str | None, shared: Sequence[str]) -> str:
     """What a line is about: the mechanism with its condition, and what was measured where the heading says another."""
-    row = line.row
-    return row.label if end is not None and row.any_estimate.stage == end else f"{row.label}: {row.stage}"
+    label = ", ".join(line.row.label_parts(shared))
+    return label if end is not None and line.row.any_estimate.stage == end else f"{label}: {line.row.stage}"
 
 
 def _heading(end: str | None) -> str:

@@ -57,7 +57,11 @@ class EstimateRow:
     @property
     def label(self) -> str:
         """The mechanism with its condition."""
-        return ", ".join((self.mechanism, *self.phrases))
+        return ", ".join(self.label_parts())
+
+    def label_parts(self, without: Sequence[str] = ()) -> tuple[str, ...]:
+        """The same in phrases, but for those that are said elsewhere."""
+        return (self.mechanism, *(phrase for phrase in self.phrases if phrase not in without))
 
     @property
     def any_estimate(self) -> Estimate:
@@ -88,6 +92,13 @@ def make_rows(cells: Iterable[Estimate]) -> list[EstimateRow]:
         rows.values(),
         key=lambda row: (family_place(row.family), groups[row.group], stage_place(row.any_estimate.stage)),
     )
+
+
+def shared_phrases(rows: Sequence[EstimateRow]) -> tuple[str, ...]:
+    """What is true of all rows of a table, which its heading says once for them; nothing of a single row."""
+    groups = {row.group for row in rows}
+    first = rows[0].phrases if len(groups) > 1 else ()
+    return tuple(phrase for phrase in first if all(phrase in row.phrases for row in rows))
 
 
 def pick_rows(rows: Sequence[EstimateRow], room: int) -> list[EstimateRow]:

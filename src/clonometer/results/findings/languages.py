@@ -60,7 +60,7 @@ def _alone(each: LanguageAnswers) -> Finding:
     }
     head = task_head(each)
     text = headed(head, [*clauses, *_creation(each, created)])
-    return Finding(f"languages.{task_id(each)}", text, numbers, headed(head, ["; ".join(clauses[:2])]))
+    return Finding(f"languages.{task_id(each)}", text, numbers, headed(head, ["; ".join(clauses[:2])]), _place(each, 0))
 
 
 def _beside_c(tests: PairwiseTests, each: LanguageAnswers) -> Finding:
@@ -86,7 +86,14 @@ def _beside_c(tests: PairwiseTests, each: LanguageAnswers) -> Finding:
     }
     head = task_head(each)
     headline = headed(head, ["; ".join([first, *clauses[:1]])])
-    return Finding(f"languages.{task_id(each)}", headed(head, [first, *clauses]), numbers, headline)
+    name, text = f"languages.{task_id(each)}", headed(head, [first, *clauses])
+    return Finding(name, text, numbers, headline, _place(each, len(known)))
+
+
+def _place(each: LanguageAnswers, compared: int) -> tuple[int, ...]:
+    """What C has nothing to compare with comes last, then what only wakes a task, conditions, and what few can do."""
+    creates = each.base is not None and each.task.creates
+    return (each.base is None, not creates, task_id(each).count("."), -compared)
 
 
 def created_by(each: LanguageAnswers) -> dict[str, int | None]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clonometer.families import workload_words
+from clonometer.grouping import group_by
 from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, short_median, verdict
@@ -13,15 +14,18 @@ from clonometer.results.series.servers import (
     CPU,
     LATE,
     LATENCY,
+    MEMORY,
     RATE,
     WHOLE_AGAIN,
     ServerOutcome,
+    load_without,
+    outcomes_along,
     outcomes_by_load,
-    outcomes_by_rate,
     outcomes_of,
 )
 from clonometer.results.types import Finding
-from clonometer.units import format_duration
+from clonometer.units import approximate_bytes, format_duration
+from clonometer.verdicts import Direction
 from clonometer.words import axis_words
 
 #: Who is compared with whom: launching against launching, and each way of launching with its pool.
@@ -31,17 +35,24 @@ _PAIRS = (
     ("serve.fork", "serve.prefork"),
     ("serve.thread", "serve.thread_pool"),
 )
+#: On the first screen: what a request costs under the plainest load, what casts doubt on it, then under other loads.
+_PLAINEST, _DOUBTED, _OTHER_LOADS = range(3)
 #: The client is late where 1% of its requests are sent later than this share of the 99th percentile of latencies.
 _LATE_SHARE = 0.2
 
 
 def servers(tests: PairwiseTests) -> Findings:
     """Compare designs under each load; then say what is to be known before the figures are believed."""
-    for outcomes in outcomes_by_load(tests.estimates).values():
-        if len(outcomes) > 1:
-            yield _cpu_finding(tests, outcomes)
-            yield _latency_finding(outcomes)
-    for several in outcomes_by_rate(tests.estimates):
+    loads = [outcomes for outcomes in outcomes_by_load(tests.estimates).values() if len(outcomes) > 1]
+    plainest = min((len(outcomes[0].load) for outcomes in loads), default=0)
+    for outcomes in loads:
+        place = _PLAINEST if len(outcomes[0].load) == plainest else _OTHER_LOADS
+        yield _cpu_finding(tests, outcomes, place)
+        yield _latency_finding(outcomes)
+    grown = outcomes_along(tests.estimates, MEMORY)
+    for by_design in group_by((load_without(outcomes[0], MEMORY), outcomes) for outcomes in grown).values():
+        yield _memory_finding(tests, by_design)
+    for several in outcomes_along(tests.estimates, RATE):
         yield _rate_finding(tests, several)
     for outcome in outcomes_of(tests.estimates):
         yield _crash_finding(outcome)
@@ -78,7 +89,7 @@ def _values(outcomes: Sequence[ServerOutcome], quantity: str) -> dict[str, float
     return {workload: median for workload, median in medians.items() if median is not None}
 
 
-def _cpu_finding(tests: PairwiseTests, outcomes: Sequence[ServerOutcome]) -> Finding | None:
+def _cpu_finding(tests: PairwiseTests, outcomes: Sequence[ServerOutcome], place: int) -> Finding | None:
     """Say what a request costs in CPU time, and how launching compares."""
     rows = {outcome.workload: outcome.rows[CPU] for outcome in outcomes if CPU in outcome.rows}
     values = _values(outcomes, CPU)
@@ -94,7 +105,8 @@ def _cpu_finding(tests: PairwiseTests, outcomes: Sequence[ServerOutcome]) -> Fin
         "server_cpu_each_ns": values,
         "ratios": [numbers_of(change) | {"design": a, "other": b} for a, b, change in changes],
     }
-    return Finding(_id("cpu", outcomes[0]), headed(head, clauses), numbers, headed(head, clauses[1:3] or clauses))
+    shown = headed(head, clauses[1:3] or clauses)
+    return Finding(_id("cpu", outcomes[0]), headed(head, clauses), numbers, shown, (place,))
 
 
 def _latency_finding(outcomes: Sequence[ServerOutcome]) -> Finding | None:
@@ -134,6 +146,37 @@ def _rate_finding(tests: PairwiseTests, outcomes: Sequence[ServerOutcome]) -> Fi
     return Finding(".".join(["servers.rate", first.workload, *values]), headed(head, texts), numbers)
 
 
+def _memory_finding(tests: PairwiseTests, grown: Sequence[Sequence[ServerOutcome]]) -> Finding | None:
+    """Say which designs pay for memory in the parent; no slope: between two sizes a line is a guess."""
+    tests.mark_reported((row for outcomes in grown for each in outcomes for row in each.rows.values()), MEMORY)
+    ends = [(outcomes[-1].rows.get(CPU), outcomes[0].rows.get(CPU)) for outcomes in grown]
+    changes = tests.compare_all((most, least) for most, least in ends if most is not None and least is not None)
+    if not changes:
+        return None
+    changes.sort(key=lambda change: (change.direction == Direction.UNKNOWN, -change.size))
+    clauses = [
+        f"{change.other.workload} takes {change.upward.text} times as {'much' if change.rises else 'little'}"
+        for change in changes
+        if change.direction != Direction.UNKNOWN
+    ]
+    same = [change.other.workload for change in changes if change.direction == Direction.UNKNOWN]
+    # So many asides would be a table: what is not told apart is named.
+    clauses += [f"cannot tell a difference of {listed(same)}"] if same else []
+    first = grown[0][0]
+    most, least = (int(outcome.rows[LATENCY].condition[MEMORY]) for outcome in (grown[0][-1], first))
+    load = {RATE: first.rate} | dict(load_without(first, MEMORY))
+    head = condition({MEMORY: most} | load, None)
+    against = f", beside {approximate_bytes(least)}" if least else ""
+    numbers = {
+        "ratios": [numbers_of(change) | {"design": change.other.workload} for change in changes],
+        "verdict": str(changes[0].direction),
+        "cells": [outcome.cell for outcomes in grown for outcome in (outcomes[0], outcomes[-1])],
+    }
+    head = f"{head}{against}, CPU time per request"
+    name = ".".join(["memory.servers", *(f"{axis}={value}" for axis, value in sorted(load.items()))])
+    return Finding(name, headed(head, clauses), numbers, headed(head, clauses[:1]))
+
+
 def _overload_finding(outcome: ServerOutcome) -> Finding | None:
     served = outcome.count("served_per_s")
     if served is None or not outcome.fell_behind:
@@ -141,7 +184,7 @@ def _overload_finding(outcome: ServerOutcome) -> Finding | None:
     text = f"the server could not keep up: {served:,.0f} of {outcome.rate:,} requests per second; latencies grew"
     numbers = {"served_per_s": served, "rate_hz": outcome.rate, "cells": [outcome.cell]}
     head = f"{outcome.workload}, {_head(outcome)}"
-    return Finding(_id("overload", outcome, outcome.workload), headed(head, [text]), numbers)
+    return Finding(_id("overload", outcome, outcome.workload), headed(head, [text]), numbers, answers=(_DOUBTED,))
 
 
 def _late_finding(outcome: ServerOutcome) -> Finding | None:
@@ -157,7 +200,7 @@ def _late_finding(outcome: ServerOutcome) -> Finding | None:
         "and latencies contain it"
     )
     numbers = {"sent_late_p99_ns": late.p99_ns, "latency_p99_ns": latency.p99_ns, "cells": [outcome.cell]}
-    return Finding(_id("client_late", outcome, outcome.workload), headed(head, [text]), numbers)
+    return Finding(_id("client_late", outcome, outcome.workload), headed(head, [text]), numbers, answers=(_DOUBTED,))
 
 
 def _crash_finding(outcome: ServerOutcome) -> Finding | None:

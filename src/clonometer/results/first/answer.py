@@ -24,10 +24,6 @@ from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
 
 MOST_SENTENCES = 2
-#: What languages take beside C is the answer of a run that has any.
-LANGUAGES = "languages."
-#: What a request costs designs of servers, and what must be known before such figures are believed.
-SERVERS, _SERVERS_DOUBTED = "servers.cpu.", ("servers.overload.", "servers.client_late.")
 #: What says how a curve was fitted, or what the instrument costs, answers nobody's first question; choices are told in
 #: other words.
 _NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
@@ -36,19 +32,13 @@ _NOT_AN_ANSWER = ("fit.", "floor", "variants.", "choice.")
 def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     """Answer in at most two sentences.
 
-    Of languages the distance from C is told, of servers the CPU time of a request and what casts doubt on it. Launches
-    are told from call to end: the first mechanism beside its rival, then the largest effect of what was varied, or a
-    new program. What launches nothing is told by the first findings that state a difference.
+    Findings that are the answer say so themselves. Otherwise launches are told from call to end: the first mechanism
+    beside its rival, then the largest effect of what was varied, or a new program. What launches nothing is told by
+    the first findings that state a difference.
     """
-    languages = [finding for finding in findings if finding.id.startswith(LANGUAGES)]
-    if languages:
-        languages.sort(key=place_of_language)
-        return [_first_sentences(finding) for finding in languages[:MOST_SENTENCES]]
-    servers = [finding for finding in findings if finding.id.startswith(SERVERS)]
-    if servers:
-        doubted = [finding for finding in findings if finding.id.startswith(_SERVERS_DOUBTED)]
-        servers.sort(key=lambda finding: finding.id.count("="))
-        return [_first_sentences(finding) for finding in (servers[0], *doubted[:1], *servers[1:])][:MOST_SENTENCES]
+    answering = answers_of(findings)
+    if answering:
+        return [_first_sentences(finding) for finding in answering[:MOST_SENTENCES]]
     launches = [row for row in plain_rows(tests.estimates) if is_launch_row(row)]
     listed = _of_launches(tests, launches) if launches else []
     if len(listed) < MOST_SENTENCES:
@@ -56,15 +46,10 @@ def answer(tests: PairwiseTests, findings: Sequence[Finding]) -> list[Finding]:
     return listed[:MOST_SENTENCES]
 
 
-def place_of_language(finding: Finding) -> tuple[bool, bool, int, int]:
-    """What C has nothing to compare with comes last, then what only wakes a task, conditions, and what few can do."""
-    numbers = finding.numbers
-    return (
-        "base" not in numbers,
-        not numbers.get("creates"),
-        finding.id.count("."),
-        -len(numbers.get("languages", ())),
-    )
+def answers_of(findings: Sequence[Finding]) -> list[Finding]:
+    """Those that say what the run was made to find out, in their order."""
+    placed = [(finding.answers, finding) for finding in findings if finding.answers is not None]
+    return [finding for _, finding in sorted(placed, key=lambda each: tuple(each[0]))]
 
 
 def contest(tests: PairwiseTests) -> Change[RunEstimate] | None:

@@ -10,7 +10,7 @@ from clonometer.grouping import group_by
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.wording import MOST_WORDS, listed, n_words, sentence, short_median
-from clonometer.results.first.answer import LANGUAGES, contest, place_of_language
+from clonometer.results.first.answer import answers_of, contest
 from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
@@ -56,7 +56,7 @@ def _languages(findings: Sequence[Finding]) -> list[Finding]:
     Reasons of the book come before the part of a launch that takes longer.
     """
     made: dict[str, Finding] = {}
-    about = sorted((finding for finding in findings if finding.id.startswith(LANGUAGES)), key=place_of_language)
+    about = answers_of(findings)
     for finding, kind in [(finding, kind) for kind in ("reasons", "longer_parts") for finding in about]:
         reasons = finding.numbers.get(kind, {})
         for reason, names in group_by((reason, name) for name, reason in reasons.items()).items():

@@ -10,7 +10,7 @@ from clonometer.results.series_types import ScanSeries, ServerRow
 
 FAMILY = "server"
 LATENCY, LATE, CPU, WHOLE_AGAIN = "latency_ns", "sent_late_ns", "server_cpu_each_ns", "whole_again_ns"
-RATE, CRASH = "rate_hz", "crash"
+RATE, CRASH, MEMORY = "rate_hz", "crash", "parent_bytes"
 #: How long a server is watched changes nothing of what it does.
 _LEFT_OUT = ("load_ns", "arrival_seed")
 #: A server that answers a smaller share of what is sent cannot keep up.
@@ -74,17 +74,18 @@ def outcomes_by_load(estimates: RunEstimates) -> dict[tuple[tuple[str, int | str
 
 
 @cached_per_run
-def outcomes_by_rate(estimates: RunEstimates) -> tuple[tuple[ServerOutcome, ...], ...]:
-    """The same server at several rates, all else being equal, the lowest first."""
-    servers: dict[tuple[object, ...], tuple[ServerOutcome, ...]] = {}
-    for outcome in sorted(outcomes_of(estimates), key=lambda each: each.rate):
-        key = outcome.workload, _without_rate(outcome)
-        servers[key] = (*servers.get(key, ()), outcome)
-    return tuple(several for several in servers.values() if len(several) > 1)
+def outcomes_along(estimates: RunEstimates, axis: str) -> tuple[tuple[ServerOutcome, ...], ...]:
+    """The same server at several values of a numeric axis, all else being equal, the least first."""
+    servers: dict[tuple[object, ...], list[ServerOutcome]] = {}
+    for outcome in outcomes_of(estimates):
+        servers.setdefault((outcome.workload, load_without(outcome, axis)), []).append(outcome)
+    several = [alike for alike in servers.values() if len(alike) > 1]
+    return tuple(tuple(sorted(alike, key=lambda each: int(each.rows[LATENCY].condition[axis]))) for alike in several)
 
 
-def _without_rate(outcome: ServerOutcome) -> tuple[tuple[str, int | str], ...]:
-    return tuple(item for item in outcome.load if item[0] != RATE)
+def load_without(outcome: ServerOutcome, axis: str) -> tuple[tuple[str, int | str], ...]:
+    """The axes of a server that are off their defaults, but for one."""
+    return tuple(item for item in outcome.load if item[0] != axis)
 
 
 def server_rows(estimates: RunEstimates) -> tuple[ServerRow, ...]:
@@ -106,7 +107,7 @@ def server_rows(estimates: RunEstimates) -> tuple[ServerRow, ...]:
 def rate_lines(estimates: RunEstimates) -> tuple[ScanSeries, ...]:
     """Latencies of each server against the rate: of half and of 99% of its requests."""
     lines = []
-    for several in outcomes_by_rate(estimates):
+    for several in outcomes_along(estimates, RATE):
         rows = [outcome.rows[LATENCY] for outcome in several]
         ends = [row.median_with_ends for row in rows]
         tails = [row.p99_ns for row in rows]
@@ -127,7 +128,7 @@ def _line(outcomes: Sequence[ServerOutcome], quantity: str, ends: Sequence[tuple
         quantity=quantity,
         temperature=None,
         placement=None,
-        condition=dict(_without_rate(outcomes[0])),
+        condition=dict(load_without(outcomes[0], RATE)),
         x=tuple(outcome.rate for outcome in outcomes),
         medians=medians,
         lows=lows,
