@@ -100,7 +100,7 @@ def reason_of(error: Exception) -> str:
 
 def compared(language: str, driver: Driver, tool: Tool, scheduling: str) -> Iterator[Line]:
     """Four lines: two launches, each beside the tool and the bare loop."""
-    cpu = max(os.sched_getaffinity(0))
+    cpu = measured_cpu()
     for what, launches in (NODE_LAUNCHES if language == "node" else LAUNCHES).items():
         reported, whole = (
             partial(driver_ns, driver, f"{language}.{what}", launches, cpu, figure) for figure in ("reaped", "whole")
@@ -112,6 +112,11 @@ def compared(language: str, driver: Driver, tool: Tool, scheduling: str) -> Iter
         against = partial(interleaved_ratio, limit=None, note=note, most_pairs=PAIRS)
         yield say(distance(against(f"{name}.{tool.name}", reported, theirs)))
         yield say(own_cost(against(f"{name}.bare_loop", whole, bare), bare()))
+
+
+def measured_cpu() -> int:
+    """The CPU on which all sides launch."""
+    return max(os.sched_getaffinity(0))
 
 
 def distance(ratio: Line, most: float = TOOL_AWAY) -> Line:
@@ -268,7 +273,11 @@ def _criterion_samples(text: str) -> list[float]:
 
 
 def java_tool(program: str) -> Tool:
-    """Fetch JMH by Maven; javac generates the benchmark's code."""
+    """Fetch JMH by Maven; javac generates the benchmark's code.
+
+    JMH is two JVMs: one launches, and one hears of each part and prints it. On one CPU the printing is in the parts,
+    so only the first is pinned there. A batch of its warm-up is one launch unless ``-wbs`` says otherwise.
+    """
     with tool_folder("java-jmh") as (folder, is_missing):
         if is_missing:
             printed(["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"], None, folder)
@@ -276,11 +285,18 @@ def java_tool(program: str) -> Tool:
         javac = str(Path(program).resolve().with_name("javac"))
         printed([javac, "-cp", "lib/*", "-d", "classes", *sources], None, folder)
     classes = f"{folder}/classes:{folder}/lib/*"
+    pinned = folder / "pinned"
+    pinned.write_text(f'#!/bin/sh\nexec taskset -c {measured_cpu()} {program} "$@"\n', encoding="utf-8")
+    pinned.chmod(0o755)
+    others = os.sched_getaffinity(0) - {measured_cpu()} or {measured_cpu()}
+    elsewhere = ["taskset", "-c", ",".join(map(str, sorted(others)))]
 
     def command(what: str, launches: int) -> list[str]:
+        batch = str(launches // PARTS)
         fixed = ["-bm", "ss", "-tu", "ns", "-f", "1", "-wi", str(WARMUP_PARTS), "-i", str(PARTS), "-rf", "json"]
+        fixed += ["-bs", batch, "-wbs", batch, "-jvm", str(pinned)]
         script = 'out=$(mktemp) && "$@" -rff "$out" >&2; cat "$out"; rm -f "$out"'
-        jmh = [program, "-cp", classes, "org.openjdk.jmh.Main", *fixed, "-bs", str(launches // PARTS)]
+        jmh = [*elsewhere, program, "-cp", classes, "org.openjdk.jmh.Main", *fixed]
         return ["sh", "-c", script, "sh", *jmh, f"JmhLoops.{what}$"]
 
     each = {f"JmhLoops.{what}": launches // PARTS for what, launches in LAUNCHES.items()}

@@ -19,13 +19,13 @@ from clonometer.plan.planfile import load_plan
 from clonometer.runner.interfaces import Progress
 from clonometer.runner.languages import building, toolchains
 from clonometer.runner.languages.toolchains import find_languages
+from clonometer.runner.languages.types import Language, Toolchain
 
 pytestmark = pytest.mark.real
 
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "find_toolchains", lambda language: ())
     monkeypatch.setattr(toolchains, "find_toolchains", lambda language: ())
 
 
@@ -50,8 +50,27 @@ def test_a_language_that_is_missing_is_said_so() -> None:
         language_drivers(["goo"])
 
 
+def test_a_version_is_listed_and_built_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is listed can be asked for by the name that it is listed with."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    built: list[str] = []
+    monkeypatch.setattr(building, "build", lambda toolchain: built.append(toolchain.name))
+
+    def toolchains_of(language: Language) -> tuple[Toolchain, ...]:
+        names = {"java": "1.0", "java_25_0": "25.0.3"} if language.name == "java" else {}
+        return tuple(Toolchain(language, name, "/bin/true", version) for name, version in names.items())
+
+    monkeypatch.setattr(toolchains, "find_toolchains", toolchains_of)
+    assert [each.name for each in language_drivers(["java"]).drivers] == ["java", "java_25_0"]
+    assert [each.name for each in build_language_drivers(["java_25_0"]).drivers] == ["java_25_0"]
+    assert built == ["java_25_0"]
+    for name in ("java_24_0", "go_1_9", "rust_"):
+        with pytest.raises(UsageError, match=f"unknown language '{name}'"):
+            language_drivers([name])
+
+
 def test_who_asks_for_no_language_looks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "find_toolchains", lambda language: pytest.fail("nobody asked"))
+    monkeypatch.setattr(toolchains, "find_toolchains", lambda language: pytest.fail("nobody asked"))
     _, catalogue = find_catalogue(names=["launch.*", "fork"])
     assert not any(workload.startswith("python") for workload in catalogue.workloads)
 

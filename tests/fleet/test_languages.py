@@ -11,7 +11,7 @@ from clonometer.app.fleet_run import _plan
 from clonometer.fleet import agent
 from clonometer.plan.types import Plan
 from clonometer.runner.interfaces import SILENT
-from clonometer.runner.languages import building
+from clonometer.runner.languages import toolchains
 
 pytestmark = pytest.mark.real
 PLAN = """
@@ -25,21 +25,19 @@ workloads = ["launch.pthread", "python.os_thread"]
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    if not building.find_toolchains(next(each for each in _languages() if each.name == "python")):
+    if not toolchains.find_toolchains(next(each for each in _languages() if each.name == "python")):
         pytest.skip("there is no Python in PATH that the driver could run in")
     path = tmp_path / "few.toml"
     path.write_text(PLAN)
     return _plan(str(path), (), None, SILENT, over_ssh=False)
 
 
-def _languages() -> tuple[building.Language, ...]:
-    from clonometer.runner.languages.toolchains import find_languages
-
-    return find_languages()
+def _languages() -> tuple[toolchains.Language, ...]:
+    return toolchains.find_languages()
 
 
 def test_a_host_without_a_toolchain_says_so_and_measures_the_rest(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "find_toolchains", lambda language: ())
+    monkeypatch.setattr(toolchains, "find_toolchains", lambda language: ())
     drivers, lacks = agent._drivers_here(plan)
     assert [lack["what"] for lack in lacks] == ["python"]
     assert "Debian's python3" in lacks[0]["reason"]

@@ -15,7 +15,12 @@ from clonometer.launch_paths.drivers import FAILED, MISSING, NOT_BUILT, READY
 from clonometer.launch_paths.types import LaunchPath, RuntimeBook
 from clonometer.runner.languages import building
 from clonometer.runner.languages.building import build, state_of, usable_drivers
-from clonometer.runner.languages.toolchains import find_languages, find_toolchains, wanted_languages
+from clonometer.runner.languages.toolchains import (
+    find_languages,
+    find_toolchains,
+    measured_toolchains,
+    wanted_languages,
+)
 from clonometer.runner.languages.types import Language
 from clonometer.runner.process import answer_of
 
@@ -168,6 +173,24 @@ def test_two_versions_are_both_named(bin_folder: Path, language: Language, tmp_p
     program(bin_folder, "toy2", "2.1")
     program(tmp_path / "opt" / "new", "toy", "3.4.5")
     assert [(each.name, each.version) for each in find_toolchains(language)] == [("toy", "2.1"), ("toy_3_4", "3.4.5")]
+
+
+def test_a_run_measures_the_first_version_the_newest_other_and_those_asked_for(
+    bin_folder: Path, language: Language, tmp_path: Path
+) -> None:
+    program(bin_folder, "toy", "2.1")
+    for version in ("3.9", "3.10", "2.5"):
+        program(tmp_path / "opt" / version, "toy", version)
+
+    def measured(*names: str) -> list[str]:
+        return [each.name for each in measured_toolchains(language, names)]
+
+    assert [each.name for each in find_toolchains(language)] == ["toy", "toy_3_10", "toy_3_9", "toy_2_5"]
+    assert measured("*.thread", "toy*.thread") == ["toy", "toy_3_10"]
+    assert measured("toy_2_5.thread") == ["toy", "toy_3_10", "toy_2_5"]
+    assert measured("toy_*.thread") == ["toy", "toy_3_10", "toy_3_9", "toy_2_5"]
+    [*_, driver], lacks = usable_drivers([replace(language, build=())], str, ["toy_2_5.thread"])
+    assert (driver.name, lacks) == ("toy_2_5", [])
 
 
 def test_what_is_missing_is_said_with_its_package(bin_folder: Path, language: Language) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from clonometer.errors import DriverError, unknown
 
 if TYPE_CHECKING:
-    from clonometer.launch_paths.drivers import LanguageDriver, LanguageDrivers
-    from clonometer.runner.languages.types import Language
+    from clonometer.launch_paths.drivers import LanguageDrivers
+    from clonometer.runner.languages.types import Language, Toolchain
 
 __all__ = ["build_language_drivers", "language_drivers"]
 
@@ -24,7 +24,7 @@ def language_drivers(names: Sequence[str] = ()) -> LanguageDrivers:
     Parameters
     ----------
     names
-        Languages, such as ``python``; none: all.
+        Languages, such as ``python``, or versions of them, such as ``java_25_0``; none: all.
 
     Raises
     ------
@@ -32,8 +32,15 @@ def language_drivers(names: Sequence[str] = ()) -> LanguageDrivers:
         For an unknown language, with the nearest.
     """
     from clonometer.launch_paths.drivers import LanguageDrivers
+    from clonometer.runner.languages.building import missing_state, state_of
 
-    return LanguageDrivers(tuple(state for language in _chosen(names) for state in _states(language)))
+    return LanguageDrivers(
+        tuple(
+            state
+            for language, toolchains in _chosen(names)
+            for state in ([state_of(each) for each in toolchains] or [missing_state(language)])
+        )
+    )
 
 
 def build_language_drivers(names: Sequence[str] = (), say: Callable[[str], None] = _nothing) -> LanguageDrivers:
@@ -42,7 +49,7 @@ def build_language_drivers(names: Sequence[str] = (), say: Callable[[str], None]
     Parameters
     ----------
     names
-        Languages; none: all.
+        Languages, or versions of them; none: all.
     say
         Hears what is built next.
 
@@ -53,10 +60,9 @@ def build_language_drivers(names: Sequence[str] = (), say: Callable[[str], None]
     """
     from clonometer.launch_paths.drivers import FAILED, NOT_BUILT
     from clonometer.runner.languages.building import build, state_of
-    from clonometer.runner.languages.toolchains import find_toolchains
 
-    for language in _chosen(names):
-        for toolchain in find_toolchains(language):
+    for language, toolchains in _chosen(names):
+        for toolchain in toolchains:
             if state_of(toolchain).status in (FAILED, NOT_BUILT):
                 say(f"building the driver of {language.runtime.title} {toolchain.version}")
                 try:
@@ -66,18 +72,19 @@ def build_language_drivers(names: Sequence[str] = (), say: Callable[[str], None]
     return language_drivers(names)
 
 
-def _chosen(names: Sequence[str]) -> list[Language]:
-    from clonometer.runner.languages.toolchains import find_languages
+def _chosen(names: Sequence[str]) -> list[tuple[Language, list[Toolchain]]]:
+    """Languages, each with those of its versions that are named; all of them where it is named itself."""
+    from clonometer.runner.languages.toolchains import find_languages, find_toolchains
 
-    known = {language.name: language for language in find_languages()}
-    for name in names:
+    languages = {language.name: language for language in find_languages()}
+    # A name without a version, or of no language, stands for itself.
+    named = {name: name if name in languages else name.partition("_")[0] for name in names or languages}
+    versions = {name: find_toolchains(languages[name]) for name in dict.fromkeys(named.values()) if name in languages}
+    known = {*languages, *(each.name for toolchains in versions.values() for each in toolchains)}
+    for name in named:
         if name not in known:
             raise unknown("language", name, known)
-    return [known[name] for name in dict.fromkeys(names or known)]
-
-
-def _states(language: Language) -> list[LanguageDriver]:
-    from clonometer.runner.languages.building import missing_state, state_of
-    from clonometer.runner.languages.toolchains import find_toolchains
-
-    return [state_of(toolchain) for toolchain in find_toolchains(language)] or [missing_state(language)]
+    return [
+        (languages[language], [each for each in toolchains if language in named or each.name in named])
+        for language, toolchains in versions.items()
+    ]

@@ -36,7 +36,7 @@ def find_catalogue(progress: Progress = SILENT, names: Sequence[str] = ()) -> tu
 
     # Most commands ask for none.
     languages = wanted_languages(names, find_languages()) if any("." in name for name in names) else ()
-    further, lacks = usable_drivers(languages, progress.say)
+    further, lacks = usable_drivers(languages, progress.say, names)
     for lack in lacks:
         progress.say(f"clonometer: {lack['what']} is not measured: {lack['reason']}")
     drivers = find_drivers(further=further)

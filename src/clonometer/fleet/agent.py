@@ -116,8 +116,8 @@ def _drivers_here(plan: Plan) -> tuple[Drivers, list[dict[str, str]]]:
     from clonometer.runner.languages.building import usable_drivers
     from clonometer.runner.languages.toolchains import find_languages, wanted_languages
 
-    languages = wanted_languages([target.workload for target in plan.targets], find_languages())
-    further, lacks = usable_drivers(languages, _say)
+    names = [target.workload for target in plan.targets]
+    further, lacks = usable_drivers(wanted_languages(names, find_languages()), _say, names)
     drivers = find_drivers(further=further)
     broken = [each.name for each in further if each.name in drivers.broken]
     return drivers, [*lacks, *({"what": name, "reason": drivers.broken[name]} for name in broken)]

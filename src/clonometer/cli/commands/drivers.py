@@ -17,7 +17,7 @@ BUILD = "build"
 _EXAMPLES = examples(
     "clonometer drivers",
     "clonometer drivers build",
-    "clonometer drivers build go java",
+    "clonometer drivers build go java_25_0",
     "clonometer run python.os_thread python.command",
     "clonometer run --plan runtimes",
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from clonometer.errors import DriverError
 from clonometer.launch_paths.drivers import FAILED, MISSING, NOT_BUILT, READY, LanguageDriver
 from clonometer.runner.drivers import Driver, built_program
-from clonometer.runner.languages.toolchains import find_toolchains
+from clonometer.runner.languages.toolchains import measured_toolchains
 from clonometer.runner.languages.types import Language, Toolchain
 from clonometer.runner.launches import filled
 from clonometer.runner.process import answer_of
@@ -92,11 +92,12 @@ def _forget_old(place: Path, language: str) -> None:
 
 
 def usable_drivers(
-    languages: Sequence[Language], say: Callable[[str], None], versions: int | None = None
+    languages: Sequence[Language], say: Callable[[str], None], names: Sequence[str] = (), versions: int | None = None
 ) -> tuple[list[Driver], list[dict[str, str]]]:
     """Make the drivers of these languages ready, and build what is not; ``say`` hears of each that is built.
 
-    ``versions`` is how many of each language there are at most; by default all.
+    ``names`` are ids of workloads or globs, which may ask for further versions. ``versions`` is how many of each
+    language there are at most.
 
     Returns
     -------
@@ -108,7 +109,7 @@ def usable_drivers(
     """
     drivers, lacks = [], []
     for language in languages:
-        toolchains = find_toolchains(language)[:versions]
+        toolchains = measured_toolchains(language, names)[:versions]
         if not toolchains:
             lacks.append({"what": language.name, "reason": language.missing})
         for toolchain in toolchains:

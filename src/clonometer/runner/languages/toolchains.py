@@ -17,7 +17,9 @@ from clonometer.runner.launches import locate
 
 _DRIVERS, _DESCRIPTION = "_drivers", "driver.toml"
 #: So many programs of a language are asked for their version: each takes a moment.
-_MOST_PROGRAMS = 8
+_MOST_PROGRAMS = 12
+#: So many versions are measured where no name asks for another one: each has cells of its own.
+_MEASURED_VERSIONS = 2
 
 
 def find_languages() -> tuple[Language, ...]:
@@ -41,12 +43,12 @@ def wanted_languages(names: Sequence[str], languages: Sequence[Language]) -> tup
 
 
 def find_toolchains(language: Language) -> tuple[Toolchain, ...]:
-    """The versions of a language that are here: the first along PATH, which has its name, then the others."""
+    """The versions of a language that are here: the first along PATH, which has its name, then the newest of others."""
     located = locate(language.runtime)
     for program in list(_elsewhere(language))[:_MOST_PROGRAMS]:
         located += [each for each in locate(language.runtime, program) if each not in located]
     toolchains: dict[str, Toolchain] = {}
-    for each in located:
+    for each in [*located[:1], *sorted(located[1:], key=lambda other: numbers(other.version), reverse=True)]:
         name = language.name if not toolchains else _versioned(language.name, each.version)
         toolchain = Toolchain(language, name, each.program, each.version)
         if each.version not in {known.version for known in toolchains.values()}:
@@ -56,6 +58,17 @@ def find_toolchains(language: Language) -> tuple[Toolchain, ...]:
     return tuple([replace(usable[0], name=language.name), *usable[1:]] if usable else toolchains.values())
 
 
+def measured_toolchains(language: Language, names: Sequence[str]) -> tuple[Toolchain, ...]:
+    """The versions that a run measures: the first, the newest other one, and those that ids or globs ask for."""
+    first = {name.partition(".")[0] for name in names}
+    asked = [word for word in first if word.startswith(f"{language.name}_")]
+    return tuple(
+        each
+        for place, each in enumerate(find_toolchains(language))
+        if place < _MEASURED_VERSIONS or any(fnmatchcase(each.name, word) for word in asked)
+    )
+
+
 def _versioned(name: str, version: str) -> str:
     return "_".join([name, *map(str, numbers(version)[:2])])
 
@@ -63,7 +76,10 @@ def _versioned(name: str, version: str) -> str:
 def _elsewhere(language: Language) -> Iterator[str]:
     for pattern in language.places:
         path = Path(pattern).expanduser()
-        yield from map(str, sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))), reverse=True))
+        programs = map(str, Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        yield from sorted(
+            programs, key=lambda place: [int(number) for number in re.findall(r"\d+", place)], reverse=True
+        )
 
 
 def _read(file: Path) -> Language:
