@@ -81,6 +81,48 @@ def approximate_bytes(size_bytes: float) -> str:
     return f"{size_bytes:.0f} B"
 
 
+#: Seconds in each unit of time that people write; of those that end alike the longer name comes first.
+_SECONDS_IN = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SECOND = "s"
+
+
+def parse_seconds(text: str) -> float:
+    """Read a time such as ``200us``, ``5ms``, ``2m`` or ``0``; without a unit in seconds.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or below 0.
+
+    Examples
+    --------
+    >>> parse_seconds("5ms"), parse_seconds("2m"), parse_seconds("3")
+    (0.005, 120.0, 3.0)
+    """
+    stripped = text.strip()
+    unit = next((unit for unit in _SECONDS_IN if stripped.endswith(unit)), _SECOND)
+    try:
+        seconds = float(stripped.removesuffix(unit)) * _SECONDS_IN[unit]
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise UsageError(f"{text!r} is not a time", "times look like 10, 500ms, 10s or 2m; us and ns are units too")
+    return seconds
+
+
+def exact_duration(ns: float) -> str:
+    """Write a time as `parse_seconds` reads it, in the largest unit up to seconds in which it is not below 1.
+
+    Examples
+    --------
+    >>> exact_duration(5e6), exact_duration(1500.0), exact_duration(0.0)
+    ('5ms', '1.5us', '0ns')
+    """
+    units = ((unit, 1e9 * _SECONDS_IN[unit]) for unit in ("s", "ms", "us", "ns"))
+    unit, size = next(((unit, size) for unit, size in units if ns >= size), ("ns", 1.0))
+    return f"{ns / size:.10g}{unit}"
+
+
 def bytes_unit(sizes_bytes: Iterable[float | None]) -> str:
     """Choose the one unit in which sizes that stand together are written: that of the largest.
 

@@ -9,7 +9,8 @@ from clonometer.advice.answer import Advice, Proof, ProvenDesign
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
-from clonometer.advice.wish import LatencyLimit, Wish
+from clonometer.advice.wish import Wish
+from clonometer.results.latency_limit import LatencyLimit
 
 CPU_NS = {
     "inline": 20_000.0,

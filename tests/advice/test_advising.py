@@ -13,8 +13,9 @@ from clonometer.advice.costs import costs_of, lacking
 from clonometer.advice.designs import DESIGNS, design_named
 from clonometer.advice.drawing import draws, ratio_of, span_of
 from clonometer.advice.terms import Term, TermSpan, difference, total
-from clonometer.advice.wish import LatencyLimit, Wish
+from clonometer.advice.wish import Wish
 from clonometer.records import from_json, to_json
+from clonometer.results.latency_limit import LatencyLimit
 from clonometer.views.document import Note
 from clonometer.views.documents.advise import advice_document
 from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near
@@ -81,7 +82,7 @@ def test_isolation_rules_designs_out_and_says_why(isolation, expected):
 
 def test_a_limit_rules_designs_out_with_the_figure():
     answers = by_id(advise(replace(LIGHT, limit=LatencyLimit("p50", 0.3 * MS)), basis()))
-    assert "p50=300" in answers["spawn"].reason
+    assert "p50 below 300" in answers["spawn"].reason
     assert answers["prefork"].reason is None
 
 

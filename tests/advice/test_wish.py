@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clonometer.advice.wish import LatencyLimit, ServerMachine, Wish, check_wish
-from clonometer.app.advise import FIELDS, default_workers, read_limit, read_seconds, read_wish_file, wish_fields
+from clonometer.advice.wish import ServerMachine, Wish, check_wish
+from clonometer.app.advise import FIELDS, default_workers, read_wish_file, wish_fields
 from clonometer.errors import InputError, UsageError
+from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
+from clonometer.units import parse_seconds
 
 HERE = ServerMachine(cpus=2, memory_bytes=8 << 30)
 MS = 1e6
@@ -19,8 +21,8 @@ MS = 1e6
         (Wish(rate_hz=1, cpus=3), ("--cpus 3", "2")),
         (Wish(rate_hz=1, written_bytes=4096), ("--written 4 KiB", "--memory 0 B")),
         (Wish(rate_hz=1, memory_bytes=16 << 30), ("--memory 16 GiB", "8 GiB")),
-        (Wish(rate_hz=1, work_ns=6 * MS, limit=LatencyLimit("p99", 5 * MS)), ("--limit p99=5.00 ms", "--work 6.00 ms")),
-        (Wish(rate_hz=1, block_ns=6 * MS, limit=LatencyLimit("p50", 5 * MS)), ("--limit p50=5.00 ms", "--block")),
+        (Wish(rate_hz=1, work_ns=6 * MS, limit=LatencyLimit("p99", 5 * MS)), ("--limit p99=5ms", "--work 6.00 ms")),
+        (Wish(rate_hz=1, block_ns=6 * MS, limit=LatencyLimit("p50", 5 * MS)), ("--limit p50=5ms", "--block")),
         (Wish(rate_hz=1e9), ("--rate 1e+09", "1e+07")),
     ],
 )
@@ -76,8 +78,9 @@ def test_a_file_that_is_none_is_refused(tmp_path):
 
 
 def test_times_and_limits_are_read_with_their_units():
-    assert [read_seconds(text) for text in ("0", "5us", "2.5ms", "1s", "3")] == pytest.approx([0, 5e-6, 2.5e-3, 1, 3])
-    assert read_limit(" p50=200us") == LatencyLimit("p50", pytest.approx(200e3))
+    assert [parse_seconds(text) for text in ("0", "5us", "2.5ms", "1s", "3")] == pytest.approx([0, 5e-6, 2.5e-3, 1, 3])
+    for text in (" p50=200us", "p50 < 200us"):
+        assert parse_latency_limit(text) == LatencyLimit("p50", pytest.approx(200e3))
     assert wish_fields({"block": "1ms"}, "here") == {"block_ns": pytest.approx(1e6)}
 
 

@@ -9,9 +9,10 @@ from tests.catalogue import CATALOGUE
 
 from clonometer.app.capacity import MOST_STEPS, search, servers_named
 from clonometer.errors import UsageError
-from clonometer.results.capacity import LatencyBound, RateStep, ServerCapacity, judge_step, parse_latency_limit
+from clonometer.results.capacity import RateStep, ServerCapacity, judge_step
+from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
 
-LIMIT = LatencyBound("p99", 5e6)
+LIMIT = LatencyLimit("p99", 5e6)
 
 
 def made(breaks_at: float, tried: list[int]):
@@ -78,12 +79,12 @@ def test_a_limit_that_broke_while_the_client_was_late_is_in_doubt() -> None:
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a limit of latency") as caught:
         parse_latency_limit(text)
-    assert "p99<5ms" in (caught.value.hint or "")
+    assert "p99=5ms" in (caught.value.hint or "")
 
 
 def test_limits_are_read_with_their_units() -> None:
-    assert parse_latency_limit(" p99.9 <= 1.5s ") == LatencyBound("p99.9", 1.5e9)
-    assert parse_latency_limit("max<20us") == LatencyBound("max", 20e3)
+    assert parse_latency_limit(" p99.9 <= 1.5s ") == LatencyLimit("p99.9", 1.5e9)
+    assert parse_latency_limit("max<20us") == LatencyLimit("max", 20e3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from tests.advice.synthetic import basis
 
 from clonometer.advice.advising import advise
-from clonometer.advice.wish import LatencyLimit, Wish
+from clonometer.advice.wish import Wish
+from clonometer.results.latency_limit import LatencyLimit
 from clonometer.views.documents.advise import advice_document
 from clonometer.views.html.document import render_document_page
 

@@ -51,7 +51,8 @@ from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.records import to_json
 from clonometer.results.audit.types import AuditItem, CpuidCost, DriverState, MachineAudit, UnavailableWorkload
-from clonometer.results.capacity import Capacity, LatencyBound, ServerCapacity, judge_step
+from clonometer.results.capacity import Capacity, ServerCapacity, judge_step
+from clonometer.results.latency_limit import LatencyLimit
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 from clonometer.results.types import CellOutcome, Finding, NextCommand
 from clonometer.results.workers.types import WorkersOfRun
@@ -244,7 +245,7 @@ def languages() -> LanguageDrivers:
 
 def searched() -> Capacity:
     """A server between two rates, one that keeps the limit at no rate, and one that cannot be measured."""
-    limit = LatencyBound("p99", 5e6)
+    limit = LatencyLimit("p99", 5e6)
     steps = [judge_step(limit, rate, [1e5] * 95 + [late] * 5, 0, 480.0) for rate, late in ((500, 1e6), (550, 9e6))]
     broken = judge_step(limit, 8, [], 8, None)
     return Capacity(

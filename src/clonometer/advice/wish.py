@@ -7,31 +7,21 @@ from typing import Annotated
 
 from clonometer.errors import UsageError
 from clonometer.records import Count, Ge, Gt, OneOf, Positive
+from clonometer.results.latency_limit import QUANTILES as NAMED_QUANTILES
+from clonometer.results.latency_limit import LatencyLimit
 from clonometer.units import approximate_bytes, format_duration
 
 ISOLATIONS = ("none", "crash", "memory", "privileges")
 CONNECTIONS = ("per_request", "kept")
 TRANSPORTS = ("tcp", "unix")
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+#: Those of which a simulation of some thousand requests can tell.
+QUANTILES = {name: NAMED_QUANTILES[name] for name in ("p50", "p90", "p99")}
 #: What designs are ranked by.
 ORDERS = ("p50", "p99", "cpu", "memory")
 #: With so much data the designs were measured; less costs as much.
 LEAST_REQUEST_BYTES, LEAST_RESPONSE_BYTES = 128, 1024
 #: More cannot be asked of any machine, and would take simulations without end.
 MOST_RATE_HZ = 1e7
-
-
-@dataclass(frozen=True)
-class LatencyLimit:
-    """How long requests may take: at the stated quantile."""
-
-    quantile: Annotated[str, OneOf(tuple(QUANTILES))]
-    ns: Annotated[float, Gt(0)]
-
-    @property
-    def text(self) -> str:
-        """As it is given."""
-        return f"{self.quantile}={format_duration(self.ns)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +94,16 @@ def _check_memory(wish: Wish, machine: ServerMachine) -> None:
 
 
 def _check_limit(wish: Wish) -> None:
+    if wish.limit is not None and wish.limit.quantile not in QUANTILES:
+        raise UsageError(
+            f"--limit {wish.limit.as_option}: the simulated requests are too few to tell {wish.limit.quantile}",
+            f"limits may be of {', '.join(QUANTILES)}; 'clonometer capacity' measures others",
+        )
     least_ns = wish.work_ns + wish.block_ns
     if wish.limit is not None and wish.limit.ns <= least_ns:
         block = f" and --block {format_duration(wish.block_ns)}" if wish.block_ns else ""
+        work = format_duration(wish.work_ns)
         raise UsageError(
-            f"--limit {wish.limit.text} contradicts --work {format_duration(wish.work_ns)}{block}: a request alone "
-            f"takes {format_duration(least_ns)}"
+            f"--limit {wish.limit.as_option} contradicts --work {work}{block}: a request alone takes "
+            f"{format_duration(least_ns)}"
         )

@@ -13,18 +13,18 @@ from typing import Any
 from clonometer.advice.advising import advise as rank_designs
 from clonometer.advice.answer import Advice
 from clonometer.advice.proving import prove
-from clonometer.advice.wish import QUANTILES, LatencyLimit, ServerMachine, Wish, check_wish
+from clonometer.advice.wish import QUANTILES, ServerMachine, Wish, check_wish
 from clonometer.app.advising import basis_for, machine_here
 from clonometer.app.proving import designs_run
 from clonometer.errors import InputError, UsageError, unknown
 from clonometer.records import from_json, to_json
+from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
 from clonometer.runner.interfaces import SILENT, Progress
-from clonometer.units import format_bytes, parse_bytes
+from clonometer.units import exact_duration, format_bytes, parse_bytes, parse_seconds
 
 __all__ = ["advise"]
 
 _MOST_FILE_BYTES = 1 << 16
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 _MOST_TASKS = 512
 _RATE, _LIMIT = "rate", "limit"
 
@@ -107,57 +107,18 @@ def command_of(answer: Advice) -> str:
 def _as_given(name: str, value: Any) -> str:
     """A field of a wish as an option takes it."""
     if isinstance(value, LatencyLimit):
-        return f"{value.quantile}={_time(value.ns)}"
+        return value.as_option
     if name.endswith("_ns"):
-        return _time(value)
+        return exact_duration(value)
     if name.endswith("_bytes"):
         return format_bytes(value)
     return value.replace("_", "-") if isinstance(value, str) else f"{value:g}"
-
-
-def _time(ns: float) -> str:
-    """A time in the largest unit in which it is not below 1."""
-    unit = next((unit for unit, seconds in reversed(_SECONDS.items()) if ns >= seconds * 1e9), "ns")
-    return f"{ns / (_SECONDS[unit] * 1e9):.10g}{unit}"
 
 
 def default_workers(wish: Wish) -> int:
     """Choose the tasks of a pool: twice those that requests occupy at a time, and at least two a CPU."""
     busy = wish.rate_hz * (wish.work_ns + wish.block_ns) / 1e9
     return min(_MOST_TASKS, max(2 * wish.cpus, 4, round(2 * busy)))
-
-
-def read_limit(text: str) -> LatencyLimit:
-    """Read a limit such as ``p99=5ms``.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-    """
-    quantile, equals, time = text.partition("=")
-    if not equals or quantile.strip() not in QUANTILES:
-        raise UsageError(f"{text!r} is not a limit", f"limits look like p99=5ms; quantiles: {', '.join(QUANTILES)}")
-    return LatencyLimit(quantile.strip(), 1e9 * read_seconds(time))
-
-
-def read_seconds(text: str) -> float:
-    """Read a time such as ``200us``, ``5ms`` or ``0``; without a unit in seconds.
-
-    Raises
-    ------
-    UsageError
-        If it is none, or below 0.
-    """
-    stripped = text.strip()
-    unit = next((unit for unit in _SECONDS if stripped.endswith(unit)), "")
-    try:
-        seconds = float(stripped.removesuffix(unit)) * _SECONDS.get(unit, 1.0)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 3600:
-        raise UsageError(f"{text!r} is not a time", "times look like 200us, 5ms or 1s")
-    return seconds
 
 
 #: What a file and the options may say, by the names of `Wish` without their units.
@@ -198,11 +159,11 @@ def wish_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise unknown(f"key in {where}", key, FIELDS)
         name = FIELDS[key]
         if name.endswith("_ns"):
-            fields[name] = 1e9 * read_seconds(str(value))
+            fields[name] = 1e9 * parse_seconds(str(value))
         elif name.endswith("_bytes"):
             fields[name] = parse_bytes(str(value))
         elif key == _LIMIT:
-            fields[name] = read_limit(str(value))
+            fields[name] = parse_latency_limit(str(value), QUANTILES)
         elif key == _RATE:
             fields[name] = _rate(value, where)
         else:

@@ -18,7 +18,7 @@ from clonometer.advice.measured import IN_C, lacks_of, launches_of, terms_of
 from clonometer.advice.store import NAME, merged, read_terms, save_terms
 from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
 from clonometer.advice.wish import ServerMachine, Wish
-from clonometer.app.calibrating import calibrate
+from clonometer.app.calibrating import calibrate_first
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.predicting import usable_calibration
 from clonometer.errors import InputError, OutputError, UsageError
@@ -27,7 +27,7 @@ from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features
 from clonometer.model.predictor import cost_of
-from clonometer.model.store import default_path, machine_of, save_calibration
+from clonometer.model.store import default_path, machine_of
 from clonometer.plan.adhoc import apply_settings, plan_from_arguments
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Plan
@@ -138,10 +138,7 @@ def _memory(progress: Progress, *, needed: bool) -> Sequence[MemoryPoint]:
     if calibration is None and not needed:
         return ()
     if calibration is None:
-        progress.say("clonometer: what memory adds to a fork is measured first, once (20 s)")
-        calibration, _ = calibrate(quick=True, progress=progress)
-        with suppress(OutputError):
-            save_calibration(calibration, default_path())
+        calibration = calibrate_first(progress)
     return [_memory_point(size_bytes, calibration) for size_bytes in _SIZES]
 
 

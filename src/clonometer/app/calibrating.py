@@ -11,7 +11,7 @@ from dataclasses import replace
 from clonometer.app.live import features_of_process, live
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
-from clonometer.errors import DriverError
+from clonometer.errors import DriverError, OutputError
 from clonometer.host.cpu import last_level_cache_bytes
 from clonometer.host.facts import collect
 from clonometer.host.memory import free_bytes
@@ -19,7 +19,7 @@ from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import FULL, QUICK, REFERENCE, MakerCounts, affordable
 from clonometer.model.making import ForkedProcess, make_calibration
 from clonometer.model.reference import scales_by
-from clonometer.model.store import machine_of
+from clonometer.model.store import default_path, machine_of, save_calibration
 from clonometer.model.turns import STATES, ForkState, take_turns
 from clonometer.model.types import Scales
 from clonometer.plan.planfile import load_plan
@@ -79,6 +79,28 @@ def calibrate(
             forked, run, made_at=int(time.time()), quick=quick, machine=machine, lacks=lacks, seed=seed
         )
     return made, outcome.exit_status
+
+
+def calibrate_first(progress: Progress) -> Calibration:
+    """Calibrate quickly for a command that needs a calibration and has none, and keep it for the next.
+
+    Raises
+    ------
+    ClonometerError
+        If it cannot be measured.
+    KeyboardInterrupt
+        The user has had enough.
+    """
+    progress.say("clonometer: this machine was not calibrated: a quick calibration takes 20 s")
+    made, _ = calibrate(quick=True, progress=progress)
+    try:
+        path = default_path()
+        save_calibration(made, path)
+    except OutputError as error:
+        progress.say(f"clonometer: the calibration is not kept: {error.message}")
+    else:
+        progress.say(f"clonometer: wrote {path}")
+    return made
 
 
 def _fork_conditions(

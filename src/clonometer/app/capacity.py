@@ -11,14 +11,13 @@ from clonometer.app.seeds import draw_seed
 from clonometer.errors import UsageError
 from clonometer.results.capacity import (
     Capacity,
-    LatencyBound,
     RateStep,
     ServerCapacity,
     judge_step,
     next_rate,
-    parse_latency_limit,
     reached,
 )
+from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
 from clonometer.results.series.servers import LATE, LATENCY, RATE
 from clonometer.runner.interfaces import SILENT, Progress
 
@@ -136,7 +135,7 @@ class _Measuring:
 
     name: str
     settings: tuple[str, ...]
-    limit: LatencyBound
+    limit: LatencyLimit
     drivers: Drivers
     catalogue: Catalogue
     seed: int
@@ -160,7 +159,7 @@ class _Measuring:
             return _step(run, cells[0], self.limit, rate) if cells else next(iter(reasons), "nothing was measured")
 
 
-def _step(run: Run, cell: str, limit: LatencyBound, rate: int) -> RateStep:
+def _step(run: Run, cell: str, limit: LatencyLimit, rate: int) -> RateStep:
     from clonometer.results.rows.source import null_mask
 
     columns = run.columns(cell, [LATENCY, LATE, "served_per_s", "errno"])

@@ -14,7 +14,6 @@ from clonometer.launch_paths.reading import load_book
 from clonometer.model.calibration import POSIX_SPAWN, PTHREAD
 from clonometer.model.features import SMALL_PAGE_BYTES
 from clonometer.model.measured import MeasuredCondition, read_conditions
-from clonometer.model.store import default_path, save_calibration
 from clonometer.model.types import UNSCALED
 from clonometer.prediction.fork_page import PAGE_SCHEMA, ForkPage, MeasuredPoint, MeasuredRun, make_fork_page
 from clonometer.prediction.fork_timeline import FORK, THREAD
@@ -72,16 +71,13 @@ def _calibrated(*, scan: bool, progress: Progress) -> Machine:
     machine = machine_now(scan=scan, progress=progress)
     if machine is not None:
         return machine
-    progress.say("clonometer: this machine was not calibrated: a quick calibration takes 20 s")
-    from clonometer.app.calibrating import calibrate
+    from clonometer.app.calibrating import calibrate_first
 
     try:
-        made, _ = calibrate(quick=True, progress=progress)
+        made = calibrate_first(progress)
     except ClonometerError as error:
         progress.say(f"clonometer: it could not be calibrated, so the page has rough times: {error.message}")
         return rough_machine()
-    save_calibration(made, default_path())
-    progress.say(f"clonometer: wrote {default_path()}")
     return Machine(made, is_rough=False, scales=UNSCALED)
 
 

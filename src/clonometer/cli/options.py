@@ -15,7 +15,7 @@ from clonometer.app.seeds import draw_seed
 from clonometer.cli.completing import complete_workloads
 from clonometer.cli.outputs import Pages
 from clonometer.errors import UsageError
-from clonometer.units import parse_bytes, parse_share
+from clonometer.units import parse_bytes, parse_seconds, parse_share
 
 # Help says N, and an error which numbers are allowed: beside each N that takes the room of the texts.
 click.rich_click.RANGE_STRING = ""
@@ -23,7 +23,6 @@ click.rich_click.RANGE_STRING = ""
 #: What declares an option of a command, which gives its exit status, or nothing for 0.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MOST_S = 1e7
 _MOST_BYTES = 1 << 30
 _MOST_BYTES_PER_S = 1 << 44
@@ -51,16 +50,11 @@ class Parsed(click.ParamType):  # type: ignore[type-arg] # its parameter is newe
 
 def _parse_seconds(text: str) -> float:
     """Read a time above 0, in seconds or with its unit."""
-    stripped = text.strip()
-    unit = next((unit for unit in _SECONDS if stripped.endswith(unit)), "s")
-    try:
-        seconds = float(stripped.removesuffix(unit)) * _SECONDS[unit]
-    except ValueError:
-        seconds = -1.0
+    seconds = parse_seconds(text)
     if seconds == 0:
         raise UsageError(f"{text!r}: a time must be greater than 0")
-    if not 0 < seconds <= _MOST_S:
-        raise UsageError(f"{text!r} is not a time", "times look like 10, 500ms, 10s or 2m")
+    if seconds > _MOST_S:
+        raise UsageError(f"{text!r} is too long", f"at most {_MOST_S:.0f} seconds")
     return seconds
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import rich_click as click
 
-from clonometer.app.calibrating import calibrate
+from clonometer.app.calibrating import calibrate_first
 from clonometer.app.live import read
 from clonometer.app.predict import machine_now, measured_rate, predict_saved, ranked
 from clonometer.app.predict_watch import watch
@@ -22,7 +22,6 @@ from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.progress import make_progress
 from clonometer.files import write_text
 from clonometer.host.target.reader import How, Reading
-from clonometer.model.store import default_path, save_calibration
 from clonometer.model.types import UNSCALED
 from clonometer.prediction.answer import Predicted
 from clonometer.prediction.copying import WriteRate
@@ -178,6 +177,4 @@ def _made_if_wanted() -> Machine | None:
     question = "This machine was not calibrated. Calibrate it now, in 20 s? (No gives a rough answer.)"
     if not click.confirm(question, default=True, err=True):
         return None
-    made, _ = calibrate(quick=True, progress=make_progress())
-    save_calibration(made, default_path())
-    return Machine(made, is_rough=False, scales=UNSCALED)
+    return Machine(calibrate_first(make_progress()), is_rough=False, scales=UNSCALED)

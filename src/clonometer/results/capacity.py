@@ -3,58 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from clonometer.errors import UsageError
 from clonometer.records import Count, Ge, Gt, computed_field, version
+from clonometer.results.latency_limit import LatencyLimit
 
 CAPACITY_SCHEMA = 1
 
-#: Each name of a latency, and the share of the requests that it is at least as long as.
-QUANTILES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
-_UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
-_LIMIT = re.compile(r"\s*([a-z0-9.]+)\s*<=?\s*([0-9]+(?:\.[0-9]+)?)\s*(ns|us|µs|ms|s)\s*")
-
-
 _GOOD_PART = 0.2
-
-
-@dataclass(frozen=True)
-class LatencyBound:
-    """A limit of latency, such as ``p99<5ms``."""
-
-    quantile: Annotated[str, "p50, p90, p99, p99.9 or max."]
-    limit_ns: Annotated[float, Gt(0)]
-
-    @property
-    def share(self) -> float:
-        """The share of the requests that must be answered within it."""
-        return QUANTILES[self.quantile]
-
-
-def parse_latency_limit(text: str) -> LatencyBound:
-    """Read a limit.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-
-    Examples
-    --------
-    >>> parse_latency_limit("p99<5ms")
-    LatencyBound(quantile='p99', limit_ns=5000000.0)
-    """
-    match = _LIMIT.fullmatch(text)
-    quantile, number, unit = match.groups() if match else ("", "0", "s")
-    limit_ns = float(number) * _UNITS[unit]
-    if quantile not in QUANTILES or limit_ns <= 0:
-        known = ", ".join(QUANTILES)
-        raise UsageError(f"{text!r} is not a limit of latency", f"such as 'p99<5ms'; instead of p99 also {known}")
-    return LatencyBound(quantile, limit_ns)
 
 
 @dataclass(frozen=True)
@@ -82,10 +40,10 @@ class ServerCapacity:
     steps: Annotated[Sequence[RateStep], "In the order in which they were tried."]
     reason: Annotated[str | None, "Why it could not be measured."] = None
 
-    def is_in_doubt(self, limit: LatencyBound) -> bool:
+    def is_in_doubt(self, limit: LatencyLimit) -> bool:
         """Whether a rate broke the limit while the client itself was late by a good part of it."""
         late = [step.client_late_ns or 0.0 for step in self.steps if not step.keeps]
-        return any(late_ns > _GOOD_PART * limit.limit_ns for late_ns in late)
+        return any(late_ns > _GOOD_PART * limit.ns for late_ns in late)
 
     @computed_field("The highest rate that kept the limit; None: none did.")
     def kept_hz(self) -> int | None:
@@ -106,12 +64,12 @@ class Capacity:
 
     schema = version(CAPACITY_SCHEMA)
 
-    limit: LatencyBound
+    limit: LatencyLimit
     servers: Annotated[Sequence[ServerCapacity], Ge(1)]
 
 
 def judge_step(
-    limit: LatencyBound, rate_hz: int, latencies_ns: Sequence[float], failed: int, served_per_s: float | None
+    limit: LatencyLimit, rate_hz: int, latencies_ns: Sequence[float], failed: int, served_per_s: float | None
 ) -> RateStep:
     """Judge one rate by the latencies of its answered requests.
 
@@ -119,17 +77,17 @@ def judge_step(
 
     Examples
     --------
-    >>> step = judge_step(LatencyBound("p50", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0)
+    >>> step = judge_step(LatencyLimit("p50", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0)
     >>> step.latency_ns, step.keeps
     (2, True)
-    >>> judge_step(LatencyBound("max", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0).keeps
+    >>> judge_step(LatencyLimit("max", 10.0), 100, [1, 2, 3], failed=1, served_per_s=75.0).keeps
     False
     """
     answered = sorted(latencies_ns)
     requests = len(answered) + failed
 
     latency = reached(answered, limit.share, requests)
-    keeps = latency is not None and latency < limit.limit_ns
+    keeps = latency is not None and latency < limit.ns
     return RateStep(rate_hz, requests, failed, latency, reached(answered, 0.5, requests), served_per_s, keeps)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clonometer.results.capacity import Capacity, LatencyBound, ServerCapacity
+from clonometer.results.capacity import Capacity, ServerCapacity
+from clonometer.results.latency_limit import LatencyLimit
 from clonometer.units import format_duration
 from clonometer.views.document import Document, DocumentBlock, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
@@ -35,20 +36,16 @@ def capacity_document(answer: Capacity, *, wide: bool = False) -> Document:
     return Document("capacity", "The highest rate that keeps a limit of latency", texts[0], groups)
 
 
-def _words(limit: LatencyBound) -> str:
-    return f"{limit.quantile} below {format_duration(limit.limit_ns)}"
-
-
-def _sentence(server: ServerCapacity, limit: LatencyBound) -> str:
+def _sentence(server: ServerCapacity, limit: LatencyLimit) -> str:
     head = ", ".join([server.workload, *server.settings])
     kept, broken = server.kept_hz, server.broken_hz
     if server.reason is not None:
         return f"{head} cannot be measured: {server.reason}."
     if kept is None:
-        return f"{head} keeps {_words(limit)} at no rate that was tried, down to {broken:,} requests/s."
+        return f"{head} keeps {limit.text} at no rate that was tried, down to {broken:,} requests/s."
     if broken is None:
-        return f"{head} keeps {_words(limit)} at all rates that were tried, up to {kept:,} requests/s."
-    return f"{head} keeps {_words(limit)} up to {kept:,} requests/s, and breaks it at {broken:,}."
+        return f"{head} keeps {limit.text} at all rates that were tried, up to {kept:,} requests/s."
+    return f"{head} keeps {limit.text} up to {kept:,} requests/s, and breaks it at {broken:,}."
 
 
 def _rate(rate: int | None) -> str:
@@ -76,7 +73,7 @@ def _time(time_ns: float | None) -> str:
     return MISSING if time_ns is None else format_duration(time_ns)
 
 
-def _steps(server: ServerCapacity, limit: LatencyBound) -> Table:
+def _steps(server: ServerCapacity, limit: LatencyLimit) -> Table:
     steps = sorted(server.steps, key=lambda step: step.rate_hz)
     served = [MISSING if step.served_per_s is None else f"{step.served_per_s:,.0f}" for step in steps]
     return Table(
