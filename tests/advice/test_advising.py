@@ -47,9 +47,10 @@ def test_without_load_a_request_takes_its_work_its_costs_and_the_way():
 
 def test_says_first_that_the_machine_was_busy_as_it_was_measured():
     quiet = basis()
-    assert advise(LIGHT, quiet).cautions == []
+    known = replace(LIGHT, child_start_ns=0.0, child_faults=0, parent_faults=0)
+    assert advise(known, quiet).cautions == []
     busy = replace(quiet, terms=replace(quiet.terms, busy="load 9.0 on 2 CPUs"))
-    answer = advise(LIGHT, busy)
+    answer = advise(known, busy)
     assert answer.cautions == ["Load 9.0 on 2 CPUs as this machine was measured: --measure does that again."]
     assert isinstance(advice_document(answer).groups[0][1], Note)
 

@@ -137,3 +137,20 @@ def test_an_unsteady_condition_widens_the_interval_as_a_steady_one_narrows_it() 
     ratio = np.exp(NINE_IN_TEN * fit_model(calls, seed=1, draws=2).scatter)
     within = [np.mean(np.abs(np.log(each.calls / 1e6)) <= np.log(ratio)) for each in calls]
     assert float(np.mean(within)) == pytest.approx(0.9, abs=0.02)
+
+
+def test_a_call_that_copies_nothing_has_no_time_for_what_cannot_be_told_from_none() -> None:
+    """A slope of noise is nothing at 64 MiB, and hours at the size of a real server."""
+    chance = np.random.default_rng(3)
+    large = plus(anon_areas=1, anon_pages=16_384, anon_tables=32, placed_pages=16_384, scattered_pages=16_000)
+    conditions = {"small": BASE, "memory": large, "files": plus(open_files=2000)}
+    calls = [
+        Observation(name, each, (3e5 + 40.0 * each.open_files) * np.exp(0.03 * chance.normal(size=3)))
+        for name, each in conditions.items()
+        for _ in range(6)
+    ]
+    fitted = fit_model(calls, copies_memory=False, seed=1)
+    assert set(fitted.flat) >= {"small pages", "page tables", "scattered pages"}
+    assert fitted.terms == ("base", "open files")
+    assert cost_of(plus(anon_pages=1 << 24, anon_tables=1 << 15), fitted).median_ns == pytest.approx(3e5, rel=0.05)
+    assert fit_model(calls, seed=1).flat == ()

@@ -17,6 +17,7 @@ def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
     made = calibration(lacks={"cell": "no huge pages are free"})
     residuals = (Residual("launch.fork[vmas=9]", 100.0, 125.0), Residual("launch.fork", 100.0, 100.0))
     models = {**made.models, "fork.first": replace(model(misfit=0.12), residuals=residuals)}
+    models["vfork"] = replace(model(), flat=("small pages", "page tables"))
     text = render_calibration(replace(made, models=models), width=100, colour=False, ascii_only=True)
     rows = {line.split("  ")[0].strip(): line for line in text.splitlines()}
     assert "50.0 us" in rows["base"]
@@ -26,6 +27,7 @@ def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
     assert "12%" in text
     assert "25% over launch.fork[vmas=9]" in text
     assert "Not measured: cell: no huge pages are free" in text
+    assert "vfork: no time that can be told from none for small pages, page tables" in text
 
 
 def test_the_picture_has_a_panel_a_model_and_a_point_a_condition() -> None:
@@ -44,6 +46,7 @@ def test_a_scattered_page_has_one_price_where_caches_are_cold_and_none_at_other_
     cold = replace(model(), knots=(1e6,), each_ns=(*linear, 33.0), draws_ns=())
     others = replace(model(), knots=(1e6, 2e6, 3e6), each_ns=(*linear, 44.0, 45.0, 46.0), draws_ns=())
     models = {**made.models, "fork.first": cold, "fork.later_hot": others}
+    models["vfork"] = replace(model(), flat=("small pages", "page tables"))
     text = render_calibration(replace(made, models=models), width=120, colour=False)
     rows = [line for line in text.splitlines() if line.startswith("scattered, ")]
     assert len(rows) == 2

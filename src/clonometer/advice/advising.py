@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clonometer.advice.answer import Advice, Comparison, CostPart, DesignAnswer
 from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.children import how_known, say_unknown, settle, unknown_terms
 from clonometer.advice.costs import Costs, RequestPart, costs_of, lacking, server_of
 from clonometer.advice.curves import break_evens
 from clonometer.advice.designs import DESIGNS, LACKS, ServerDesign, design_named
@@ -43,12 +44,24 @@ class DrawnDesign:
         return [outcome.cpu_ns for outcome in self.outcomes]
 
 
-def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1, requests: int = REQUESTS) -> Advice:
+def advise(
+    wish: Wish,
+    basis: AdviceBasis,
+    *,
+    order: str = "p50",
+    seed: int = 1,
+    requests: int = REQUESTS,
+    known: Collection[str] = ("work_ns",),
+    seen: Collection[str] = (),
+) -> Advice:
     """Rank the designs for a wish (`clonometer.advice.wish.check_wish` has passed it).
 
     Everything is drawn with all terms at once, so that what rests on the same term moves together. Each draw has its
-    own arrivals, the same for all designs.
+    own arrivals, the same for all designs. ``known`` names the fields of the wish that were stated or observed,
+    ``seen`` those that were observed.
     """
+    settled = settle(wish, basis, known, seed)
+    wish, basis = settled.wish, settled.basis
     spans = basis.spans(wish)
     drawn = {}
     reasons = {}
@@ -58,13 +71,16 @@ def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1,
             reasons[design.id] = f"not measured here: {basis.terms.lacks.get(design.workload) or ', '.join(missing)}"
             continue
         drawn[design.id] = _drawn(design, wish, basis, seed=seed, requests=requests)
-    answers = [_answer(design, wish, drawn.get(design.id), reasons.get(design.id), basis) for design in DESIGNS]
+    parts = _PartReader(wish, basis, seen)
+    answers = [_answer(design, parts, drawn.get(design.id), reasons.get(design.id)) for design in DESIGNS]
     qualified = sorted(
         (each for each in answers if each.reason is None), key=lambda each: _figure(drawn[each.id], each, order)
     )
     ranked = [replace(each, rank=number) for number, each in enumerate(qualified, 1)]
     comparisons = _comparisons(ranked, drawn, order)
     kept = [design_named(each.id) for each in ranked]
+    unknown = list(unknown_terms(wish, basis, work_has_start=settled.work_has_start))
+    unsaid = say_unknown(unknown, [each.id for each in ranked], work_has_start=settled.work_has_start)
     return Advice(
         wish=wish,
         order=order,
@@ -74,7 +90,8 @@ def advise(wish: Wish, basis: AdviceBasis, *, order: str = "p50", seed: int = 1,
         depends_on=[] if order == "memory" else break_evens(wish, basis, kept, order, requests // 2),
         assumptions=[*assumptions(wish, basis.slice_ns), *basis.notes],
         made_at=basis.terms.made_at,
-        cautions=_cautions(basis),
+        unknown=unknown,
+        cautions=[*unsaid, *_cautions(basis)],
         commands=[],
         model={}
         if order == "memory"
@@ -107,9 +124,30 @@ def _drawn(design: ServerDesign, wish: Wish, basis: AdviceBasis, *, seed: int, r
     return DrawnDesign(design, outcomes, [costs_of(design, wish, each) for each in values])
 
 
-def _answer(
-    design: ServerDesign, wish: Wish, drawn: DrawnDesign | None, reason: str | None, basis: AdviceBasis
-) -> DesignAnswer:
+@dataclass(frozen=True)
+class _PartReader:
+    """Reads the parts of what a request costs a design, with how each is known."""
+
+    wish: Wish
+    basis: AdviceBasis
+    seen: Collection[str]
+
+    def parts(self, drawn: DrawnDesign) -> list[CostPart]:
+        """Each part with its interval."""
+        names: dict[tuple[str, str], RequestPart] = {(part.name, part.place): part for part in drawn.costs[0].parts}
+        parts = []
+        for (name, place), part in names.items():
+            values = [
+                sum(each.ns for each in costs.parts if (each.name, each.place) == (name, place))
+                for costs in drawn.costs
+            ]
+            cells = list(dict.fromkeys(map(self.basis.cell, part.terms)))
+            parts.append(CostPart(name, span_of(values), place, cells, how_known(part.terms, self.wish, self.seen)))
+        return parts
+
+
+def _answer(design: ServerDesign, reader: _PartReader, drawn: DrawnDesign | None, reason: str | None) -> DesignAnswer:
+    wish, basis = reader.wish, reader.basis
     answer = DesignAnswer(
         id=design.id,
         name=design.name,
@@ -127,7 +165,7 @@ def _answer(
     server = server_of(design, wish, costs_of(design, wish, middle), basis.slice_ns)
     answer = replace(
         answer,
-        parts=_parts(drawn, basis),
+        parts=reader.parts(drawn),
         cpu_ns=span_of([outcome.cpu_ns for outcome in drawn.outcomes]),
         cpu_share=wish.rate_hz * server.cpu_ns / 1e9 / wish.cpus,
         most_hz=wish.rate_hz / server.utilisation(wish.rate_hz),
@@ -153,18 +191,6 @@ def _unfit(design: ServerDesign, wish: Wish, quantiles: Mapping[str, TermSpan]) 
     if limit is not None and quantiles[limit.quantile].value > limit.ns:
         return f"breaks the limit {limit.text}: {format_duration(quantiles[limit.quantile].value)}"
     return None
-
-
-def _parts(drawn: DrawnDesign, basis: AdviceBasis) -> list[CostPart]:
-    names: dict[tuple[str, str], RequestPart] = {(part.name, part.place): part for part in drawn.costs[0].parts}
-    parts = []
-    for (name, place), part in names.items():
-        values = [
-            sum(each.ns for each in costs.parts if (each.name, each.place) == (name, place)) for costs in drawn.costs
-        ]
-        cells = [basis.terms.terms[term].cell if term in basis.terms.terms else "calibrate" for term in part.terms]
-        parts.append(CostPart(name, span_of(values), place, list(dict.fromkeys(cells))))
-    return parts
 
 
 def _figure(drawn: DrawnDesign, answer: DesignAnswer, order: str) -> float:

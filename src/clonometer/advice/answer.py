@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from clonometer.advice.children import KINDS, MEASURED, UnknownTerm
 from clonometer.advice.terms import TermSpan
 from clonometer.advice.wish import ORDERS, Wish
 from clonometer.records import Count, Ge, Mark, OneOf, Positive, version
@@ -25,6 +26,7 @@ class CostPart:
         "Who pays: the task that accepts, the one that answers, or whoever runs after the client has its answer.",
     ]
     measured_by: Annotated[Sequence[str], "The cells that measured it, each by itself."]
+    known: Annotated[str, OneOf(KINDS), "How: what was counted or stated has measured prices."] = MEASURED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +117,7 @@ class Advice:
     assumptions: Annotated[Sequence[str], "What the model takes for granted, and what it does not contain."]
     made_at: Annotated[Count, "When the terms were measured: seconds since 1970."]
     commands: Annotated[Sequence[str], "What checks the answer here."]
+    unknown: Annotated[Sequence[UnknownTerm], "What real servers pay, and nobody has said or seen of this one."] = ()
     cautions: Annotated[Sequence[str], "What makes the answer doubtful as a whole."] = ()
     observed: Annotated[Sequence[str], "What was read from a process or a census, and how."] = ()
     proof: Annotated[Proof | None, Mark.OMITTED] = None

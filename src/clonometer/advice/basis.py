@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from clonometer.advice.costs import FORK_MEMORY
-from clonometer.advice.terms import MemoryPoint, Terms, TermSpan
+from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
 from clonometer.advice.wish import Wish
 
 
@@ -19,13 +19,20 @@ class AdviceBasis:
     slice_ns: float
     #: What was assumed about this machine, besides what the model assumes of all.
     notes: Sequence[str] = ()
+    #: What was stated or observed of the server itself.
+    stated: Mapping[str, Term] = field(default_factory=dict)
 
     def spans(self, wish: Wish) -> dict[str, TermSpan]:
         """All terms, and what a fork costs with so much memory."""
         spans = {name: term.span for name, term in self.terms.terms.items()}
         if self.memory:
             spans |= dict(zip(FORK_MEMORY, fork_memory(self.memory, wish.memory_bytes), strict=True))
-        return spans
+        return spans | {name: term.span for name, term in self.stated.items()}
+
+    def cell(self, term: str) -> str:
+        """What measured a term; memory of a fork is calculated by the calibration."""
+        known = {**self.terms.terms, **self.stated}
+        return known[term].cell if term in known else "calibrate"
 
 
 def fork_memory(points: Sequence[MemoryPoint], memory_bytes: int) -> tuple[TermSpan, TermSpan]:

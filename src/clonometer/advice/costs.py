@@ -22,6 +22,16 @@ BASE = "inline"
 RUNTIME = "runtime's launch"
 #: What the parent's memory adds to fork's call, and to the end of its child.
 FORK_MEMORY = ("fork_memory_call", "fork_memory_exit")
+#: What each new process needs for itself beside its request: stated, or worked out from what was observed.
+CHILD_START = "child_start"
+#: Parts that the processes of a real server have more than those of a small one.
+FAULTS, FREED, START, COPIED_BY_PARENT = CHILD_PARTS = (
+    "page faults of the child",
+    "freeing the child's pages",
+    "start of work of the child",
+    "pages that the parent copies",
+)
+HAND_OVER = "runtime's hand-over"
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,16 @@ def term_name(kind: str, design: str, wish: Wish) -> str:
     return f"{kind}{above}.{design}.{wish.connections}.{wish.transport}"
 
 
+def makes_processes(design: ServerDesign, wish: Wish) -> bool:
+    """Whether each request has a process of its own."""
+    return design.launch in ("fork", "spawn") and wish.connections == "per_request"
+
+
+def hand_over_term(language: str) -> str:
+    """Name the term of handing a request to another thread and back in a language, above the same in C."""
+    return f"{language}.hand_over"
+
+
 def copies_memory(design: ServerDesign, wish: Wish) -> bool:
     """Whether each request copies the page tables of the server's memory."""
     return design.launch == "fork" and wish.connections == "per_request" and wish.memory_bytes > 0
@@ -77,6 +97,9 @@ def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[s
     needed += [_page_term(design, wish)[0]] if wish.written_bytes else []
     if copies_memory(design, wish):
         needed += FORK_MEMORY
+    if makes_processes(design, wish) and wish.tells_of(design.launch):
+        needed += [_page_term(design, wish)[0], "freed_page"] if wish.child_faults else []
+        needed += ["parent_page"] if wish.parent_faults and design.launch == "fork" else []
     return sorted(name for name in needed if name not in values)
 
 
@@ -96,7 +119,8 @@ def costs_of(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
     path_ns = values[term_name("latency", BASE, wish)] - sum(before)
     if design.id != BASE:
         path_ns += values[term_name("latency", design.id, wish)]
-    return Costs([*idle, *_memory(design, wish, values), *_data(wish, values)], path_ns)
+    real = [*_children(design, wish, values), *_hand_over(design, wish, values)]
+    return Costs([*idle, *real, *_memory(design, wish, values), *_data(wish, values)], path_ns)
 
 
 def _connection(design: ServerDesign, ns: float, term: str) -> list[RequestPart]:
@@ -141,6 +165,38 @@ def _runtime(design: ServerDesign, wish: Wish, values: TermValues) -> list[Reque
     return [] if wish.language == "c" else [RequestPart(RUNTIME, values[term], "worker", (term,))]
 
 
+def _children(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
+    """What the process of each request costs a real server more than a small one: faults, its start, pages copied."""
+    if not makes_processes(design, wish) or not wish.tells_of(design.launch):
+        return []
+    parts = []
+    if wish.child_faults:
+        term, _ = _page_term(design, wish)
+        # The small server's children have faults too, and pages that a request writes to are counted by themselves.
+        more = max(0.0, wish.child_faults - values.get(f"faults.{design.id}", 0.0) - _pages_written(wish))
+        parts.append(RequestPart(FAULTS, more * values[term], "worker", (term,)))
+        parts.append(RequestPart(FREED, more * values["freed_page"], "after", ("freed_page",)))
+    start_ns = values.get(CHILD_START, wish.child_start_ns or 0.0)
+    if start_ns:
+        parts.append(RequestPart(START, start_ns, "worker", (CHILD_START,)))
+    if wish.parent_faults and design.launch == "fork":
+        copied_ns = wish.parent_faults * values["parent_page"]
+        parts.append(RequestPart(COPIED_BY_PARENT, copied_ns, "acceptor", ("parent_page",)))
+    return parts
+
+
+def _hand_over(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
+    """What a language takes more than C to hand a request to a thread."""
+    term = hand_over_term(wish.language)
+    if not design.hands_to_threads or term not in values:
+        return []
+    return [RequestPart(HAND_OVER, values[term], "worker", (term,))]
+
+
+def _pages_written(wish: Wish) -> int:
+    return math.ceil(wish.written_bytes / SMALL_PAGE_BYTES)
+
+
 def _memory(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
     """What the parent's memory costs: copying the page tables, freeing them, and pages that a request writes to."""
     parts = []
@@ -151,9 +207,8 @@ def _memory(design: ServerDesign, wish: Wish, values: TermValues) -> list[Reques
             RequestPart("freeing page tables", values[end], "after", (end,)),
         ]
     if wish.written_bytes:
-        pages = math.ceil(wish.written_bytes / SMALL_PAGE_BYTES)
         term, name = _page_term(design, wish)
-        parts.append(RequestPart(name, pages * values[term], "worker", (term,)))
+        parts.append(RequestPart(name, _pages_written(wish) * values[term], "worker", (term,)))
     return parts
 
 

@@ -33,6 +33,11 @@ class ServerDesign:
     #: Whether tasks of its pool are processes.
     is_of_processes: bool = False
 
+    @property
+    def hands_to_threads(self) -> bool:
+        """Whether a request is handed from one thread of the server to another that waits."""
+        return self.shape in ("pool", "loop_and_pool") and self.has_acceptor and not self.is_of_processes
+
 
 _NONE = frozenset({"none"})
 _WORKERS = _NONE | {"crash", "privileges"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping
 
-from clonometer.advice.costs import BASE
+from clonometer.advice.costs import BASE, SMALL_PAGE_BYTES, hand_over_term
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.terms import Term, TermSpan, difference
 from clonometer.results.rows.groups import failed_launches
@@ -18,10 +18,15 @@ _LAUNCHES = {"fork": "launch.fork", "spawn": "launch.posix_spawn", "thread": "la
 #: What a language calls the same.
 _OF_LANGUAGES = {"fork": "fork", "command": "spawn", "os_thread": "thread"}
 _OURS = ("launch", "serve")
-#: What launches of languages are measured beside.
-IN_C = tuple(_LAUNCHES.values())
 _STAGES = {"call": ("call_returns_ns",), "runs": ("task_runs_ns", "image_runs_ns"), "whole": ("reaped_ns",)}
-_COPIED, _FRESH = "cow.child", "cow.fresh"
+_COPIED, _FRESH, _BY_PARENT, _ENDS = "cow.child", "cow.fresh", "cow.parent", "teardown.exit"
+#: Of handing a function or data to another thread and waiting for what comes back; the first that a language has.
+_HANDED = ("thread_pool", "exchange_thread")
+_HANDED_IN_C = "wake.thread_condvar"
+#: What launches and hand-overs of languages are measured beside.
+IN_C = (*_LAUNCHES.values(), _HANDED_IN_C)
+#: Waking a thread that waits, and being woken by its answer, in C.
+HANDED_TERM = "hand_over"
 #: Of a server without work: what a request costs all its tasks, and how long its client waits.
 CPU, LATENCY = "server_cpu_each_ns", "latency_ns"
 #: Of these the simplest design has the same values where another is compared with it.
@@ -50,18 +55,49 @@ def terms_of(run: RunSource) -> dict[str, Term]:
         base = terms.get(name)
         if base is not None and name.startswith("cpu."):
             terms[byte] = Term(difference(term.span, base.span).times(1 / size), term.cell)
+    freed = _freed_page(run)
+    terms |= {} if freed is None else {"freed_page": freed}
+    return terms | _of_languages(run, terms)
+
+
+def _freed_page(run: RunSource) -> Term | None:
+    """What the end of a child takes for each page that it has written: of two sizes, process by process in turn."""
+    sizes = {}
+    for entry in run.document.plan.cells:
+        if entry.workload == _ENDS and entry.cell in run.cells():
+            sizes[int(entry.condition["child_bytes"])] = entry.cell
+    if len(sizes) < 2:
+        return None
+    small, large = min(sizes), max(sizes)
+    pages = (large - small) / SMALL_PAGE_BYTES
+    more = _in_turn(by_process(run, sizes[large], "teardown_ns"), by_process(run, sizes[small], "teardown_ns"))
+    return Term(_not_below_zero(middle_span(more)).times(1 / pages), sizes[large]) if more else None
+
+
+def _of_languages(run: RunSource, alone_terms: Mapping[str, Term]) -> dict[str, Term]:
+    """What launches and hand-overs of languages take more than those of C."""
+    terms: dict[str, Term] = {}
+    measured = set(run.cells())
     for entry in run.document.plan.cells:
         language, _, word = entry.workload.partition(".")
-        alone = terms.get(f"whole.{_OF_LANGUAGES.get(word)}")
+        alone = alone_terms.get(f"whole.{_OF_LANGUAGES.get(word)}")
         if entry.cell in measured and alone is not None and language not in _OURS:
             for name, term in _term(f"{language}.{_OF_LANGUAGES[word]}", run, entry, "reaped_ns"):
                 terms[name] = Term(_above(term.span, alone.span), term.cell)
+        handed, name = alone_terms.get(HANDED_TERM), hand_over_term(language)
+        is_better = name not in terms or word == _HANDED[0]
+        if entry.cell in measured and handed is not None and word in _HANDED and is_better:
+            for _, term in _term(name, run, entry, "result_ns"):
+                terms[name] = Term(_above(term.span, handed.span), term.cell)
     return terms
 
 
 def _above(more: TermSpan, less: TermSpan) -> TermSpan:
     """What is more, and never less than nothing."""
-    span = difference(more, less)
+    return _not_below_zero(difference(more, less))
+
+
+def _not_below_zero(span: TermSpan) -> TermSpan:
     return TermSpan(*(max(0.0, end) for end in (span.value, span.low, span.high)))
 
 
@@ -77,7 +113,7 @@ def _data_of(run: RunSource, entry: PlanCell) -> tuple[str, float] | None:
 
 def launches_of(language: str) -> list[str]:
     """Name the workloads that measure a language's launches, where it has them."""
-    return [f"{language}.{word}" for word in _OF_LANGUAGES]
+    return [f"{language}.{word}" for word in (*_OF_LANGUAGES, *_HANDED)]
 
 
 def lacks_of(run: RunSource) -> dict[str, str]:
@@ -100,6 +136,10 @@ def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
     if entry.workload == _COPIED:
         yield from _term("copied_page", run, entry, "write_each_ns")
         yield from _term("written_page", run, entry, "again_each_ns")
+    if entry.workload == _BY_PARENT:
+        yield from _term("parent_page", run, entry, "write_each_ns")
+    if entry.workload == _HANDED_IN_C:
+        yield from _term(HANDED_TERM, run, entry, "answered_ns")
     if entry.workload == _FRESH:
         yield from _term("fresh_page", run, entry, "write_each_ns")
     for name, workload in _HELD.items():
@@ -110,6 +150,7 @@ def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
 
 def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[str, Term]]:
     about = f"{design}.{entry.condition['connections']}.{entry.condition['transport']}"
+    yield from _term(f"faults.{design}", run, entry, "faults_each")
     base = _base_of(run, entry)
     for kind, quantity in (("cpu", CPU), ("latency", LATENCY)):
         if design == BASE:

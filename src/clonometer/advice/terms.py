@@ -8,7 +8,7 @@ from typing import Annotated
 
 from clonometer.records import Count, Mark, version
 
-TERMS_SCHEMA = 2
+TERMS_SCHEMA = 3
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ CONNECTIONS = ("per_request", "kept")
 TRANSPORTS = ("tcp", "unix")
 #: Those of which a simulation of some thousand requests can tell.
 QUANTILES = {name: NAMED_QUANTILES[name] for name in ("p50", "p90", "p99")}
+#: How a server may make a process for each request.
+CHILD_LAUNCHES = ("fork", "spawn")
 #: What designs are ranked by.
 ORDERS = ("p50", "p99", "cpu", "memory")
 #: With so much data the designs were measured; less costs as much.
@@ -35,6 +37,19 @@ class Wish:
     response_bytes: Annotated[Count, "What the server answers, with its head."] = LEAST_RESPONSE_BYTES
     memory_bytes: Annotated[Count, "Memory that the server's first process has written."] = 0
     written_bytes: Annotated[Count, "How much of that memory a request writes to."] = 0
+    child_start_ns: Annotated[
+        float | None, Ge(0), "CPU time that each new process needs for itself, beside its request; null: not known."
+    ] = None
+    child_faults: Annotated[Count | None, "Page faults of each new process; null: not known."] = None
+    child_cpu_ns: Annotated[
+        float | None,
+        Ge(0),
+        "All CPU time of each process of the server that runs, its request too; null: not known.",
+    ] = None
+    child_launch: Annotated[str, OneOf(CHILD_LAUNCHES), "How the processes are made that the child figures are of."] = (
+        "fork"
+    )
+    parent_faults: Annotated[Count | None, "Pages that the server copies after each fork; null: not known."] = None
     isolation: Annotated[str, OneOf(ISOLATIONS)] = "none"
     language: str = "c"
     limit: LatencyLimit | None = None
@@ -42,6 +57,10 @@ class Wish:
     workers: Annotated[Positive, "Processes or threads of a pool."] = 4
     connections: Annotated[str, OneOf(CONNECTIONS), "Whether each request has a connection of its own."] = "per_request"
     transport: Annotated[str, OneOf(TRANSPORTS)] = "tcp"
+
+    def tells_of(self, launch: str | None) -> bool:
+        """Whether figures of children hold for this launch: a new program does at least what a forked child does."""
+        return launch is not None and self.child_launch in (launch, "fork")
 
     @property
     def demand(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +35,8 @@ def advise(
     order: str = "p50",
     prove_s: float | None = None,
     observed: Sequence[str] = (),
+    known: Collection[str] = ("work_ns",),
+    seen: Collection[str] = (),
     anew: bool = False,
     seed: int = 1,
     progress: Progress = SILENT,
@@ -53,6 +55,10 @@ def advise(
         Run the best two designs in turn for this many seconds, and set what was measured beside the answer.
     observed
         What was seen of a server, which the answer repeats.
+    known
+        The fields of the wish that are stated or observed: what is not known of a child's CPU time follows from them.
+    seen
+        Those that were observed.
     anew
         Measure again what was kept.
     seed
@@ -73,7 +79,10 @@ def advise(
     check_wish(wish, machine)
     if prove_s is not None:
         wish = _provable(wish, machine, progress)
-    answer = rank_designs(wish, basis_for(wish, seed=seed, anew=anew, progress=progress), order=order, seed=seed)
+    basis = basis_for(wish, seed=seed, anew=anew, progress=progress)
+    answer = rank_designs(wish, basis, order=order, seed=seed, known=known, seen=seen)
+    # What was worked out of an observation is run too.
+    wish = answer.wish
     answer = replace(answer, observed=list(observed))
     if prove_s is None:
         return replace(answer, commands=[f"{command_of(answer)} --prove"])
@@ -99,8 +108,11 @@ def command_of(answer: Advice) -> str:
     usual = Wish(rate_hz=1.0)
     for key, name in FIELDS.items():
         value = getattr(wish, name)
+        # What followed from a child's CPU time stands there instead.
+        if name == "child_cpu_ns":
+            continue
         if value != getattr(usual, name) or key == _RATE:
-            words += [f"--{key}", _as_given(name, value)]
+            words += [f"--{key.replace('_', '-')}", _as_given(name, value)]
     return " ".join([*words, *(["--by", answer.order] if answer.order != "p50" else [])])
 
 
@@ -154,7 +166,8 @@ def wish_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
         If a key is unknown, or a value cannot be meant.
     """
     fields: dict[str, Any] = {}
-    for key, value in given.items():
+    for given_key, value in given.items():
+        key = given_key.replace("-", "_")
         if key not in FIELDS:
             raise unknown(f"key in {where}", key, FIELDS)
         name = FIELDS[key]
@@ -174,6 +187,8 @@ def wish_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
 def _plain(key: str, value: Any, where: str) -> Any:
     """A word or a whole number."""
     usual = getattr(Wish(rate_hz=1.0), FIELDS[key])
+    # What is not known as long as nobody states it, is a number.
+    usual = 0 if usual is None else usual
     if type(value) is not type(usual):
         raise UsageError(f"{key} of {where} is {value!r}, not a {'word' if isinstance(usual, str) else 'whole number'}")
     return value.replace("-", "_") if isinstance(value, str) else value

@@ -17,6 +17,9 @@ from clonometer.tracing.census.tally import Group
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import counted
 
+_THREAD = "thread"
+#: The place of this in /proc/PID/stat, behind the name.
+_MINOR_FAULTS = 7
 #: A rate from fewer tasks is none.
 _LEAST_TASKS = 5
 
@@ -61,8 +64,10 @@ def observe(
         If no census can be taken here.
     """
     seen = Observed()
+    faults_before = None
     if pid is not None:
         seen = _memory_of(pid)
+        faults_before = _faults_of(pid)
     progress.say(f"clonometer: watching for {seconds:g} s which tasks are created")
     answer = census(
         command, pid=pid, seconds=seconds, stacks=False, hooks=False, advice=False, output_to_stderr=True,
@@ -81,7 +86,38 @@ def observe(
             "give --rate, and --work; or watch it under load for longer, with --for",
         )
     _add_tasks(seen, tasks, answer.tally.wall_s)
+    if pid is not None and faults_before is not None and (after := _faults_of(pid)) is not None:
+        _add_parent(seen, (after - faults_before) / tasks.created)
     return seen
+
+
+def _faults_of(pid: int) -> int | None:
+    """The page faults of a process until now; None where that cannot be read."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        return int(fields[_MINOR_FAULTS])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _add_parent(seen: Observed, faults: float) -> None:
+    """Take the process's own faults for copies of pages after forks: it has few others while it serves."""
+    if seen.fields.get("child_launch") == "fork":
+        seen.fields["parent_faults"] = round(faults)
+        seen.texts.append(f"Server: {counted(round(faults), 'page fault')} of its own for each of them.")
+
+
+def _add_processes(seen: Observed, tasks: Group, used_ns: float) -> None:
+    """Say what each process used in all: its work is what is left of that beside launch, faults and start."""
+    is_program = 2 * tasks.execed > tasks.created
+    seen.fields["child_cpu_ns"] = round(used_ns, -3)
+    seen.fields["child_launch"] = "spawn" if is_program else "fork"
+    text = f"Each: {format_duration(used_ns)} of CPU time in all"
+    faults = tasks.used.minor_faults.median_ns
+    if faults is not None:
+        seen.fields["child_faults"] = round(faults)
+        text += f" and {counted(round(faults), 'page fault')}"
+    seen.texts.append(f"{text} (medians){', a program that it executes included' if is_program else ''}.")
 
 
 def _memory_of(pid: int) -> Observed:
@@ -113,8 +149,11 @@ def _add_tasks(seen: Observed, tasks: Group, wall_s: float) -> None:
     if used_ns is None:
         seen.texts.append("Work: not seen, since the kernel does not say what ended tasks used; taken as stated.")
         return
-    seen.fields["work_ns"] = round(used_ns, -3)
-    seen.texts.append(f"Work: {format_duration(used_ns)} of CPU time in each (median), its start and end included.")
+    if tasks.mechanism == _THREAD:
+        seen.fields["work_ns"] = round(used_ns, -3)
+        seen.texts.append(f"Work: {format_duration(used_ns)} of CPU time in each (median), its start and end included.")
+    else:
+        _add_processes(seen, tasks, used_ns)
     if life_ns is not None and life_ns > 2 * used_ns:
         seen.fields["block_ns"] = round(life_ns - used_ns, -3)
         seen.texts.append(f"Waiting: {format_duration(life_ns - used_ns)} in each; waiting for a CPU counts too.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.model.types import CostRange, Ns
-from clonometer.records import Count, Ge, version
+from clonometer.records import Count, Ge, Mark, version
 
 CALIBRATION_SCHEMA = 3
 
@@ -62,6 +62,11 @@ class CostModel:
     misfit: Annotated[float, Ge(0), "How far conditions lie from the fit: standard deviation of the logarithm."]
     scatter: Annotated[float, Ge(0), "How far single calls lie from their condition's median, as above."]
     residuals: Sequence[Residual]
+    flat: Annotated[
+        Sequence[str],
+        Mark.OPTIONAL,
+        "Terms that were varied, and whose time cannot be told from none: they have none.",
+    ] = ()
 
     def fault(self) -> str | None:
         """Say what contradicts itself; None where nothing does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clonometer.errors import InputError
 from clonometer.model.calibration import CostModel, Residual
 from clonometer.model.features import Features
-from clonometer.model.terms import LINEAR, SCATTERED, design_row, term_counts, touched_bytes
+from clonometer.model.terms import LINEAR, PAGES, SCATTERED, design_row, term_counts, touched_bytes
 from clonometer.model.types import NINE_IN_TEN
 from clonometer.stats.nonnegative import nonnegative_least_squares
 from clonometer.stats.quantiles import Floats
@@ -27,6 +27,9 @@ _HELD = 0.9
 _KNOT_RATIO = 2.0
 #: In such processes pages are most of what is measured, and nearly all of them are scattered.
 _DENSE, _SCATTERED_PART = 100, 0.8
+#: What calls that copy no memory take for their largest condition is nothing, unless it is surely more than this part.
+_LEAST_EFFECT, _LOW_END = 0.05, 0.025
+_OF_MEMORY = (PAGES, "page tables", SCATTERED)
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,20 @@ def middle(values: Floats) -> float:
 
 
 def fit_model(
-    observations: Sequence[Observation], *, seed: int, caches_are_hot: bool = False, draws: int = DRAWS
+    observations: Sequence[Observation],
+    *,
+    seed: int,
+    caches_are_hot: bool = False,
+    copies_memory: bool = True,
+    draws: int = DRAWS,
 ) -> CostModel:
     """Fit a cost model of the terms of which any observation has more than the others; ``seed`` fixes the bootstrap.
 
     Where ``caches_are_hot`` what a scattered page costs depends on how much is touched: what fits a cache is in it.
     With cold caches it has one price.
+
+    A call that does not copy memory (``copies_memory``) has no time for what cannot be told from none: any time at all
+    would be an hour of nothing for a process that is large enough. What was left out is named.
 
     Raises
     ------
@@ -76,6 +87,38 @@ def fit_model(
         raise InputError("nothing was measured that a cost model could be fitted to")
     terms = _varying_terms(observations)
     knots = _knots(observations)[: None if caches_are_hot else 1]
+    fitted = _fitted(observations, terms, knots, seed=seed, draws=draws)
+    flat = [] if copies_memory else _flat_terms(observations, fitted)
+    if not flat:
+        return fitted
+    kept = [term for term in terms if term not in flat]
+    return replace(
+        _fitted(observations, kept, [] if SCATTERED in flat else knots, seed=seed, draws=draws), flat=tuple(flat)
+    )
+
+
+def _flat_terms(observations: Sequence[Observation], fitted: CostModel) -> list[str]:
+    """The terms whose time at the highest count that was measured is certainly not above what could be seen.
+
+    Of memory, pages and page tables rise together: what can be told is their sum.
+    """
+    base_ns = fitted.each_ns[0]
+    rows = [design_row(each.features, fitted.terms, fitted.knots) for each in observations]
+    above = np.max(rows, axis=0) - np.min(rows, axis=0)
+    effects = np.asarray(fitted.draws_ns) * above
+    names = [*fitted.terms, *[SCATTERED] * len(fitted.knots)]
+    flat = []
+    for group in (_OF_MEMORY, *((name,) for name in names[1:] if name not in _OF_MEMORY)):
+        places = [place for place, name in enumerate(names) if name in group]
+        if places and np.quantile(effects[:, places].sum(axis=1), _LOW_END) < _LEAST_EFFECT * base_ns:
+            flat += [names[place] for place in places]
+    return list(dict.fromkeys(flat))
+
+
+def _fitted(
+    observations: Sequence[Observation], terms: Sequence[str], knots: Sequence[float], *, seed: int, draws: int
+) -> CostModel:
+    """Fit the times of these terms, with a bootstrap."""
     design = np.array([design_row(each.features, terms, knots) for each in observations])
     values = np.exp([middle(np.log(each.calls)) for each in observations])
     groups = [

@@ -74,11 +74,11 @@ def make_calibration(
     for name in (names.POSIX_SPAWN, names.VFORK, names.PTHREAD):
         calls = list(_of_launches(conditions, f"launch.{name}"))
         if calls:
-            models[name] = fit_model(calls, seed=seed)
+            models[name] = fit_model(calls, copies_memory=False, seed=seed)
     for name in (names.FORK_STARTS, names.PTHREAD_STARTS):
         starts = list(_starts_of_launches(conditions, f"launch.{name.removesuffix(names.STARTS)}"))
         if starts:
-            models[name] = fit_model(starts, seed=seed)
+            models[name] = fit_model(starts, copies_memory=False, seed=seed)
     not_run = {} if run is None else {cell.cell: cell.reason for cell in run.document.cells if cell.reason}
     return Calibration(
         made_at=made_at,

@@ -17,11 +17,11 @@ from clonometer.errors import EXIT_INTERRUPTED, UsageError
 ORDER = 185
 #: How long the best two designs are run.
 PROOF_S = 20.0
+_MOST_FAULTS = 10_000_000
 
 _EXAMPLES = examples(
     "clonometer advise --rate 2000 --work 200us",
-    "clonometer advise --rate 50 --work 2ms --memory 500MiB --isolation crash",
-    "clonometer advise --rate 50 --work 2ms --limit p99=20ms --html advice.html",
+    "clonometer advise --rate 50 --work 2ms --memory 500MiB --child-faults 700",
     "clonometer advise --file server.toml --prove",
     "clonometer advise --pid 4711 --isolation crash      a server under load",
 )
@@ -36,11 +36,15 @@ _EXAMPLES = examples(
 @click.option("--response", metavar="SIZE", help="What the server answers.  [default: 1KiB]")
 @click.option("--memory", metavar="SIZE", help="Memory of the server.  [default: 0]")
 @click.option("--written", metavar="SIZE", help="What a request writes of it.  [default: 0]")
+@click.option("--child-start", metavar="TIME", help="CPU time of a new process for itself.")
+@number_option("--child-faults", "child_faults", "Page faults of a new process.", least=0, most=_MOST_FAULTS)
+@number_option("--parent-faults", "parent_faults", "Pages it copies after a fork.", least=0, most=_MOST_FAULTS)
+@click.option("--child-launch", type=click.Choice(["fork", "spawn"]), hidden=True)
 @click.option(
     "--isolation",
     metavar="KIND",
     type=click.Choice(["none", "crash", "memory", "privileges"]),
-    help="none, crash, memory or privileges.  [default: none]",
+    help="none (usual), crash, memory or privileges.",
 )
 @click.option("--language", metavar="NAME", help="Of the server's code.  [default: c]")
 @click.option("--limit", metavar="pN=TIME", help="A limit of latency, such as p99=5ms.")
@@ -54,7 +58,7 @@ _EXAMPLES = examples(
 )
 @click.option("--transport", metavar="KIND", type=click.Choice(["tcp", "unix"]), help="tcp or unix.  [default: tcp]")
 @click.option("--file", "wish_file", metavar="FILE", type=FILE, help="TOML with the same names; options override it.")
-@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Observe a running server: memory, rate and work.")
+@click.option("--pid", metavar="PID", type=PROCESS_ID, help="Observe a running server.")
 @click.option("--census", "takes_census", is_flag=True, help="Run COMMAND, and observe it in the same way.")
 @time_option("--for", "watch_s", "How long to observe.", default="5s")
 @click.option(
@@ -64,7 +68,7 @@ _EXAMPLES = examples(
     type=click.Choice(["p50", "p99", "cpu", "memory"]),
     default="p50",
     show_default=True,
-    help="Rank by p50, p99, cpu or memory.",
+    help="p50, p99, cpu or memory.",
 )
 @click.option("--prove", is_flag=True, help="Run the best two in turn, and compare: 20 s.")
 @click.option("--measure", "anew", is_flag=True, help="Measure this machine again: about a minute.")
@@ -90,8 +94,8 @@ def command(
 ) -> int:
     """Say which design a server should have: a process or thread for each request, a pool, an event loop.
 
-    Costs come from this machine's measurements, and latencies from a simulated queue. The first call measures for
-    about a minute. docs/advise.md says what is assumed.
+    Costs come from this machine's measurements (the first call takes a minute), latencies from a simulated queue.
+    docs/advise.md says what is assumed.
     """
     from clonometer.app.advise import advise, make_wish, read_wish_file, wish_fields
     from clonometer.app.observing import Observed, observe
@@ -112,6 +116,8 @@ def command(
             order=order,
             prove_s=PROOF_S if prove else None,
             observed=seen.texts,
+            known=[*seen.fields, *fields],
+            seen=[name for name in seen.fields if name not in fields],
             anew=anew,
             seed=seed,
             progress=progress,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from clonometer.advice.answer import Advice, DesignAnswer
+from clonometer.advice.answer import Advice, CostPart, DesignAnswer
+from clonometer.advice.children import KINDS, MEASURED
+from clonometer.advice.costs import CHILD_PARTS, HAND_OVER
 from clonometer.grouping import group_by
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval, format_share
 from clonometer.views.advice_picture import advice_panels
@@ -28,7 +30,8 @@ from clonometer.views.table import MISSING, Column, Table
 #: Groups of parts, by which the table of costs has columns; the rest is the connection's.
 _GROUPS = {
     "launch": ("launch call", "start of the task", "end of the task", "first steps of the task", "runtime's launch"),
-    "hand-over": ("hand-over",),
+    "children": CHILD_PARTS,
+    "hand-over": ("hand-over", HAND_OVER),
     "memory": ("copying page tables", "freeing page tables", "copying pages", "new pages", "writing to pages"),
     "data": ("reading data", "writing data"),
 }
@@ -44,6 +47,7 @@ def advice_document(advice: Advice, *, wide: bool = False) -> Document:
     groups.append([BulletList(advice.observed)] if advice.observed else [])
     groups.append([TableBlock(_ranking(advice, ranked))] if ranked else [])
     groups.append([BulletList(_unfit(others), "dim")] if others else [])
+    groups.append(list(_children(advice)))
     groups.append(_explorer(advice))
     changes = [sentence for each in advice.depends_on for sentence in each.sentences]
     if changes:
@@ -69,6 +73,29 @@ def _explorer(advice: Advice) -> list[DocumentBlock]:
         return []
     sliders = [Slider(**slider) for slider in advice.model["sliders"]]
     return [Explorer("Try another load", _TRY, sliders, advice.model, "explore")]
+
+
+def _children(advice: Advice) -> Iterator[DocumentBlock]:
+    """What each process of a real server costs, term by term, where anything is known of its children."""
+    made = [each for each in advice.designs if any(part.name in CHILD_PARTS for part in each.parts)]
+    if not made:
+        return
+    lacks = [(each.name, MISSING, f"unknown: {each.how}", each.designs) for each in advice.unknown]
+    for design in made:
+        yield Heading(f"What a request costs as {design.title}")
+        rows = [(part.name, _time(part.cpu_ns), _known(part)) for part in design.parts]
+        rows += [(name, size, how) for name, size, how, designs in lacks if design.id in designs]
+        names, sizes, ways = zip(*rows, strict=True)
+        yield TableBlock(
+            Table([Column("term", list(names)), Column("CPU time", list(sizes), "right"), Column("known", list(ways))])
+        )
+
+
+def _known(part: CostPart) -> str:
+    """How a part is known, with what measured its price."""
+    prices = [cell.partition("[")[0] for cell in part.measured_by if cell not in KINDS]
+    words = [part.known] if part.known != MEASURED or not prices else []
+    return " × ".join([*words, *dict.fromkeys(prices)])
 
 
 def _unfit(others: Sequence[DesignAnswer]) -> list[str]:

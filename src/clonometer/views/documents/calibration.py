@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from clonometer.grouping import group_by
 from clonometer.model import calibration as names
 from clonometer.model.calibration import Calibration, CostModel
 from clonometer.units import approximate_bytes, format_duration, format_share
@@ -55,10 +56,18 @@ def calibration_document(calibration: Calibration) -> Document:
             Paragraph(lead),
             BulletList(_worst(first)),
             Paragraph(f"The first write after a fork: {'; '.join(writes)}." if writes else ""),
+            *map(Paragraph, _flat(calibration)),
             *(Paragraph(f"Not measured: {text}") for text in lacks),
         ],
     ]
     return Document("calibrate", "What each part of a process adds to fork here", lead, groups, least_width=50)
+
+
+def _flat(calibration: Calibration) -> Iterator[str]:
+    """Say for calls that copy no memory what was varied, and cost nothing that could be seen."""
+    flat = {name: model.flat for _, name, _ in _COLUMNS if (model := calibration.models.get(name)) and model.flat}
+    for terms, names_of in group_by((terms, name) for name, terms in flat.items()).items():
+        yield f"{' and '.join(names_of)}: no time that can be told from none for {', '.join(terms)}; so it has none."
 
 
 def _worst(model: CostModel) -> list[str]:

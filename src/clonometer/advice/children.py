@@ -1,0 +1,129 @@
+"""What each new process of a real server costs besides its launch: what is known of that, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.costs import CHILD_START, costs_of, hand_over_term, lacking, makes_processes
+from clonometer.advice.designs import DESIGNS, ServerDesign, design_named
+from clonometer.advice.drawing import DRAWS, draws, span_of
+from clonometer.advice.terms import Term, TermSpan
+from clonometer.advice.wish import Wish
+
+#: How a figure is known.
+MEASURED, OBSERVED, STATED, UNKNOWN = KINDS = ("measured", "observed", "stated", "unknown")
+_C = "c"
+
+
+@dataclass(frozen=True)
+class UnknownTerm:
+    """A part of what designs cost a real server, of which nothing is known: they take more than is said."""
+
+    name: str
+    designs: Annotated[Sequence[str], "Those that have it."]
+    how: Annotated[str, "What would tell it."]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A wish with all that could be worked out, and what that rests on."""
+
+    wish: Wish
+    basis: AdviceBasis
+    #: Whether the work is what is left of a child's CPU time, its start included.
+    work_has_start: bool = False
+
+
+def settle(wish: Wish, basis: AdviceBasis, known: Collection[str], seed: int = 1) -> Settled:
+    """Divide the CPU time that each process of the running server uses: launch, faults and tear-down have their prices.
+
+    What is left is the work of its request, and its start. If one of them is known (``known`` names fields of the wish
+    that are stated or observed), the other follows. If neither is, all of it is work.
+    """
+    stated = _stated(wish)
+    if wish.child_cpu_ns is None or not makes_processes(design_named(wish.child_launch), wish):
+        return Settled(wish, replace(basis, stated=stated))
+    if "work_ns" in known and wish.child_start_ns is not None:
+        return Settled(wish, replace(basis, stated=stated))
+    design, bare = design_named(wish.child_launch), replace(wish, work_ns=0.0, child_start_ns=None)
+    spans = basis.spans(bare)
+    if lacking(design, bare, spans):
+        return Settled(wish, replace(basis, stated=stated))
+    left = _left(design, bare, spans, seed)
+    if "work_ns" in known:
+        start = TermSpan(*(end - wish.work_ns for end in (left.value, left.low, left.high)))
+        wish = replace(wish, child_start_ns=max(0.0, start.value))
+        return Settled(wish, replace(basis, stated={CHILD_START: Term(start, OBSERVED)}))
+    work_ns = max(0.0, left.value - (wish.child_start_ns or 0.0))
+    return Settled(replace(wish, work_ns=work_ns), replace(basis, stated=stated), wish.child_start_ns is None)
+
+
+def _stated(wish: Wish) -> dict[str, Term]:
+    start_ns = wish.child_start_ns
+    return {} if start_ns is None else {CHILD_START: Term(TermSpan(start_ns, start_ns, start_ns), STATED)}
+
+
+def _left(design: ServerDesign, bare: Wish, spans: dict[str, TermSpan], seed: int) -> TermSpan:
+    """What a process of the running server uses beside what has a price."""
+    assert bare.child_cpu_ns is not None
+    costs = [costs_of(design, bare, values) for values in draws(spans, DRAWS, seed)]
+    return span_of([bare.child_cpu_ns - each.at("worker") - each.at("after") for each in costs])
+
+
+def how_known(terms: Sequence[str], wish: Wish, seen: Collection[str]) -> str:
+    """Say how the size of a part is known: what it rests on was measured, and how often was observed or stated."""
+    fields = {
+        "copied_page": "child_faults" if wish.child_faults is not None else "written_bytes",
+        "freed_page": "child_faults",
+        "fresh_page": "child_faults" if wish.child_faults is not None else "written_bytes",
+        "parent_page": "parent_faults",
+        CHILD_START: "child_start_ns",
+    }
+    counted = [field for term, field in fields.items() if term in terms]
+    if not counted:
+        return MEASURED
+    if CHILD_START in terms and wish.child_cpu_ns is not None:
+        counted.append("child_cpu_ns")
+    return OBSERVED if any(field in seen for field in counted) else STATED
+
+
+def unknown_terms(wish: Wish, basis: AdviceBasis, *, work_has_start: bool) -> Iterator[UnknownTerm]:
+    """Name what real servers pay and nobody has said or seen of this one."""
+    makers = [design for design in DESIGNS if makes_processes(design, wish)]
+    asked = (
+        ("its start of work", wish.child_start_ns, "--child-start"),
+        ("its page faults", wish.child_faults, "--child-faults"),
+    )
+    for name, value, option in asked:
+        lack = [each.id for each in makers if value is None or not wish.tells_of(each.launch)]
+        if lack:
+            how = "--work, or --child-start" if work_has_start and name == asked[0][0] else option
+            yield UnknownTerm(name, lack, how)
+    forks = [each.id for each in makers if each.launch == "fork"]
+    if forks and wish.parent_faults is None:
+        yield UnknownTerm("pages that the server copies after each fork", forks, "--parent-faults")
+    if wish.language != _C and hand_over_term(wish.language) not in basis.terms.terms:
+        pools = [each.id for each in DESIGNS if each.hands_to_threads]
+        yield UnknownTerm(f"what {wish.language} takes to hand a request to a thread", pools, "not measured here")
+
+
+def say_unknown(unknown: Sequence[UnknownTerm], shown: Collection[str], *, work_has_start: bool) -> list[str]:
+    """Say first what an answer does not contain, if it concerns designs that are shown."""
+    texts = []
+    named = [each for each in unknown if set(each.designs) & set(shown)]
+    of_child = [each for each in named if each.how != "not measured here"]
+    if of_child:
+        options = ", ".join(f"{each.name} ({each.how})" for each in of_child)
+        texts.append(
+            f"Not known of this server: {options}. With real children fork and posix_spawn take more than is said "
+            "here; a small server in C takes as much. --pid observes a server that runs."
+        )
+    if work_has_start:
+        texts.append(
+            "What each child does at its start is counted as work of its request, which other designs would do too: "
+            "without children a request may take far less. State --work, or --child-start."
+        )
+    return [*texts, *(f"Not known: {each.name}." for each in named if each.how == "not measured here")]
