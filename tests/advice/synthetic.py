@@ -36,6 +36,8 @@ OTHERS = {
     "copied_page": 1_400.0,
     "written_page": 150.0,
     "fresh_page": 700.0,
+    "cpu.wait": 4_000.0,
+    "latency.wait": 30_000.0,
     "freed_page": 300.0,
     "parent_page": 1_600.0,
     "process_bytes": 200_000.0,

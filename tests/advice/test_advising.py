@@ -45,6 +45,17 @@ def test_without_load_a_request_takes_its_work_its_costs_and_the_way():
         )
 
 
+def test_a_wait_ends_late_and_takes_cpu_time_beside_itself():
+    waiting = replace(LIGHT, block_ns=1 * MS)
+    for name in ("inline", "thread", "thread_pool"):
+        with_wait, without = (by_id(advise(wish, basis(share=0.0)))[name] for wish in (waiting, LIGHT))
+        assert with_wait.cpu_ns.value - without.cpu_ns.value == pytest.approx(OTHERS["cpu.wait"])
+        waited_ns = 1 * MS + OTHERS["cpu.wait"] + OTHERS["latency.wait"]
+        assert with_wait.p50_ns.value - without.p50_ns.value == pytest.approx(waited_ns, rel=0.05)
+    lacks = by_id(advise(waiting, basis(without=("latency.wait",))))["thread"]
+    assert "latency.wait" in lacks.reason
+
+
 def test_says_first_that_the_machine_was_busy_as_it_was_measured():
     quiet = basis()
     known = replace(LIGHT, child_start_ns=0.0, child_faults=0, parent_faults=0)

@@ -64,7 +64,14 @@ def test_terms_come_from_the_cells_that_measure_them():
         [
             server("inline", cpu_ns=20_000.0, latency_ns=30_000.0),
             server("inline", cpu_ns=20_000.0 + 0.25 * 4096, latency_ns=40_000.0, response_bytes=1024 + 4096),
+            server("inline", cpu_ns=24_000.0, latency_ns=464_000.0, block_ns=400_000),
             server("fork", cpu_ns=140_000.0, latency_ns=200_000.0),
+            ("teardown.exit", {"child_bytes": 0}, {"teardown_ns": [[30_000], [32_000]]}),
+            ("teardown.exit[child_bytes=40KiB]", {"child_bytes": 40_960}, {"teardown_ns": [[34_000], [36_000]]}),
+            ("cow.parent", {}, {"write_each_ns": [[1600]]}),
+            ("wake.thread_condvar", {}, {"answered_ns": [[8000]]}),
+            ("python.exchange_thread", {}, {"result_ns": [[90_000]]}),
+            ("python.thread_pool", {}, {"result_ns": [[40_000]]}),
             ("launch.fork", {}, {"call_returns_ns": [[50_000]], "task_runs_ns": [[60_000]], "reaped_ns": [[90_000]]}),
             ("launch.posix_spawn", {}, {"call_returns_ns": [[2]], "image_runs_ns": [[3]], "reaped_ns": [[4]]}),
             ("cow.child", {}, {"write_each_ns": [[1400, 1500, 1450]], "again_each_ns": [[20, 20, 20]]}),
@@ -85,6 +92,13 @@ def test_terms_come_from_the_cells_that_measure_them():
     # A machine on which others free memory meanwhile says nothing of a process.
     assert "process_bytes" not in values
     assert values["thread_bytes"] == 50_000
+    assert (values["cpu.wait"], values["latency.wait"]) == (
+        4_000.0,
+        pytest.approx(64_000.0 - 30_000.0 - 4_000.0, abs=10),
+    )
+    assert (values["freed_page"], values["parent_page"]) == (400.0, 1600)
+    # A pool that a language has is what its servers hand over by.
+    assert values["python.hand_over"] == 32_000
     assert lacks_of(run) == {"serve.spawn": "no programs here"}
 
 

@@ -87,6 +87,21 @@ def test_a_blocked_task_frees_the_cpu_but_not_the_task():
     assert fmean(latencies_ns(alone, load)) > 3 * fmean(latencies_ns(several, load))
 
 
+def test_who_has_waited_needs_the_cpu_again_and_waits_for_it():
+    stage = QueueStage(0, 20.0, 30.0, block_ns=40.0, then_ns=50.0, answers=True)
+    server = Server([Station(0)], [stage])
+    assert server.cpu_ns == 100.0
+    assert latencies_ns(server, Load(1e6, 100, arrivals=CONSTANT)) == pytest.approx([140.0] * 90)
+    # The other one, of another station, has the CPU for most of the time.
+    crowded = latencies_ns(server, Load(9e6, 3000))
+    split_later = latencies_ns(Server([Station(0)], [QueueStage(0, 70.0, 30.0, 40.0, answers=True)]), Load(9e6, 3000))
+    assert fmean(crowded) > fmean(split_later) + 50.0
+    without_block = QueueStage(0, 20.0, 30.0, then_ns=50.0, answers=True)
+    assert latencies_ns(Server([Station(0)], [without_block]), Load(1e6, 100, arrivals=CONSTANT)) == pytest.approx(
+        [100.0] * 90
+    )
+
+
 def test_a_cpu_that_is_handed_on_answers_before_the_next_is_accepted():
     def answered(hands_cpu):
         stages = [QueueStage(0, 100.0, hands_cpu=hands_cpu), QueueStage(1, 100.0, answers=True)]

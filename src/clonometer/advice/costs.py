@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from clonometer.advice.designs import ServerDesign
@@ -32,6 +32,9 @@ FAULTS, FREED, START, COPIED_BY_PARENT = CHILD_PARTS = (
     "pages that the parent copies",
 )
 HAND_OVER = "runtime's hand-over"
+#: What a wait for something else costs: to go to sleep and to be woken, and how late that is.
+WAKING, WAKING_TERM, LATE_TERM = "sleeping and waking", "cpu.wait", "latency.wait"
+_READS_AND_ANSWERS = ("connection", "read and answer")
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Costs:
 
     parts: Sequence[RequestPart]
     path_ns: float
+    #: How much later than due a task goes on that has waited for something.
+    late_ns: float = 0.0
 
     @property
     def cpu_ns(self) -> float:
@@ -59,6 +64,18 @@ class Costs:
     def at(self, place: Place) -> float:
         """The sum of what is paid at a place."""
         return sum(part.ns for part in self.parts if part.place == place)
+
+    def worker_around(self, wish: Wish) -> tuple[float, float]:
+        """What is paid by the task that answers, before and after it waits for something; never below nothing."""
+        # Differences of terms that are nearly nothing may be drawn below it.
+        whole_ns = max(self.at("worker"), 0.0)
+        if not wish.block_ns:
+            return whole_ns, 0.0
+        # It reads before, and answers after: half of the connection each, an assumption, which the answer states.
+        answering_ns = sum(part.ns for part in self.parts if part.name in _READS_AND_ANSWERS) / 2
+        waking_ns = sum(part.ns for part in self.parts if part.name == WAKING)
+        then_ns = min(max(answering_ns + waking_ns, 0.0), whole_ns)
+        return whole_ns - then_ns, then_ns
 
 
 def term_name(kind: str, design: str, wish: Wish) -> str:
@@ -92,6 +109,7 @@ def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[s
     if design.launch and wish.connections == "per_request":
         needed += [f"{stage}.{design.launch}" for stage in ("call", "runs", "whole")]
         needed += [] if wish.language == "c" else [f"{wish.language}.{design.launch}"]
+    needed += [WAKING_TERM, LATE_TERM] if wish.block_ns else []
     needed += ["byte_in"] if wish.request_bytes > LEAST_REQUEST_BYTES else []
     needed += ["byte_out"] if wish.response_bytes > LEAST_RESPONSE_BYTES else []
     needed += [_page_term(design, wish)[0]] if wish.written_bytes else []
@@ -120,7 +138,10 @@ def costs_of(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
     if design.id != BASE:
         path_ns += values[term_name("latency", design.id, wish)]
     real = [*_children(design, wish, values), *_hand_over(design, wish, values)]
-    return Costs([*idle, *real, *_memory(design, wish, values), *_data(wish, values)], path_ns)
+    waking = [RequestPart(WAKING, values[WAKING_TERM], "worker", (WAKING_TERM,))] if wish.block_ns else []
+    late_ns = max(0.0, values[LATE_TERM]) if wish.block_ns else 0.0
+    parts = [*idle, *real, *waking, *_memory(design, wish, values), *_data(wish, values)]
+    return Costs(parts, path_ns, late_ns)
 
 
 def _connection(design: ServerDesign, ns: float, term: str) -> list[RequestPart]:
@@ -233,9 +254,10 @@ def _data(wish: Wish, values: TermValues) -> list[RequestPart]:
 
 def server_of(design: ServerDesign, wish: Wish, costs: Costs, slice_ns: float) -> Server:
     """Make the queue of a design."""
-    # Differences of terms that are nearly nothing may be drawn below it.
-    acceptor_ns, worker_ns, after_ns = (max(costs.at(place), 0.0) for place in ("acceptor", "worker", "after"))
-    worker = QueueStage(0, worker_ns, work_ns=wish.work_ns, block_ns=wish.block_ns, answers=True)
+    acceptor_ns, after_ns = (max(costs.at(place), 0.0) for place in ("acceptor", "after"))
+    before_ns, then_ns = costs.worker_around(wish)
+    block_ns = wish.block_ns and wish.block_ns + costs.late_ns
+    worker = QueueStage(0, before_ns, wish.work_ns, block_ns, answers=True, then_ns=then_ns)
     match design.shape:
         case "single":
             stations, stages = [Station(1)], [worker]
@@ -253,4 +275,4 @@ def server_of(design: ServerDesign, wish: Wish, costs: Costs, slice_ns: float) -
 
 
 def _moved(stage: QueueStage, station: int) -> QueueStage:
-    return QueueStage(station, stage.cpu_ns, stage.work_ns, stage.block_ns, stage.answers)
+    return replace(stage, station=station)

@@ -32,7 +32,6 @@ def explorable(
     return {
         "wish": {axis.of: getattr(wish, axis.of) for axis in _moved(basis)},
         "sliders": [_slider(axis, wish) for axis in _moved(basis)],
-        "block_ns": wish.block_ns,
         "written_bytes": wish.written_bytes,
         "cpus": wish.cpus,
         "workers": wish.workers,
@@ -77,6 +76,7 @@ def _design(
 ) -> dict[str, Any]:
     bare = replace(wish, memory_bytes=0)
     costs = [costs_of(design, bare, each) for each in values]
+    around = [each.worker_around(wish) for each in costs]
     return {
         "id": design.id,
         "name": design.name,
@@ -90,7 +90,9 @@ def _design(
         "unfit": "" if wish.isolation in design.gives else f"no isolation of {wish.isolation}: {LACKS[wish.isolation]}",
         "task_bytes": middle.get("process_bytes" if design.is_of_processes else "thread_bytes"),
         "acceptor": [each.at("acceptor") for each in costs],
-        "worker": [each.at("worker") for each in costs],
+        "worker": [before for before, _ in around],
+        "then": [then for _, then in around],
+        "block": [wish.block_ns and wish.block_ns + each.late_ns for each in costs],
         "after": [each.at("after") for each in costs],
         "path": [each.path_ns for each in costs],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping
 
-from clonometer.advice.costs import BASE, SMALL_PAGE_BYTES, hand_over_term
+from clonometer.advice.costs import BASE, LATE_TERM, SMALL_PAGE_BYTES, WAKING_TERM, hand_over_term
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.terms import Term, TermSpan, difference
 from clonometer.results.rows.groups import failed_launches
@@ -149,6 +149,9 @@ def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
 
 
 def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[str, Term]]:
+    if entry.condition.get("block_ns"):
+        yield from _of_waiting(run, entry)
+        return
     about = f"{design}.{entry.condition['connections']}.{entry.condition['transport']}"
     yield from _term(f"faults.{design}", run, entry, "faults_each")
     base = _base_of(run, entry)
@@ -161,10 +164,30 @@ def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[s
                 yield f"{kind}_above.{about}", Term(middle_span(above), entry.cell)
 
 
+def _of_waiting(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
+    """What a request takes that sleeps once more than one that does not, beside its sleep."""
+    base = _base_of(run, entry)
+    if base is None:
+        return
+    above = {
+        quantity: _in_turn(by_process(run, entry.cell, quantity), by_process(run, base.cell, quantity))
+        for quantity in (CPU, LATENCY)
+    }
+    if all(above.values()):
+        cpu = middle_span(above[CPU])
+        slept = middle_span(above[LATENCY])
+        due_ns = float(entry.condition["block_ns"])
+        late = difference(TermSpan(*(end - due_ns for end in (slept.value, slept.low, slept.high))), cpu)
+        yield WAKING_TERM, Term(cpu, entry.cell)
+        yield LATE_TERM, Term(_not_below_zero(late), entry.cell)
+
+
 def _base_of(run: RunSource, entry: PlanCell) -> PlanCell | None:
     """The cell of the simplest design under the same condition."""
     measured = set(run.cells())
     for other in run.document.plan.cells:
+        if other.condition.get("block_ns"):
+            continue
         same = all(other.condition.get(axis) == value for axis, value in entry.condition.items() if axis in _COMMON)
         if other.workload == _BASE and same and other.cell in measured:
             return other

@@ -42,6 +42,8 @@ class QueueStage:
     cpu_ns: float
     work_ns: float = 0.0
     block_ns: float = 0.0
+    #: CPU time when it goes on after it was blocked; without a block it is needed all the same.
+    then_ns: float = 0.0
     #: Whether the client has its answer when the stage ends; what follows is tidying up.
     answers: bool = False
     #: Whether the next stage goes on at once on the same CPU, as a program does for which its starter has waited.
@@ -61,7 +63,7 @@ class Server:
     @property
     def cpu_ns(self) -> float:
         """CPU time of a request."""
-        return sum(stage.cpu_ns + stage.work_ns for stage in self.stages)
+        return sum(stage.cpu_ns + stage.work_ns + stage.then_ns for stage in self.stages)
 
     def utilisation(self, rate_hz: float) -> float:
         """The share of its capacity that a rate needs, of CPUs or of the station that is busiest; above 1: too much."""
@@ -70,7 +72,9 @@ class Server:
         for number, station in enumerate(self.stations):
             if station.tasks:
                 held = sum(
-                    stage.cpu_ns + stage.work_ns + stage.block_ns for stage in self.stages if stage.station == number
+                    stage.cpu_ns + stage.work_ns + stage.block_ns + stage.then_ns
+                    for stage in self.stages
+                    if stage.station == number
                 )
                 shares.append(held * per_ns / (station.tasks * station.copies))
         return max(shares)
@@ -120,8 +124,8 @@ class _Simulation:
         first = [0]
         for station in server.stations:
             first.append(first[-1] + station.copies)
-        #: Of each stage its first group of tasks and the number of such, times, and whether it answers or hands its
-        #: CPU on.
+        #: Of each stage its first group of tasks and the number of such, times, whether it answers or hands its CPU
+        #: on, and what it does after a block.
         self._stages = [
             (
                 first[stage.station],
@@ -131,6 +135,7 @@ class _Simulation:
                 stage.block_ns,
                 stage.answers,
                 stage.hands_cpu,
+                stage.then_ns,
             )
             for stage in server.stages
         ]
@@ -147,6 +152,8 @@ class _Simulation:
         self._group = [0] * load.requests
         self._left = [0.0] * load.requests
         self._answered = [0.0] * load.requests
+        #: What it still has to do in its stage when it goes on; below 0: it has been blocked.
+        self._then = [0.0] * load.requests
         # When, in which order, which request, and how much of its slice the task has used; below 0: it was blocked.
         self._events: list[tuple[float, int, int, float]] = []
         self._number = 0
@@ -163,6 +170,10 @@ class _Simulation:
             now, _, request, used_ns = take(events)
             if used_ns >= 0:
                 ends(request, now, used_ns)
+            elif self._then[request] > _NOTHING_NS:
+                self._left[request] = self._then[request]
+                self._then[request] = -1.0
+                self._becomes_ready(request, now)
             elif (successor := leave(request, now)) is not None:
                 self._becomes_ready(successor, now)
         kept = range(int(count * _WARM_UP), count)
@@ -170,11 +181,12 @@ class _Simulation:
 
     def _enter(self, request: int, now: float) -> None:
         """Give it a task, or have it wait for one."""
-        group, copies, cpu_ns, work_ns, *_ = self._stages[self._stage[request]]
+        group, copies, cpu_ns, work_ns, block_ns, _, _, then_ns = self._stages[self._stage[request]]
         if copies > 1:
             group += int(self._lot[request] * copies)
         self._group[request] = group
-        self._left[request] = cpu_ns + work_ns * self._varied[request]
+        self._left[request] = cpu_ns + work_ns * self._varied[request] + (0.0 if block_ns else then_ns)
+        self._then[request] = then_ns if block_ns else -1.0
         free = self._free[group]
         if free == 0:
             self._waiting[group].append(request)
@@ -206,7 +218,7 @@ class _Simulation:
             self._dispatch(request, now, 0.0)
             return
         block_ns = self._stages[self._stage[request]][4]
-        if block_ns:
+        if block_ns and self._then[request] >= 0:
             self._number += 1
             heapq.heappush(self._events, (now + block_ns * self._varied[request], self._number, request, -1.0))
         elif self._stages[self._stage[request]][6]:

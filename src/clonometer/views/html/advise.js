@@ -82,7 +82,7 @@ function latencies(server, rateHz, seed) {
   for (const { copies } of server.stations) firsts.push(firsts.at(-1) + copies);
   const free = server.stations.flatMap(({ tasks, copies }) => Array(copies).fill(tasks || -1));
   const waiting = free.map(() => []);
-  const [stage, group, left, answered] = [0, 0, 0, 0].map(() => new Array(count).fill(0));
+  const [stage, group, left, answered, after] = [0, 0, 0, 0, 0].map(() => new Array(count).fill(0));
   const events = new Events();
   const ready = [];
   let idle = server.cpus;
@@ -100,11 +100,12 @@ function latencies(server, rateHz, seed) {
     } else ready.push(request);
   }
   function enter(request, now) {
-    const { station, cpu, work } = server.stages[stage[request]];
+    const { station, cpu, work, block, then } = server.stages[stage[request]];
     const { copies } = server.stations[station];
     const place = firsts[station] + (copies > 1 ? Math.floor(lot[request] * copies) : 0);
     group[request] = place;
-    left[request] = cpu + work;
+    left[request] = cpu + work + (block ? 0 : then);
+    after[request] = block ? then : -1;
     if (free[place] === 0) {
       waiting[place].push(request);
       return;
@@ -142,7 +143,7 @@ function latencies(server, rateHz, seed) {
       while (ready.length > 0 && idle) becomesReady(ready.shift(), now);
       return;
     }
-    if (block) events.push(now + block, request, -1);
+    if (block && after[request] >= 0) events.push(now + block, request, -1);
     else {
       const successor = leave(request, now);
       if (successor >= 0) {
@@ -163,7 +164,11 @@ function latencies(server, rateHz, seed) {
     }
     const { when, request, used } = events.pop();
     if (used >= 0) sliceEnds(request, when, used);
-    else {
+    else if (after[request] > 1e-3) {
+      left[request] = after[request];
+      after[request] = -1;
+      becomesReady(request, when);
+    } else {
       const successor = leave(request, when);
       if (successor >= 0) becomesReady(successor, when);
     }
@@ -192,26 +197,26 @@ function drawn([value, low, high], deviation) {
 function serverOf(design, wish, draw, memory) {
   const [call, exit] = design.copies ? memory.map((span, end) => drawn(span, advised.deviations[draw][end])) : [0, 0];
   const answering = (station) => ({
-    station, cpu: Math.max(design.worker[draw], 0), work: wish.work_ns, block: advised.block_ns, answers: true,
+    station, cpu: design.worker[draw], then: design.then[draw], work: wish.work_ns, block: design.block[draw], answers: true,
   });
   let [stations, stages] = [[{ tasks: 1, copies: 1 }], [answering(0)]];
   if (design.shape === "loops") stations = [{ tasks: 1, copies: advised.cpus }];
   else if (design.shape === "pool" && !design.accepts) stations = [{ tasks: advised.workers, copies: 1 }];
   else if (design.shape !== "single") {
     stations = [{ tasks: 1, copies: 1 }, { tasks: design.shape === "task_each" ? 0 : advised.workers, copies: 1 }];
-    stages = [{ station: 0, cpu: Math.max(design.acceptor[draw] + call, 0), work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
+    stages = [{ station: 0, cpu: Math.max(design.acceptor[draw] + call, 0), then: 0, work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
   }
   const after = Math.max(design.after[draw] + exit, 0);
-  if (after) stages.push({ station: stations.length - 1, cpu: after, work: 0, block: 0, answers: false });
+  if (after) stages.push({ station: stations.length - 1, cpu: after, then: 0, work: 0, block: 0, answers: false });
   return { stations, stages, cpus: advised.cpus, slice: advised.slice_ns };
 }
 
 function utilisation(server, rateHz) {
-  const all = server.stages.reduce((sum, { cpu, work }) => sum + cpu + work, 0);
+  const all = server.stages.reduce((sum, { cpu, then, work }) => sum + cpu + then + work, 0);
   const shares = [(all * rateHz) / 1e9 / server.cpus];
   server.stations.forEach(({ tasks, copies }, number) => {
     const held = server.stages.filter(({ station }) => station === number);
-    if (tasks) shares.push((held.reduce((sum, { cpu, work, block }) => sum + cpu + work + block, 0) * rateHz) / 1e9 / (tasks * copies));
+    if (tasks) shares.push((held.reduce((sum, { cpu, then, work, block }) => sum + cpu + then + work + block, 0) * rateHz) / 1e9 / (tasks * copies));
   });
   return { cpu: all, most: Math.max(...shares) };
 }
