@@ -118,8 +118,8 @@ def say_unknown(unknown: Sequence[UnknownTerm], shown: Collection[str], *, work_
     if of_child:
         options = ", ".join(f"{each.name} ({each.how})" for each in of_child)
         texts.append(
-            f"Not known of this server: {options}. With real children fork and posix_spawn take more than is said "
-            "here; a small server in C takes as much. --pid observes a server that runs."
+            f"Not known of this server: {options}. With real children fork and posix_spawn take more than this "
+            "table says; a small server in C takes as much. --pid observes a server that runs."
         )
     if work_has_start:
         texts.append(

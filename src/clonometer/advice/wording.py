@@ -48,9 +48,10 @@ def assumptions(wish: Wish, slice_ns: float) -> list[str]:
     more = [f"While others wait, a task runs for {format_duration(slice_ns)} at a time."]
     if wish.block_ns:
         more.append("A request that waits holds its task: a loop answers nobody meanwhile.")
+        more.append("It waits once, after its work; half of what a connection costs comes after that.")
     if wish.language != "c":
         more.append(
-            f"Of {wish.language} only what a launch costs more than in C is known; all else is that of a C server."
+            f"Of {wish.language} only what a launch and a hand-over cost more than in C is known; all else is as in C."
         )
     if wish.connections == "kept":
         more.append("Connections last long: what opening one costs is not counted.")

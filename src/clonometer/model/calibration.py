@@ -65,7 +65,7 @@ class CostModel:
     flat: Annotated[
         Sequence[str],
         Mark.OPTIONAL,
-        "Terms that were varied, and whose time cannot be told from none: they have none.",
+        "Terms that were varied and added no time that could be seen: they have none.",
     ] = ()
 
     def fault(self) -> str | None:
