@@ -70,6 +70,13 @@ LONG = (
     "test_bad_luck.py",
     "test_simulated_alarms.py",
     "test_from_json.py",
+    "test_census_planted.py",
+    "test_start_method.py",
+    "test_census_languages.py",
+    "test_census_bad_luck.py",
+    "test_fork_page.py",
+    "test_fleet_slurm.py",
+    "test_census_sites.py",
 )
 
 

@@ -18,7 +18,7 @@ if [ $core = yes ]; then
 fi
 # A file goes to one process: what its tests share, such as a wheel, is made once. They begin in the order of
 # tests/conftest.py.
-"$bin/python" -m pytest -n $((2 * $(nproc))) --dist loadfile --no-loadscope-reorder "$@"
+"$bin/python" -m pytest -n $((3 * $(nproc))) --dist loadfile --no-loadscope-reorder "$@"
 status=$?
 if [ $status = 1 ]; then
     echo "tests: what failed beside others is asked again alone"

@@ -35,6 +35,8 @@ FOUND = find_drivers(further=OF_LANGUAGES)
 # The other linkages of the probe are the same program.
 DRIVERS = list({driver.family: driver for driver in reversed(FOUND.usable)}.values())
 SPIN_NS = 300_000
+# A runtime warms up for as long as it says, a third of a second in some, unless it is asked for none.
+NO_WARMUP = ("warmup=0",)
 CPU = min(os.sched_getaffinity(0))
 # Null under the default condition: only huge pages can be split, and only busy threads keep a lock.
 NOT_OF_ALL = {"split_pages", "lock_wait_ns", "lost", "dead_tasks", "whole_again_ns"}
@@ -119,7 +121,7 @@ def test_every_workload_answers_with_what_it_declares(driver: Driver, entry: Map
     pinned = [f"cpu={CPU}"] if "placement" in entry["axes"] else []
     # A period of load in which a single request comes: a row, as of others.
     brief = ["rate_hz=20", "load_ns=50000000"] if "load_ns" in entry["axes"] else []
-    words = ("temperatures=cold,warm", "samples=4", "blocks=2", "warmup=1", *pinned, *brief)
+    words = ("temperatures=cold,warm", "samples=4", "blocks=2", *NO_WARMUP, *pinned, *brief)
     answer = ask(driver, f"workload={entry['id']}", *words)
     assert (answer.done.status, answer.exit_status, answer.stderr) == ("ok", 0, "")
     assert answer.done.driver == driver.family
@@ -165,8 +167,9 @@ def test_it_stamps_with_the_clock_that_it_is_given(driver: Driver, clock: str) -
     words = clock_of(driver) if clock == "given" else (clock,)
     answer = probe.ask(
         f"workload={entries(driver)[0]['id']}",
-        "samples=200",
+        "samples=30",
         "blocks=1",
+        *NO_WARMUP,
         command=driver.argv,
         clock=words,
     )
@@ -214,7 +217,7 @@ def test_an_axis_that_the_workload_does_not_have_is_refused(driver: Driver) -> N
 
 @pytest.mark.parametrize(("driver", "entry"), with_axis("stages"))
 def test_the_parents_stamps_only(driver: Driver, entry: Mapping[str, Any]) -> None:
-    (block,) = ask(driver, f"workload={entry['id']}", "stages=parent", "samples=5", "blocks=1").blocks
+    (block,) = ask(driver, f"workload={entry['id']}", "stages=parent", "samples=5", "blocks=1", *NO_WARMUP).blocks
     assert len(present(block, "task_runs_ns")) == len(present(block, "cpu_child")) == 0
     assert len(present(block, "reaped_ns")) == 5
 
@@ -222,7 +225,7 @@ def test_the_parents_stamps_only(driver: Driver, entry: Mapping[str, Any]) -> No
 @pytest.mark.parametrize(("driver", "entry"), with_axis("call_spin_ns", "stamp_spin_ns", "child_spin_ns"))
 def test_known_delays_come_where_they_were_put(driver: Driver, entry: Mapping[str, Any]) -> None:
     def fastest(*words: str) -> dict[str, int]:
-        (block,) = ask(driver, f"workload={entry['id']}", "samples=15", "blocks=1", *words).blocks
+        (block,) = ask(driver, f"workload={entry['id']}", "samples=15", "blocks=1", *NO_WARMUP, *words).blocks
         return {name: int(block.columns[f"{name}_ns"].min()) for name in ("call_returns", "task_runs", "reaped")}
 
     # Where a launch takes long by itself, a short delay would be lost in its scatter.
@@ -259,7 +262,7 @@ def test_its_standard_output_belongs_to_what_it_launches(driver: Driver) -> None
 def test_nobody_reading_ends_it(driver: Driver) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    words = [f"workload={entries(driver)[0]['id']}"]
+    words = [f"workload={entries(driver)[0]['id']}", "samples=3", "blocks=1", *NO_WARMUP]
     ended = subprocess.run(
         [*driver.argv, "--fd", str(writing), *words], pass_fds=[writing], capture_output=True, timeout=60
     )
