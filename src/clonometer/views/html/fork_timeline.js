@@ -68,9 +68,12 @@ class Timeline {
   drawCall(drawn, scale, width) {
     const end = this.call * scale;
     svg("path", { class: "call", d: `M0.5 ${LANES.parent - 2}v-4H${Math.max(1, end - 0.5)}v4` }, drawn);
-    const isEnd = end > width / 2;
-    const x = isEnd ? end : Math.max(end + 6, 56);
-    svg("text", { class: "call", x, y: LANES.parent - 9, "text-anchor": isEnd ? "end" : "start" }, drawn, `the caller waits ${briefly(this.call)}`);
+    const text = `the caller waits ${briefly(this.call)}`;
+    // Beside the lane's name, and within a narrow screen.
+    const [least, wide] = [56, 7.5 * text.length];
+    const isEnd = end > Math.max(width / 2, least + wide);
+    const x = isEnd ? end : Math.max(least, Math.min(end + 6, width - wide));
+    svg("text", { class: "call", x, y: LANES.parent - 9, "text-anchor": isEnd ? "end" : "start" }, drawn, text);
   }
 
   drawAxis(drawn, scale, width) {
