@@ -31,13 +31,14 @@ struct census {
     uint64_t end_ns;
     uint64_t ending_ns;         /* when the command was told to end; 0: it was not */
     struct roots *asked_to_end; /* who was told to end */
-    int exit_status;            /* of the command, as a shell tells it; -1 where none was waited for */
-    int not_started;            /* errno of its exec; 0: it was executed */
-    unsigned grown;    /* how often a CPU's room for events was made larger, since it was nearly full */
-    unsigned looks;    /* since it was told to end, at who is there */
-    int failure;       /* where it says why it was not executed */
-    pid_t group;       /* of processes, which the command is in and this program as well */
-    char without[512]; /* why not by a better way; "" where there is none */
+    int64_t own_faults; /* of the process `pid` that runs already; -1: not known, or no such is watched */
+    int exit_status;    /* of the command, as a shell tells it; -1 where none was waited for */
+    int not_started;    /* errno of its exec; 0: it was executed */
+    unsigned grown;     /* how often a CPU's room for events was made larger, since it was nearly full */
+    unsigned looks;     /* since it was told to end, at who is there */
+    int failure;        /* where it says why it was not executed */
+    pid_t group;        /* of processes, which the command is in and this program as well */
+    char without[512];  /* why not by a better way; "" where there is none */
     char without_stacks[512]; /* why there are no call sites; "" where there is nothing to say */
     char without_calls[512];  /* why it is not known what children do; "" where there is nothing to say */
     char without_usage[512];  /* why it is not known what tasks used; "" where there is nothing to say */

@@ -217,6 +217,17 @@ void family_miss(struct family *family, uint64_t now_ns, census_there *is_there,
     }
 }
 
+void family_ask(struct family *family, census_ask *ask, void *context) {
+    for (uint32_t place = 1; place < family->count; place++) {
+        struct member *member = &family->members[place];
+        struct census_event used;
+        if (member->in_use && !member->left && member->made_ns != 0 && member->local_tid > 0 &&
+            ask(context, member->local_tid, &used)) {
+            members_note_usage(member, &used);
+        }
+    }
+}
+
 void family_end(struct family *family, uint64_t end_ns, struct census_totals *totals) {
     if (family->busy > 0) {
         family->busy = 0;

@@ -91,7 +91,7 @@ struct census_task {
     int64_t exec_ns;     /* its successful calls of exec together */
     int64_t cost_ns;     /* its making and these calls, what they have in common once */
     int64_t life_ns;     /* from its making to its leaving; unknown while it runs */
-    int64_t cpu_ns;      /* what it used itself until its end, user and system */
+    int64_t cpu_ns;      /* what it used itself until its end, or so far; user and system */
     int64_t minor_faults;
     int64_t major_faults;
     int32_t execs;
@@ -149,6 +149,11 @@ void family_living(struct family *family, census_meet *meet, void *context);
  * known. */
 typedef bool census_there(void *context, pid_t task);
 void family_miss(struct family *family, uint64_t now_ns, census_there *is_there, void *context);
+
+/* Asks what each task has used so far that still runs and whose local number is known. `ask` gets the number,
+ * fills what CENSUS_USED tells, and says whether it could. */
+typedef bool census_ask(void *context, pid_t task, struct census_event *used);
+void family_ask(struct family *family, census_ask *ask, void *context);
 
 /* Tells those that still run. `totals` gets the rest. */
 void family_end(struct family *family, uint64_t end_ns, struct census_totals *totals);

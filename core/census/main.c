@@ -153,7 +153,7 @@ static void ask_no_servers(struct census *census) {
 }
 
 int main(int argc, char **argv) {
-    struct census census = {.exit_status = CENSUS_UNKNOWN};
+    struct census census = {.exit_status = CENSUS_UNKNOWN, .own_faults = CENSUS_UNKNOWN};
     struct census_totals totals = {.created = 0};
     struct family *family = NULL;
     struct reason reason = {""};

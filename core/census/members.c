@@ -88,6 +88,12 @@ static void wait_no_more(struct family *family, uint32_t place) {
     members_settle(family, place);
 }
 
+void members_note_usage(struct member *member, const struct census_event *used) {
+    member->task.cpu_ns = used->number;
+    member->task.minor_faults = used->result;
+    member->task.major_faults = (int64_t)used->flags;
+}
+
 void members_take_usage(struct family *family, const struct census_event *event) {
     bool known = members_can_be(event->task);
     uint32_t left = known && family->by_left != NULL ? family->by_left[event->task] : NOBODY;
@@ -95,10 +101,7 @@ void members_take_usage(struct family *family, const struct census_event *event)
     if (place == NOBODY) {
         return;
     }
-    struct census_task *task = &family->members[place].task;
-    task->cpu_ns = event->number;
-    task->minor_faults = event->result;
-    task->major_faults = (int64_t)event->flags;
+    members_note_usage(&family->members[place], event);
     if (left != NOBODY) {
         wait_no_more(family, left);
     }

@@ -66,6 +66,9 @@ void members_settle(struct family *family, uint32_t place);
 
 void members_tell(const struct family *family, struct member *member);
 
+/* Writes down what a member used. */
+void members_note_usage(struct member *member, const struct census_event *used);
+
 /* What a member used, as CENSUS_USED tells; of one that has left, or is about to. */
 void members_take_usage(struct family *family, const struct census_event *event);
 

@@ -330,6 +330,7 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "wall_ns", (int64_t)(census->end_ns - census->begin_ns));
     json_int(&json, "tasks_created", (int64_t)totals->created);
     json_int(&json, "creating_ns", totals->busy_ns);
+    write_known(&json, "own_faults", census->own_faults);
     json_int(&json, "lost", (int64_t)census->lost);
     json_int(&json, "grown", census->grown);
     json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);

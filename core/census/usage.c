@@ -174,3 +174,25 @@ bool usage_of_stopped(pid_t task, struct usage_note *note) {
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)task, (int)task);
     return read_text(path, text, sizeof text) && usage_faults(text, &note->minor_faults, &note->major_faults);
 }
+
+bool usage_so_far(pid_t task, struct usage_note *note) {
+    char path[64];
+    char text[64];
+    if (!usage_of_stopped(task, note)) {
+        return false;
+    }
+    /* On a CPU, up to the last tick; waiting for one; how often. */
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)task, (int)task);
+    note->cpu_ns = read_text(path, text, sizeof text) ? strtoll(text, NULL, 10) : -1;
+    return true;
+}
+
+int64_t usage_faults_of(pid_t process) {
+    char path[64];
+    char text[1024];
+    int64_t minor = 0;
+    int64_t major = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    bool known = read_text(path, text, sizeof text) && usage_faults(text, &minor, &major);
+    return known ? minor + major : -1;
+}

@@ -40,6 +40,13 @@ void usage_close(struct usage *usage);
  * -1. False where it cannot be read. */
 bool usage_of_stopped(pid_t task, struct usage_note *note);
 
+/* What a task that runs has used so far, as /proc tells; its CPU time is -1 where the kernel does not count
+ * it so finely. False where it cannot be read. */
+bool usage_so_far(pid_t task, struct usage_note *note);
+
+/* The page faults of a process until now, of all its threads; -1 where they cannot be read. */
+int64_t usage_faults_of(pid_t process);
+
 /* The faults in the text of /proc/PID/stat. False where it is something else. Pure. */
 bool usage_faults(const char *stat, int64_t *minor_faults, int64_t *major_faults);
 

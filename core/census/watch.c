@@ -171,6 +171,17 @@ static void take_usage(struct watching *watching) {
     }
 }
 
+static bool ask_usage(void *context, pid_t task, struct census_event *used) {
+    struct usage_note note;
+    (void)context;
+    if (!usage_so_far(task, &note)) {
+        return false;
+    }
+    *used = (struct census_event){
+        .number = note.cpu_ns, .result = note.minor_faults, .flags = (uint64_t)note.major_faults};
+    return true;
+}
+
 static int give(void *context, const struct census_event *event) {
     struct watching *watching = context;
     struct placing *groups = watching->placing;
@@ -255,6 +266,8 @@ static void watch(struct census *census, struct watching *watching) {
     int pidfd = census->pid > 0 ? (int)syscall(SYS_pidfd_open, census->pid, 0) : -1;
     uint64_t before_ns = 0;
     bool ended = false;
+    bool runs_already = census->command == NULL && census->cgroup == NULL;
+    int64_t faults = runs_already ? usage_faults_of(census->pid) : -1;
     while (watching->pending.error == 0 && !over(census, watching, ended)) {
         bool gone = doze(ended ? -1 : pidfd);
         ended = has_ended(census, gone) || ended;
@@ -267,6 +280,8 @@ static void watch(struct census *census, struct watching *watching) {
         look_for_lost(census, watching);
     }
     census->end_ns = census_now_ns();
+    int64_t faults_by_now = faults >= 0 ? usage_faults_of(census->pid) : -1;
+    census->own_faults = faults_by_now >= faults ? faults_by_now - faults : -1;
     if (pidfd >= 0) {
         close(pidfd);
     }
@@ -278,6 +293,7 @@ static void watch(struct census *census, struct watching *watching) {
         read_all(watching);
     }
     pending_flush(&watching->pending, UINT64_MAX, give, watching);
+    family_ask(watching->family, ask_usage, NULL);
     census->lost = rings_lost(&everywhere);
     census->grown = growth.times;
     census->unplaced = places.unplaced;

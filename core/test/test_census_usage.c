@@ -34,6 +34,32 @@ static void check_stopped(void) {
     struct usage_note note;
     CHECK(usage_of_stopped(getpid(), &note) && note.minor_faults > 0 && note.cpu_ns == -1, "our own faults");
     CHECK(!usage_of_stopped(-1, &note), "nobody");
+    CHECK(usage_so_far(getpid(), &note) && note.minor_faults > 0 && note.cpu_ns > 0, "our own so far");
+    CHECK(!usage_so_far(-1, &note) && usage_faults_of(-1) == -1, "nobody");
+    CHECK(usage_faults_of(getpid()) >= note.minor_faults, "of the whole process");
+}
+
+static bool ask(void *context, pid_t task, struct census_event *used) {
+    (void)context;
+    *used = (struct census_event){.number = 100 + task, .result = 7};
+    return task == 11;
+}
+
+/* Of those that still run: what is known so far is told with them, at the end. */
+static void check_so_far(void) {
+    struct census_totals totals;
+    struct family *family = family_new(0, tell, NULL);
+    CHECK(family != NULL && family_adopt(family, 10, "") == 0, "a family");
+    const struct census_event call = {
+        .time_ns = 1, .task = 10, .local_tid = 10, .kind = CENSUS_CALL, .number = SYS_clone};
+    CHECK(family_take(family, &call) == 0, "its number here");
+    happen(family, 2, 10, CENSUS_NEW_TASK, 11, SYS_clone, 0);
+    family_ask(family, ask, NULL);
+    CHECK(tasks_seen == 0, "not told before the end");
+    family_end(family, 9, &totals);
+    CHECK(tasks_seen == 1 && last.alive && last.cpu_ns == 111 && last.minor_faults == 7, "so far");
+    family_free(family);
+    tasks_seen = 0;
 }
 
 int main(void) {
@@ -42,6 +68,7 @@ int main(void) {
     CHECK(family != NULL && family_adopt(family, 10, "") == 0, "a family");
     check_faults();
     check_stopped();
+    check_so_far();
 
     /* Known before the end, as by ptrace: nothing is waited for. */
     happen(family, 1, 10, CENSUS_NEW_TASK, 11, SYS_clone, 0);

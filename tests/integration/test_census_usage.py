@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.census import can_trace, taken
+from tests.integration.census import can_trace, taken, watched
+from tests.integration.test_census import attached
 
 pytestmark = [
     pytest.mark.real,
@@ -96,3 +100,40 @@ def test_by_ptrace_faults_are_those_until_the_end_begins(known: Path) -> None:
     assert CHILDREN * PAGES <= used["minor_faults"] <= sum(faults for _, faults in rusage)
     assert used["cpu_ns"] is None
     assert answer["usage_missing"]
+
+
+# Forks a child that computes for 50 ms and then sleeps: it outlives the census.
+OUTLIVED = """
+import os, time
+input()
+if os.fork() == 0:
+    until = time.process_time() + 0.05
+    while time.process_time() < until:
+        pass
+    print("used", flush=True)
+    time.sleep(60)
+os.wait()
+"""
+
+
+def test_what_a_child_has_used_so_far_is_known_where_it_outlives_the_census() -> None:
+    if not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    words, pipe = [sys.executable, "-c", OUTLIVED], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as parent:
+
+        def fork() -> None:
+            assert parent.stdin is not None
+            assert parent.stdout is not None
+            parent.stdin.write("\n")
+            parent.stdin.flush()
+            assert parent.stdout.readline() == "used\n"
+
+        answer = watched(parent.pid, attached, fork)
+        os.killpg(parent.pid, signal.SIGKILL)
+    (creator,) = answer["creators"]
+    assert (creator["mechanism"], creator["still_running"], creator["used"]) == ("fork", 1, None)
+    assert creator["used_so_far"]["cpu_ns"] > 40_000_000
+    assert creator["used_so_far"]["minor_faults"] > 0
+    # Its pages were copied as the parent wrote them.
+    assert answer["own_faults"] > 0

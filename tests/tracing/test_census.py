@@ -263,7 +263,7 @@ def test_one_path_keeps_rows_of_its_own_where_two_look_alike_when_cut() -> None:
     [({}, True), ({"timed_out": True}, False), ({"interrupted": True}, False), ({"exit_status": -1}, False)],
 )
 def test_where_tasks_run_on_the_option_that_waits_for_them_is_named(changes: dict[str, Any], advised: bool) -> None:
-    census = taken(task(alive=True, life_ns=None), ended(**changes))
+    census = taken(task(alive=True, life_ns=None, minor_faults=None), ended(**changes))
     text = " ".join(render_census(census, "make").split())
     assert "1 of its tasks was still running when the census ended." in text
     assert ("--until-all-end" in text) is advised
@@ -404,6 +404,21 @@ def test_what_tasks_used_themselves_is_said_beside_what_their_creation_took() ->
     }
     text = " ".join(render_census(census, "make").split())
     assert "then used 300 µs of CPU time and 400 page faults itself (medians). Its creation is 40% of both" in text
+
+
+def test_what_a_task_used_that_still_runs_is_told_apart_from_what_others_used_until_their_end() -> None:
+    runs = forked(execs=0, alive=True, life_ns=None, cpu_ns=900_000_000, minor_faults=90)
+    census = taken(forked(execs=0, cpu_ns=300_000), runs, ended(own_faults=12_345))
+    written = census_to_json(census, [], 7)
+    assert written["creators"][0]["used"]["cpu_ns"] == 300_000
+    assert written["creators"][0]["used_so_far"]["cpu_ns"] == 900_000_000
+    assert written["own_faults"] == 12_345
+    text = " ".join(render_census(census, "redis").split())
+    assert "still running when the census ended, and had used 900 ms of CPU time and 91 page faults by then." in text
+    assert "The watched process itself had 12,345 page faults meanwhile." in text
+    # A program that was executed has none of its parent's pages.
+    launched = taken(forked(execs=1), ended(own_faults=12_345))
+    assert "itself had" not in render_census(launched, "redis")
 
 
 def test_of_a_creator_that_sleeps_meanwhile_both_are_not_added() -> None:

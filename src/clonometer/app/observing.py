@@ -18,8 +18,6 @@ from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import counted
 
 _THREAD = "thread"
-#: The place of this in /proc/PID/stat, behind the name.
-_MINOR_FAULTS = 7
 #: A rate from fewer tasks is none.
 _LEAST_TASKS = 5
 
@@ -64,10 +62,8 @@ def observe(
         If no census can be taken here.
     """
     seen = Observed()
-    faults_before = None
     if pid is not None:
         seen = _memory_of(pid)
-        faults_before = _faults_of(pid)
     progress.say(f"clonometer: watching for {seconds:g} s which tasks are created")
     answer = census(
         command, pid=pid, seconds=seconds, stacks=False, hooks=False, advice=False, output_to_stderr=True,
@@ -86,18 +82,10 @@ def observe(
             "give --rate, and --work; or watch it under load for longer, with --for",
         )
     _add_tasks(seen, tasks, answer.tally.wall_s)
-    if pid is not None and faults_before is not None and (after := _faults_of(pid)) is not None:
-        _add_parent(seen, (after - faults_before) / tasks.created)
+    faults = answer.tally.ended.get("own_faults")
+    if faults is not None:
+        _add_parent(seen, faults / tasks.created)
     return seen
-
-
-def _faults_of(pid: int) -> int | None:
-    """The page faults of a process until now; None where that cannot be read."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        return int(fields[_MINOR_FAULTS])
-    except (OSError, IndexError, ValueError):
-        return None
 
 
 def _add_parent(seen: Observed, faults: float) -> None:
@@ -146,6 +134,13 @@ def _add_tasks(seen: Observed, tasks: Group, wall_s: float) -> None:
     made = f"{tasks.created:,} tasks by {tasks.mechanism} of {creator}"
     seen.texts.append(f"Rate: {made} in {wall_s:.1f} s; each is taken for a request.")
     used_ns, life_ns = tasks.used.cpu_ns.median_ns, tasks.times["life_ns"].median_ns
+    if used_ns is None and tasks.running:
+        so_far_ns = tasks.used_so_far.cpu_ns.median_ns
+        used = f", which had used {format_duration(so_far_ns)} each by then (median)" if so_far_ns is not None else ""
+        seen.texts.append(
+            f"Work: not seen, since none of these tasks ended meanwhile{used}; watch for longer, with --for."
+        )
+        return
     if used_ns is None:
         seen.texts.append("Work: not seen, since the kernel does not say what ended tasks used; taken as stated.")
         return

@@ -283,7 +283,8 @@ class CallSites:
         site.execed += line["execs"] > 0
         site.cost_ns += line["cost_ns"] or 0
         site.take_did(line)
-        site.used.take(line)
+        if not line["alive"]:
+            site.used.take(line)
         if line["making_ns"] is not None:
             site.making_ns.append(line["making_ns"])
             site.costs_ns.append(line["cost_ns"] or line["making_ns"])

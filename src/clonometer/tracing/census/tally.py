@@ -107,8 +107,8 @@ class Group:
         How many of them executed each program (the last, where one executed several), and how long these lived in sum.
     cost_ns
         What their making and their exec calls took, of each task what both have in common once.
-    used
-        What they used themselves until their end.
+    used, used_so_far
+        What they used themselves until their end; and those that still run when the census ends, until then.
     """
 
     creator: str | None
@@ -122,6 +122,7 @@ class Group:
     cost_ns: int = 0
     times: dict[str, Durations] = field(default_factory=lambda: {name: Durations() for name in TIMES})
     used: Usage = field(default_factory=Usage)
+    used_so_far: Usage = field(default_factory=Usage)
     programs: Counter[str] = field(default_factory=Counter)
     program_life_ns: Counter[str] = field(default_factory=Counter)
 
@@ -135,7 +136,7 @@ class Group:
         for name, values in self.times.items():
             if line[name] is not None:
                 values.append(line[name])
-        self.used.take(line)
+        (self.used_so_far if line["alive"] else self.used).take(line)
         program = line["program"]
         if (
             line["execs"] > 0

@@ -37,6 +37,7 @@ def census_to_json(
         "still_running": census.running,
         "creating_ns": ended["creating_ns"] if census.how == "tracepoints" else None,
         "creating_share": census.creating_share,
+        "own_faults": ended.get("own_faults"),
         "failed_calls": {errno.errorcode.get(int(number), number): n for number, n in ended["failed"].items()},
         "lost_events": ended["lost"],
         "buffer_bytes": ended["ring_bytes"] if census.how == "tracepoints" else None,
@@ -88,5 +89,6 @@ def _group_to_json(group: Group) -> dict[str, Any]:
         "cpu_wait_ns": group.cpu_wait_ns if group.times["cpu_wait_ns"] else None,
         **{f"{name.removesuffix('_ns')}_median_ns": group.median_ns(name) for name in TIMES},
         "used": usage_to_json(group.used),
+        "used_so_far": usage_to_json(group.used_so_far),
         "programs": dict(group.programs.most_common()),
     }

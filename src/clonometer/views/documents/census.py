@@ -11,6 +11,7 @@ from clonometer.tracing.census.launches import LaunchSite, worth_changing
 from clonometer.tracing.census.savings import Saving
 from clonometer.tracing.census.tally import Census, Group
 from clonometer.tracing.census.unnamed import unnamed_lines
+from clonometer.tracing.census.usage import Usage
 from clonometer.units import format_bytes, format_duration, format_share
 from clonometer.views.creation_tree import creation_tree
 from clonometer.views.document import BulletList, Document, DocumentBlock, Hint, Note, Paragraph, TableBlock, TreeBlock
@@ -254,6 +255,12 @@ def _sentences(census: Census, groups: Sequence[Group]) -> list[str]:
             "it: creation ends there, while exec continues. `all` has both, and counts what they share once."
         )
     sentences += [_used(group) for group in groups[:_USED] if len(group.used.cpu_ns)]
+    faults = census.ended.get("own_faults")
+    if faults is not None and any(group.mechanism == "fork" and group.created > group.execed for group in groups):
+        sentences.append(
+            f"The watched process itself had {counted(faults, 'page fault')} meanwhile. While a forked child "
+            "lives, each page that its parent writes is copied by one."
+        )
     waited = sum(group.cpu_wait_ns for group in groups)
     if waited > 0:
         sentences.append(
@@ -298,8 +305,8 @@ def _cautions(census: Census, launches: Sequence[LaunchSite]) -> list[str]:
     if ended["interrupted"]:
         sentences.append("Interrupted before it ended.")
     if census.running:
-        be = "was" if census.running == 1 else "were"
-        sentences.append(f"{census.running:,} of its tasks {be} still running when the census ended.{_go_on(census)}")
+        ran = f"{census.running:,} of its tasks {'was' if census.running == 1 else 'were'} still running"
+        sentences.append(f"{ran} when the census ended{_so_far(census)}.{_go_on(census)}")
     if sum(ended["failed"].values()):
         sentences.append(
             f"{counted(sum(ended['failed'].values()), 'call')} created no task; --json lists them by error."
@@ -365,6 +372,17 @@ def _folded(census: Census) -> list[str]:
     if census.sites.folded:
         sentences.append(f"{counted(census.sites.folded, 'call site')} that cost least are counted together.")
     return sentences
+
+
+def _so_far(census: Census) -> str:
+    """What those had used until then that still ran; empty where it is not known."""
+    used = Usage()
+    for group in census.groups.values():
+        used.add(group.used_so_far)
+    if not len(used.cpu_ns):
+        return ""
+    faults = counted(used.minor_faults.total_ns + used.major_faults, "page fault")
+    return f", and had used {format_duration(used.cpu_ns.total_ns)} of CPU time and {faults} by then"
 
 
 def _go_on(census: Census) -> str:
