@@ -168,6 +168,8 @@ def _where_listed(kind: str) -> str:
         return f"'clonometer list {whose}' names them"
     if first == "command":
         return "'clonometer --help' names them"
+    if first == "option":
+        return "--help describes them"
     return "'clonometer list' names them" if first.split(maxsplit=1)[0] in _LISTED else "too many to list here"
 
 

@@ -60,6 +60,7 @@ def test_help_loads_neither_arrays_nor_files(clonometer: CommandLine) -> None:
         (["run", "--budget", "0s"], "'0s': a time must be greater than 0", "run --help"),
         (["run", "--driver-timeout", "-1"], "'-1' is not a time", "run --help"),
         (["run", "--runs", "10"], "there is no option --runs here", "--budget 30s"),
+        (["advise", "--parent-memory", "1"], "unknown option '--parent-memory'", "--help describes them"),
         (["compare", "--runs", "10"], "unknown option '--runs'", "available: --cells"),
         (["run", "--export-json", "x"], "there is no option --export-json here", "--json > FILE"),
         (["show", "-v"], "there is no option -v here", "--version"),
