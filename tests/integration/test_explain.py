@@ -29,6 +29,8 @@ from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.types import Target
 from clonometer.protocol.trace import parse_trace
 from clonometer.runner.drivers import Drivers, find_drivers
+from clonometer.runner.languages.building import usable_drivers
+from clonometer.runner.languages.toolchains import find_languages
 from clonometer.runner.process import ANSWER_FD
 from clonometer.runner.tracing import ProbeTracer
 from clonometer.tracing.arguments import listing_of
@@ -50,6 +52,29 @@ _NAME_AT, _DESCRIPTION_BYTES = 64, 128  # In struct bpf_prog_info.
 @pytest.fixture(scope="module")
 def drivers() -> Drivers:
     return find_drivers([[str(probe.executable("static"))]])
+
+
+@pytest.mark.parametrize("name", ["python", "java", "go"])
+def test_a_launch_of_a_language_is_traced_whatever_thread_makes_it(name: str) -> None:
+    """Java launches in another thread than its first, lets a helper execute the program, and a third thread wait."""
+    [language] = [each for each in find_languages() if each.name == name]
+    further, lacks = usable_drivers([language], print, versions=1)
+    if not further:
+        pytest.skip(lacks[0]["reason"])
+    of_languages = find_drivers(further=further)
+    target = make_target(of_languages, f"{name}.command", 5)
+    trace = ProbeTracer(of_languages, {"clock": "tsc"}).trace(target, "fast", EVENTS, fault_run=1024)
+    if trace.refused is not None:
+        pytest.skip(trace.refused)
+    launches = list(traced_launches(trace))
+    assert len(launches) == 5
+    for launch in launches:
+        parts = launch.totals()
+        assert launch.children
+        assert parts.get("unexplained", 0) < 0.3 * launch.launch.reaped_ns
+        assert {"launch_call", "child_exec", "child_main", "child_exit"} <= parts.keys()
+        assert (launch.parent != trace.task) == (name == "java")
+        assert ("child_helper" in parts) == (name == "java")
 
 
 def make_target(drivers: Drivers, workload: str, samples: int = 40) -> Target:

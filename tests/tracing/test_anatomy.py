@@ -48,6 +48,27 @@ def explained(tier: str | None = None, **traces: Any) -> Explanation:
     )
 
 
+def test_a_language_that_creates_no_task_is_said_so_and_not_called_disturbed() -> None:
+    without = [event for event in FORK if event[2] != "new_task"]
+    events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in without])
+    trace = FakeTrace("fast", events, [launches_block([0], [100])])
+    of_language = TraceOptions(processes=3, by_runtime=True)
+    with pytest.raises(UsageError, match=r"launch.fork creates no task of the kernel"):
+        explain(FakeTracer({"fast": trace}), target("launch.fork", "temperature=warm"), of_language)
+
+
+def test_languages_are_traced_all_the_time_or_by_stamps() -> None:
+    """Who does not listen while threads are made does not know them; nor do events of the first thread alone."""
+    block = launches_block([0, 1000, 2000], [100] * 3, wall_ns=300)
+    short = {how: fork_trace(how, blocks=(block,)) for how in ("fast", "own", "none")}
+    tracer = FakeTracer(short)
+    of_language = TraceOptions(processes=3, by_runtime=True)
+    explain(tracer, target("launch.fork", "temperature=warm"), of_language)
+    assert "fast in turns" not in tracer.asked
+    del short["fast"]
+    assert explain(tracer, target("launch.fork", "temperature=warm"), of_language).tier.name == "stamps"
+
+
 def test_the_budget_sums_to_the_whole() -> None:
     explanation = explained()
     assert {share.part: share.mean_ns.value for share in explanation.budget} == FORK_PARTS

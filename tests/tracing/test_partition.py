@@ -22,9 +22,12 @@ from tests.fakes.fake_trace import (
 )
 
 from clonometer.tracing.actors import Cast, Event
+from clonometer.tracing.calls import calls_of
+from clonometer.tracing.flags import THREAD
 from clonometer.tracing.launches import Launch
 from clonometer.tracing.memory import Memory
 from clonometer.tracing.partition import (
+    creates_no_task,
     partition,
     partition_by_stamps,
     partition_by_switches,
@@ -159,6 +162,68 @@ def test_exec_is_a_part_and_the_new_program_has_another_memory() -> None:
     assert parts["child_file"] == 3
     assert parts["child_stack"] == 5
     assert parts["child_exit"] == 16
+
+
+#: Of a runtime: its main thread sleeps for ever; CALLER launches, and WAITER waits for the child and wakes it.
+CALLER, WAITER, ENDED = 110, 111, 112
+OF_RUNTIME: list[tuple[int, int, str, tuple[int, ...]]] = [
+    (-900, PARENT, "new_task", (CALLER, THREAD)),
+    (-890, PARENT, "switch", (PARENT, ASLEEP, CALLER)),
+    (-880, CALLER, "new_task", (WAITER, THREAD)),
+    (-870, CALLER, "new_task", (ENDED, THREAD)),
+    (-860, ENDED, "exit", (ENDED,)),
+    (-20, WAITER, "switch", (WAITER, ASLEEP, CALLER)),
+    (20, CALLER, "call_enter", (56, 0)),
+    (25, CALLER, "new_task", (CHILD, 0x4100)),
+    (30, CALLER, "switch", (CALLER, ASLEEP, CHILD)),
+    (35, CHILD, "call_exit", (-1, 0)),
+    (55, CHILD, "call_enter", (231, 0)),
+    (60, CHILD, "wake", (WAITER, 1)),
+    (65, CHILD, "switch", (CHILD, ZOMBIE, WAITER)),
+    (70, WAITER, "call_exit", (-1, CHILD)),
+    (78, WAITER, "wake", (CALLER, 1)),
+    (82, WAITER, "switch", (WAITER, ASLEEP, CALLER)),
+    (90, CALLER, "call_exit", (-1, 0)),
+]
+
+
+def test_a_thread_that_is_not_the_first_launches_and_another_one_waits_for_the_child() -> None:
+    events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in OF_RUNTIME])
+    [launch] = traced_launches(FakeTrace("fast", events, [launches_block([0], [100])]))
+    assert (launch.parent, launch.children, launch.threads) == (CALLER, (CHILD,), {PARENT, CALLER, WAITER})
+    assert launch.totals() == {
+        "parent_user": 20 + 10,
+        "launch_call": 10 + 8,
+        "child_starts": 5,
+        "child_user": 20,
+        "child_exit": 10,
+        "parent_threads": 13,
+        "parent_waits": 4,
+    }
+    assert {call.who: call.name for call in calls_of([launch])} == {"parent": "clone", "child": "exit_group"}
+    assert "another thread" in {moment.who for moment in make_timeline("median", launch).moments}
+
+
+def test_a_runtime_that_lets_a_thread_run_again_creates_no_task() -> None:
+    launches = [event for event in OF_RUNTIME if event[0] < 0 or event[2] != "new_task"]
+    events = events_array([(1000 + when, task, kind, values) for when, task, kind, values in launches])
+    trace = FakeTrace("fast", events, [launches_block([0], [100])])
+    assert creates_no_task(trace)
+    assert not creates_no_task(fork_trace())
+    assert not creates_no_task(fork_trace("none"))
+
+
+def test_what_a_helper_does_before_it_executes_the_program_is_its_own_part() -> None:
+    events = [
+        *EXEC[:12],
+        (56, CHILD, "call_enter", (59, 0)),
+        (60, CHILD, "exec", (0, 9)),
+        (61, CHILD, "call_exit", (-1, 0)),
+        *EXEC[12:],
+    ]
+    parts = parts_of(events)
+    assert (parts["child_helper"], parts["child_program"]) == (4, 9)
+    assert parts["child_exec"] == 10 + 5
 
 
 def test_stamps_alone_make_parts_too() -> None:

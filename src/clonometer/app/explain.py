@@ -19,7 +19,7 @@ from clonometer.runner.interfaces import SILENT, Progress, counting
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.tracing import ProbeTracer
 from clonometer.tracing import anatomy
-from clonometer.tracing.anatomy import TraceOptions, admit, launching
+from clonometer.tracing.anatomy import TraceOptions, admit, is_of_runtime, launching
 from clonometer.tracing.budget import set_beside
 from clonometer.tracing.marks import marks_of, notes_on_parts
 from clonometer.tracing.steps import count_steps
@@ -101,8 +101,9 @@ def explain(
         raise unknown("tier", tier, TIERS)
     if counters not in COUNTERS:
         raise unknown("set of counters", counters, COUNTERS)
-    drivers, catalogue = find_catalogue(progress)
-    targets = _targets([name for name in (mechanism, vs) if name is not None], settings, catalogue)
+    names = [name for name in (mechanism, vs) if name is not None]
+    drivers, catalogue = find_catalogue(progress, names)
+    targets = _targets(names, settings, catalogue)
     for target in targets:
         admit(target, catalogue)
     wish = TraceOptions(
@@ -117,7 +118,8 @@ def explain(
     with interruption() as wish_to_stop:
         for target in targets:
             tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
-            explanations.append(_explain(tracer, target, catalogue, wish, progress))
+            of_target = replace(wish, by_runtime=is_of_runtime(target, catalogue))
+            explanations.append(_explain(tracer, target, catalogue, of_target, progress))
     return set_beside(*explanations) if len(explanations) > 1 else explanations[0]
 
 

@@ -11,7 +11,7 @@ from clonometer.answers import Trace
 from clonometer.errors import DriverError
 from clonometer.plan.types import Target
 from clonometer.protocol.trace import parse_trace
-from clonometer.runner.drivers import Drivers, bin_folder
+from clonometer.runner.drivers import MONOTONIC, Drivers, bin_folder
 from clonometer.runner.measure import timeout_for
 from clonometer.runner.process import ANSWER_FD, sound_answer
 
@@ -143,12 +143,13 @@ class ProbeTracer:
         """Start the tracer once; that the machine refuses it is an answer, that the probe fails an error."""
         driver = self.drivers.choose(target.workload, target.condition)
         request = [TRACED_FD if word == ANSWER_FD else word for word in driver.request(target, self.clock)]
-        keys = {"how": how, "ring_bytes": self._ring_bytes, "stamps": self.clock["clock"]}
+        stamps = self.clock["clock"] if driver.reads(self.clock["clock"]) else MONOTONIC
+        keys = {"how": how, "ring_bytes": self._ring_bytes, "stamps": stamps}
         keys |= {"events": ",".join(events) or None, **more, **(self.marks if how == "fast" else {})}
         words = ["trace", *(f"{name}={value}" for name, value in keys.items() if value is not None), "--", *request]
         answer = parse_trace(_answer(words, 3 * timeout_for(target), self.interrupt_fd, driver.folders(target)))
         if answer.refused is None and (answer.done is None or answer.done.status != "ok"):
             why = answer.done.reason if answer.done is not None else f"it ended with status {answer.exit_status}"
-            raise DriverError(f"the probe performed no launches of {target.workload}: {why}")
+            raise DriverError(f"the driver performed no launches of {target.workload}: {why}")
         self.marks_refused = answer.marks_refused or self.marks_refused
         return answer

@@ -87,16 +87,22 @@ class Actor:
 
 @dataclass
 class Cast:
-    """The parent and everything that it makes, from the start of one launch on."""
+    """The parent and everything that it makes, from the start of one launch on.
+
+    ``threads`` are the tasks of its process, which a runtime may let work for the launch: ``others`` are those that
+    were seen to.
+    """
 
     parent: Actor
     memory: Memory
+    threads: frozenset[int] = frozenset()
     children: dict[int, Actor] = field(default_factory=dict)
+    others: dict[int, Actor] = field(default_factory=dict)
 
     @classmethod
-    def at_the_start(cls, parent_task: int, memory: Memory) -> Cast:
+    def at_the_start(cls, parent_task: int, memory: Memory, threads: frozenset[int] = frozenset()) -> Cast:
         """The parent has just read the clock, in user code."""
-        return cls(Actor(parent_task, is_parent=True, running=True, ready=True, started=True), memory)
+        return cls(Actor(parent_task, is_parent=True, running=True, ready=True, started=True), memory, threads)
 
     def part(self) -> str | None:
         """What this moment is spent on: the parent's doing, else the children's, else waiting; None: unexplained.
@@ -112,17 +118,30 @@ class Cast:
             return "reaping" if part == "wait_begins" and over else part
         if self.parent.ready:
             return "parent_waits"
-        return "child_waits" if any(child.ready and not child.gone for child in self.children.values()) else None
+        if self._child_is_ready():
+            return "child_waits"
+        busy = any((other.running or other.ready) and not other.gone for other in self.others.values())
+        return "parent_threads" if busy else None
+
+    def _child_is_ready(self) -> bool:
+        return any(child.ready and not child.gone for child in self.children.values())
 
     def at_work(self) -> Actor | None:
         """Who is on a CPU and what this moment is billed to; None where it is spent waiting."""
         if self.parent.running:
             return self.parent
-        return next((child for child in reversed(self.children.values()) if child.running and not child.gone), None)
+        for child in reversed(self.children.values()):
+            if child.running and not child.gone:
+                return child
+        return None
 
     def member(self, task: int) -> Actor | None:
         """The actor of that number, if it has a part in this launch."""
-        return self.parent if task == self.parent.task else self.children.get(task)
+        if task == self.parent.task:
+            return self.parent
+        if task in self.threads and task not in self.children and task not in self.others:
+            self.others[task] = Actor(task, is_parent=False)
+        return self.children.get(task) or self.others.get(task)
 
     def between(self, events: Iterable[Event], reaped_ns: int) -> Iterator[tuple[int, int]]:
         """Begin and end of each span between a launch's events, in which its tasks are as they are at its begin."""
@@ -179,6 +198,7 @@ class Cast:
             actor.call, actor.slept, actor.fault, actor.started = None, False, None, True
         elif event.kind == "new_task":
             # It is woken at once, which is not always noted apart.
+            self.others.pop(event.values[0], None)
             self.children[event.values[0]] = Actor(event.values[0], is_parent=False, ready=True)
         elif event.kind == "exec":
             actor.other_program, actor.user_part = True, FOREIGN

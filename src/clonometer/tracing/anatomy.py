@@ -10,14 +10,14 @@ from statistics import median
 
 from clonometer.answers import Trace
 from clonometer.errors import UnavailableError, UsageError
-from clonometer.families import is_launch
+from clonometer.families import family, is_launch
 from clonometer.plan.types import Catalogue, Target
 from clonometer.tracing.arguments import listing_of
 from clonometer.tracing.budget import BAND, budget_of
 from clonometer.tracing.calls import calls_of, tasks_and_programs
 from clonometer.tracing.counters import counters_of
-from clonometer.tracing.overhead import overhead_of
-from clonometer.tracing.partition import FAULT_RUN, TracedLaunch, not_whole, traced_launches
+from clonometer.tracing.overhead import overhead_of, plan_alternation
+from clonometer.tracing.partition import FAULT_RUN, TracedLaunch, creates_no_task, not_whole, traced_launches
 from clonometer.tracing.rounds import LEAST_PROCESSES, Rounds, launch_in_turn
 from clonometer.tracing.source import Tracer
 from clonometer.tracing.stacks import fold
@@ -51,6 +51,8 @@ _BACKENDS = TraceBackends(
         ),
     },
 )
+# Events of the first thread alone say little of the one that launches.
+_OF_RUNTIMES = replace(_BACKENDS, of_tier={name: ways for name, ways in _BACKENDS.of_tier.items() if name != "own"})
 _NO_COUNTERS = {
     "own": "they are read at the kernel's tracepoints, which are not used; --counters software counts the parent's own "
     "page faults and switches",
@@ -68,7 +70,7 @@ class TraceOptions:
 
     ``processes`` traced ones, and as many untraced; ``tier`` to use no better than that; ``stacks`` for samples of the
     kernel's stacks, whose addresses ``symbol`` names; ``counters`` is the set to count (``hardware``, ``software``);
-    ``arguments`` for the arguments of calls.
+    ``arguments`` for the arguments of calls. ``by_runtime``: the launches are a language's, whose process has threads.
     """
 
     processes: int = 6
@@ -77,6 +79,7 @@ class TraceOptions:
     symbol: Callable[[int], str] = hex
     counters: str | None = None
     arguments: bool = False
+    by_runtime: bool = False
     watch: Callable[[int, int], None] = field(default=lambda done, of: None)
 
 
@@ -113,6 +116,11 @@ def admit(target: Target, catalogue: Catalogue) -> None:
         raise UnavailableError(f"{workload.id} is not available on this machine: {workload.reason}")
 
 
+def is_of_runtime(target: Target, catalogue: Catalogue) -> bool:
+    """Whether a language makes the launches."""
+    return bool(family(catalogue.workloads[target.workload].family).language_tasks)
+
+
 def explain(tracer: Tracer, target: Target, options: TraceOptions) -> Explanation:
     """Trace a target's launches and say where their time went.
 
@@ -122,9 +130,19 @@ def explain(tracer: Tracer, target: Target, options: TraceOptions) -> Explanatio
         If no launch succeeded.
     """
     trace = partial(tracer.trace, target, events=_EVENTS, fault_run=FAULT_RUN)
-    tier, _, detailed = best_tier(Tier, _BACKENDS, options.tier, trace)
+    tier, _, detailed = best_tier(Tier, _OF_RUNTIMES if options.by_runtime else _BACKENDS, options.tier, trace)
+    if options.by_runtime and creates_no_task(detailed):
+        raise UsageError(
+            f"{target.workload} creates no task of the kernel, so there is nothing to trace: "
+            "the runtime's scheduler runs the function, or a thread that is there already",
+            "clonometer run measures it; --tier stamps cuts it at its timestamps; temperature=cold is a first launch",
+        )
     first, events = _lighter(tracer, target, detailed)
-    rounds = launch_in_turn(tracer, target, first, events, processes=options.processes, watch=options.watch)
+    # Who does not listen all the time does not see which threads there are.
+    turns = None if options.by_runtime else plan_alternation(target, first)
+    rounds = launch_in_turn(
+        tracer, target, first, events, turns=turns, processes=options.processes, watch=options.watch
+    )
     _check_launches(target, rounds)
     return _gather(tracer, target, options, tier, rounds, detailed=detailed if events is _MAIN else None)
 

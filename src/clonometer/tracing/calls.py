@@ -55,7 +55,7 @@ def _spans(traced: TracedLaunch) -> Iterable[tuple[str, str, int]]:
 
 
 def _caller(traced: TracedLaunch, task: int) -> str:
-    return "parent" if task == traced.parent else "child"
+    return "child" if task in traced.children else "parent"
 
 
 def tasks_and_programs(launches: Sequence[TracedLaunch]) -> tuple[tuple[NewTasks, ...], tuple[ProgramUse, ...]]:

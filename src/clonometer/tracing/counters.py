@@ -178,7 +178,7 @@ def pieces(traced: TracedLaunch) -> Iterator[tuple[int, int, str, int]]:
     The CPU of a task is that of its last event, or of the switch that brought it there. Before its first event the
     parent is where that event finds it: it cannot have moved without a switch.
     """
-    cast = Cast.at_the_start(traced.parent, traced.memory)
+    cast = Cast.at_the_start(traced.parent, traced.memory, traced.threads)
     cast.parent.cpu = next((event.cpu for event in traced.events if event.task == traced.parent), None)
     for start_ns, end_ns in cast.between(traced.events, traced.launch.reaped_ns):
         worker = cast.at_work()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+#: The new task is a thread of the process.
+THREAD = 1 << 16
 # Bit -> name (include/uapi/linux/sched.h); the exit signal of the low byte never reaches the events, but CLONE_NEWTIME
 # shares its bits.
 _NAMES = {

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from clonometer.answers import Trace
 from clonometer.families import CALL, END, stages
 from clonometer.tracing.actors import MARK, STAMP, SWITCH, WAKES, Cast, Event
+from clonometer.tracing.flags import THREAD
 from clonometer.tracing.launches import Launch, launches_of
 from clonometer.tracing.memory import Memory
-from clonometer.tracing.parts import LOADER, PROGRAM_PARTS, UNEXPLAINED
+from clonometer.tracing.parts import FOREIGN, HELPER, LOADER, PROGRAM_PARTS, UNEXPLAINED
 from clonometer.tracing.types import Segment
 
 
@@ -25,8 +26,8 @@ class TracedLaunch:
     """A launch with what the kernel told of it.
 
     ``events`` are those between its ends; their times are from its start. ``segments`` follow one another without a
-    gap from 0 to ``launch.reaped_ns``. ``parent`` and ``children`` are tasks as the kernel numbers them, ``memory`` is
-    the parent's.
+    gap from 0 to ``launch.reaped_ns``. ``parent`` (the thread that called) and ``children`` are tasks as the kernel
+    numbers them, ``threads`` those of the parent's process; ``memory`` is its memory.
     """
 
     launch: Launch
@@ -35,6 +36,7 @@ class TracedLaunch:
     children: tuple[int, ...]
     parent: int
     memory: Memory
+    threads: frozenset[int] = frozenset()
 
     @property
     def names(self) -> dict[int, str]:
@@ -42,7 +44,7 @@ class TracedLaunch:
         children = {
             child: f"child {number}" if number > 1 else "child" for number, child in enumerate(self.children, 1)
         }
-        return {self.parent: "parent", **children}
+        return {**dict.fromkeys(self.threads, "another thread"), self.parent: "parent", **children}
 
     def totals(self) -> dict[str, int]:
         """How many ns each part took; their sum is ``launch.reaped_ns``."""
@@ -114,6 +116,9 @@ def partition_by_switches(launch: Launch, away: Sequence[tuple[int, int]]) -> tu
 #: noted of page faults at neighbouring addresses, one after the other: 2 MiB of pages, each with the beginning of its
 #: fault and the end. A launch in which a run is longer is not whole.
 FAULT_RUN = 1024
+#: So many events before a launch are looked through for the thread that begins it.
+_LOOKED_BACK = 200
+_NEVER = 2**63
 _TELLS_NO_TASKS = ("own", "none")
 #: What tells of the CPUs, whoever leaves them and comes, and what is no task's.
 _OF_ANYBODY = WAKES | {SWITCH, STAMP}
@@ -130,10 +135,20 @@ def _is_whole(trace: Trace, launch: Launch) -> bool:
         return False
     if trace.how in _TELLS_NO_TASKS:
         return True
-    times = trace.events["time_ns"]
-    first, last = times.searchsorted([launch.start_ns, launch.end_ns])
-    kinds = {trace.kinds[kind] for kind in np.unique(trace.events["kind"][first:last])}
+    kinds = _kinds_within(trace, launch)
     return "new_task" in kinds and "faults_left_out" not in kinds
+
+
+def _kinds_within(trace: Trace, launch: Launch) -> set[str]:
+    first, last = trace.events["time_ns"].searchsorted([launch.start_ns, launch.end_ns])
+    return {trace.kinds[kind] for kind in np.unique(trace.events["kind"][first:last])}
+
+
+def creates_no_task(trace: Trace) -> bool:
+    """Whether none of a trace's launches was seen to make a task, though the kernel's events tell of them."""
+    return trace.how not in _TELLS_NO_TASKS and not any(
+        "new_task" in _kinds_within(trace, launch) for launch in launches_of(trace)
+    )
 
 
 def not_whole(trace: Trace) -> int:
@@ -150,6 +165,7 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
     """Launches of a trace, by default all, that were seen whole, with their events and parts, by what it can tell."""
     times = trace.events["time_ns"]
     memory = Memory(trace.maps)
+    lives = _lives(trace)
     for launch in launches_of(trace) if launches is None else launches:
         if not _is_whole(trace, launch):
             continue
@@ -164,24 +180,64 @@ def traced_launches(trace: Trace, launches: Iterable[Launch] | None = None) -> I
             yield TracedLaunch(launch, events, segments, (), trace.task, memory)
         else:
             events = with_stamps(events, launch)
-            cast = Cast.at_the_start(trace.task, memory)
+            threads = frozenset(
+                task for task, (begin, end) in lives.items() if begin < launch.start_ns and launch.start_ns < end
+            )
+            parent = _caller(trace, first, threads)
+            cast = Cast.at_the_start(parent, memory, threads)
             segments = partition(events, launch.reaped_ns, cast)
             children = tuple(cast.children)
             # On a busy machine another program may get the number of a task that is gone.
-            members = {trace.task, *children}
+            members = {parent, *children, *threads}
             events = tuple(event for event in events if event.kind in _OF_ANYBODY or event.task in members)
-            yield TracedLaunch(launch, events, segments, children, trace.task, memory)
+            yield TracedLaunch(launch, events, segments, children, parent, memory, threads)
+
+
+def _lives(trace: Trace) -> dict[int, tuple[int, int]]:
+    """When each thread of the traced process was seen to begin and to exit, the first one included, by its task."""
+    kinds = [trace.kinds.index(kind) for kind in ("new_task", "exit") if kind in trace.kinds]
+    lives = {trace.task: (0, _NEVER)}
+    for event in trace.events[np.isin(trace.events["kind"], kinds)]:
+        time_ns, task = int(event["time_ns"]), int(event["task"])
+        made, flags = event["values"][:2].tolist()
+        if task not in lives:
+            continue
+        if trace.kinds[event["kind"]] == "exit":
+            lives[task] = lives[task][0], time_ns
+        elif flags & THREAD:
+            lives[made] = time_ns, _NEVER
+    return lives
+
+
+def _caller(trace: Trace, first: int, threads: frozenset[int]) -> int:
+    """The thread that is at work as a launch begins, before its first event: who was seen last, and has not left."""
+    gone: set[int] = set()
+    for event in reversed(trace.events[max(0, first - _LOOKED_BACK) : first]):
+        task, kind = int(event["task"]), trace.kinds[event["kind"]]
+        if kind == SWITCH:
+            gone.add(int(event["values"][0]))
+            task = int(event["values"][2])
+        if task in threads and task not in gone:
+            return task
+    return trace.task
 
 
 def with_stamps(events: tuple[Event, ...], launch: Launch) -> tuple[Event, ...]:
-    """Put the new program's stamps among the kernel's events: they tell its loader from its library and its main."""
-    exec_ns = next((event.time_ns for event in events if event.kind == "exec"), None)
-    if exec_ns is None or not ("image_runs" in launch.stages or any(event.kind == MARK for event in events)):
+    """Put the new program's stamps among the kernel's events: they tell its loader from its library and its main.
+
+    What was executed before it is a helper.
+    """
+    execs = [event.time_ns for event in events if event.kind == "exec"]
+    if not execs:
         return events
-    marks = [(exec_ns, LOADER)] + [
-        (launch.stages[name], part) for name, part in PROGRAM_PARTS.items() if name in launch.stages
-    ]
-    stamps = [Event(at, 0, -1, STAMP, (), part) for at, part in marks if exec_ns <= at < launch.reaped_ns]
+    *first_ns, exec_ns = execs
+    marks = [(at, HELPER) for at in first_ns]
+    if "image_runs" in launch.stages or any(event.kind == MARK for event in events):
+        marks += [(exec_ns, LOADER)]
+        marks += [(launch.stages[name], part) for name, part in PROGRAM_PARTS.items() if name in launch.stages]
+    elif first_ns:
+        marks += [(exec_ns, FOREIGN)]
+    stamps = [Event(at, 0, -1, STAMP, (), part) for at, part in marks if execs[0] <= at < launch.reaped_ns]
     # Of one moment the kernel's events come first: sorting keeps their order.
     return tuple(sorted([*events, *stamps], key=lambda event: event.time_ns))
 

@@ -35,6 +35,8 @@ _LAUNCH = (
          "every other call of the parent before it waits", "other system calls", "parent"),
     Part("parent_faults", "page faults",
          "its own: memory that fork has write-protected, new stacks", "page faults", "parent"),
+    Part("parent_threads", "another thread of its process", "a thread that is not the caller works or waits for a CPU, "
+         "such as one of a runtime that waits for children", "to and from sleep", "parent"),
     Part("until_returned", "until the call returned",
          "all until the parent's call had returned", "launching call", "parent"),
     Part("wait_begins", "goes to sleep",
@@ -52,6 +54,8 @@ _LAUNCH = (
          "anonymous and shared memory, first touched", "page faults", "child"),
     Part("child_user", "user code",
          "its own instructions, before exec where it becomes a new program", "user code", "child"),
+    Part("child_helper", "program executed first: its user code", "a helper, such as jspawnhelper of Java, which then "
+         "executes the program", "loader, library's start", "child"),
     Part("child_loader", "program: loader", "ld.so, from exec to the entry of the program's file: it maps and "
          "relocates libraries, and sets itself up as a C library does; a static program has none",
          "loader, library's start", "child"),
@@ -120,13 +124,15 @@ ORDER = tuple(PARTS)
 PROGRAM_PARTS = {name: stage.begins_part for name, stage in stages().items() if stage.begins_part}
 #: The same of a program that is not ours, by the places that the tracer notes (`clonometer.tracing.marks`).
 MARKED_PARTS = tuple(PROGRAM_PARTS.values())
-LOADER, FOREIGN = "child_loader", "child_program"
-USER_PARTS = frozenset({"parent_user", "child_user", LOADER, FOREIGN, *PROGRAM_PARTS.values()})
+HELPER, LOADER, FOREIGN = "child_helper", "child_loader", "child_program"
+USER_PARTS = frozenset({"parent_user", "child_user", HELPER, LOADER, FOREIGN, *PROGRAM_PARTS.values()})
 FAULT_PARTS = {"cow": "child_cow", "stack": "child_stack", "file": "child_file"}
 MAKES_TASK = frozenset({"clone", "clone3", "fork", "vfork"})
 EXECS = frozenset({"execve", "execveat"})
 EXITS = frozenset({"exit", "exit_group"})
-WAITS = frozenset({"wait4", "waitid", "futex", "futex_wait", "futex_waitv", "poll", "ppoll", "read"})
+WAITS = frozenset({
+    "wait4", "waitid", "futex", "futex_wait", "futex_waitv", "poll", "ppoll", "epoll_wait", "epoll_pwait", "read",
+})  # fmt: skip
 
 #: Of a worker's life, and of what the CPUs do meanwhile.
 LIFE = {part.id: part for part in _LIFE}

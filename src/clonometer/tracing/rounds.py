@@ -15,7 +15,6 @@ from clonometer.tracing.overhead import (
     listened,
     pairs_between,
     pairs_within,
-    plan_alternation,
     spans_of,
 )
 from clonometer.tracing.partition import FAULT_RUN, TracedLaunch, traced_launches
@@ -80,21 +79,21 @@ def launch_in_turn(
     first: Trace,
     events: tuple[str, ...],
     *,
+    turns: Alternation | None,
     processes: int,
     watch: Callable[[int, int], None],
 ) -> Rounds:
     """Launch in ``processes`` processes as ``first`` was, and untraced beside it.
 
-    Within each process where it has launches enough for turns and the kernel is quick at them, else in processes of
-    their own.
+    Within each process where there are ``turns`` for it and the kernel is quick at them, else in processes of their
+    own.
     """
     wanted = max(processes, LEAST_PROCESSES)
 
     def report(done: int) -> None:
         watch(done, processes)
 
-    alternation = plan_alternation(target, first)
-    rounds = None if alternation is None else _turns_in_processes(tracer, alternation, events, wanted, report)
+    rounds = None if turns is None else _turns_in_processes(tracer, turns, events, wanted, report)
     return rounds or _processes_in_turn(tracer, target, first, events, wanted=wanted, report=report)
 
 

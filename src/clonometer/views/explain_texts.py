@@ -15,6 +15,8 @@ TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 WHOLE = "whole launch, until reaped"
 _NAMED = 3
 _LEAST_SHARE = 0.05
+#: A call that a launch makes so often is named.
+_OFTEN = 20
 
 
 def sentence(explanation: Explanation) -> str:
@@ -102,9 +104,17 @@ def made_sentences(explanation: Explanation) -> list[str]:
         for task in explanation.new_tasks
     ]
     sentences += [f"Executes {program.file}, {program.count:.3g} per launch." for program in explanation.programs]
-    makes, children = (sum(call.count for call in explanation.calls if call.who == who) for who in ("parent", "child"))
-    calls = f"Makes {makes:.3g} system calls in the parent, {children:.3g} in the child."
+    calls = f"Makes {_calls_by(explanation, 'parent', ' system calls')} in the parent, "
+    calls += f"{_calls_by(explanation, 'child')} in the child."
     return [*sentences, calls if explanation.calls else "None of its system calls could be traced."]
+
+
+def _calls_by(explanation: Explanation, who: str, what: str = "") -> str:
+    """Count them, and name the one that is made again and again, such as a close for each descriptor."""
+    counts = {call.name: call.count for call in explanation.calls if call.who == who}
+    most = max(counts, key=lambda name: counts[name], default="")
+    often = f" ({counts[most]:.3g} {most})" if counts.get(most, 0) >= _OFTEN else ""
+    return f"{sum(counts.values()):.3g}{what}{often}"
 
 
 def capitalized(text: str) -> str:

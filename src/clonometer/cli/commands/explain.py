@@ -16,6 +16,7 @@ _EXAMPLES = examples(
     "clonometer explain launch.fork",
     "clonometer explain fork --vs pthread                  why the ratio",
     "clonometer explain launch.fork --set parent_bytes=1GiB --timeline",
+    "clonometer explain java.command --vs launch.posix_spawn   what Java adds",
     "clonometer explain launch.posix_spawn --html why.html --trace why.json",
     "clonometer explain work.factor --set output=shared_stream",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -45,8 +46,11 @@ def wanted_languages(names: Sequence[str], languages: Sequence[Language]) -> tup
 def find_toolchains(language: Language) -> tuple[Toolchain, ...]:
     """The versions of a language that are here: the first along PATH, which has its name, then the newest of others."""
     located = locate(language.runtime)
+    asked = {os.path.realpath(each.program) for each in located}
     for program in list(_elsewhere(language))[:_MOST_PROGRAMS]:
-        located += [each for each in locate(language.runtime, program) if each not in located]
+        if os.path.realpath(program) not in asked:
+            asked.add(os.path.realpath(program))
+            located += [each for each in locate(language.runtime, program) if each not in located]
     toolchains: dict[str, Toolchain] = {}
     for each in [*located[:1], *sorted(located[1:], key=lambda other: numbers(other.version), reverse=True)]:
         name = language.name if not toolchains else _versioned(language.name, each.version)
