@@ -38,6 +38,8 @@ SPIN_NS = 300_000
 # A runtime warms up for as long as it says, a third of a second in some, unless it is asked for none.
 NO_WARMUP = ("warmup=0",)
 CPU = min(os.sched_getaffinity(0))
+# By the name of a column, as drivers have sent it so far.
+TYPES: dict[str, str] = {}
 # Null under the default condition: only huge pages can be split, and only busy threads keep a lock.
 NOT_OF_ALL = {"split_pages", "lock_wait_ns", "lost", "dead_tasks", "whole_again_ns"}
 
@@ -135,6 +137,8 @@ def check_block(driver: Driver, entry: Mapping[str, Any], block: Block) -> None:
     assert (block.workload, block.status) == (entry["id"], "ok")
     assert block.rows == (1 if block.temperature == "cold" or entry.get("once") else 4)
     assert block.outcomes["ok"] == sum(block.outcomes.values()) == block.rows
+    # One run may measure any workloads: a column has one type in its file.
+    assert {name: TYPES.setdefault(name, kind) for name, kind in block.column_types.items()} == block.column_types
     ladders = [ladder["steps"] for ladder in entry.get("distributions", [])]
     steps = {quantity for ladder in ladders for quantity, one_in in ladder.items() if one_in > 0}
     for quantity in entry["quantities"]:

@@ -13,8 +13,8 @@ static uint64_t ticks_of(const struct serve *serve, int64_t ns) {
 }
 
 static void say_nothing(struct serve_row *row) {
-    row->cpu_each = row->system_each = row->faults_each = row->switches_each = row->served_per_s =
-        (double)NAN;
+    row->latency = row->cpu_each = row->system_each = row->faults_each = row->switches_each =
+        row->served_per_s = (double)NAN;
     row->pss = row->failed = row->lost = row->dead_tasks = row->whole_again = INT64_MIN;
 }
 
@@ -87,7 +87,9 @@ void serve_fill_rows(const struct serve *serve, const struct serve_period *perio
         row->sample.before = ticks_of(serve, result->intended);
         row->sample.cpu_before = row->sample.cpu_after = row->sample.cpu_child = -1;
         row->sample.error = (int16_t)result->error;
-        row->latency = result->latency;
+        if (result->error == 0) {
+            row->latency = (double)result->latency;
+        }
         row->served = result->served;
         row->late = result->late;
         answered += result->error == 0;

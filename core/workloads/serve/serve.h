@@ -222,7 +222,7 @@ int serve_run_period(struct serve *serve, struct serve_period *period);
 /* server.c: what all designs have in their tables. */
 struct serve_row {
     struct sample sample; /* `before`: the intended time of sending */
-    int64_t latency;
+    double latency;
     int64_t served;
     int64_t late;
     /* Of the whole period, in its first answered row alone. */

@@ -265,7 +265,7 @@ void serve_finish(struct bench *bench) {
 
 const struct column SERVE_COLUMNS[] = {
     {"start_ns", COLUMN_SINCE_BLOCK, offsetof(struct sample, before), NULL, NULL},
-    {"latency_ns", COLUMN_NS, ROW(latency), NULL,
+    {"latency_ns", COLUMN_REAL_NS, ROW(latency), NULL,
      "from the intended time of sending until the whole answer has been read"},
     {"served_ns", COLUMN_NS, ROW(served), NULL, "in the server: from a request that was read to its answer"},
     {"sent_late_ns", COLUMN_NS, ROW(late), NULL, "how late the client was at the intended time of sending"},
