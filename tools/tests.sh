@@ -16,6 +16,8 @@ if [ $core = yes ]; then
     # What runs in the background hears no interruption: leave nobody behind.
     trap 'wait; exit 130' INT TERM
 fi
+# Whoever imports a test first translates it, for pytest's assertions: here once, else each process would do it for all.
+ls tests/__pycache__/*-pytest-*.pyc >/dev/null 2>&1 || "$bin/python" -m pytest --collect-only -q >/dev/null 2>&1
 # A file goes to one process: what its tests share, such as a wheel, is made once. They begin in the order of
 # tests/conftest.py.
 "$bin/python" -m pytest -n $((3 * $(nproc))) --dist loadfile --no-loadscope-reorder "$@"
