@@ -56,6 +56,7 @@ LONG = (
     "test_fleet_dask.py",
     "test_wheel.py",
     "test_readme_commands.py",
+    "test_lab_notebooks.py",
     "test_fleet_workers.py",
     "test_fleet_ssh.py",
     "test_explain.py",

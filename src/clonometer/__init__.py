@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clonometer.app.census import census
     from clonometer.app.check import check
     from clonometer.app.compare import compare, compare_within
+    from clonometer.app.demo import demo
     from clonometer.app.doctor import doctor
     from clonometer.app.explain import explain
     from clonometer.app.fleet_answers import compare_fleet, show_fleet
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from clonometer.app.folder import load_folder
     from clonometer.app.fork_page import fork_page
     from clonometer.app.history import history
+    from clonometer.app.lab import Lab, lessons, write_lesson
     from clonometer.app.languages import build_language_drivers, language_drivers
     from clonometer.app.launches_during import launches_during
     from clonometer.app.loaded import LoadedRun, load
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from clonometer.app.validating import validate
 
 __all__ = [
+    "Lab",
     "LoadedRun",
     "Machines",
     "__version__",
@@ -66,12 +69,14 @@ __all__ = [
     "compare",
     "compare_fleet",
     "compare_within",
+    "demo",
     "doctor",
     "explain",
     "fork_page",
     "history",
     "language_drivers",
     "launches_during",
+    "lessons",
     "load",
     "load_folder",
     "noise",
@@ -85,11 +90,13 @@ __all__ = [
     "show_fleet",
     "start_method",
     "validate",
+    "write_lesson",
 ]
 
 #: Where they live: found when they are asked for, so that what prints a version stays fast. `make docs` writes this,
 #: what is imported above and ``__all__``, of the ``__all__`` of the modules of `clonometer.app`.
 _LIVES_IN = {
+    "Lab": "clonometer.app.lab",
     "LoadedRun": "clonometer.app.loaded",
     "Machines": "clonometer.app.fleet_run",
     "ab": "clonometer.app.ab",
@@ -105,12 +112,14 @@ _LIVES_IN = {
     "compare": "clonometer.app.compare",
     "compare_fleet": "clonometer.app.fleet_answers",
     "compare_within": "clonometer.app.compare",
+    "demo": "clonometer.app.demo",
     "doctor": "clonometer.app.doctor",
     "explain": "clonometer.app.explain",
     "fork_page": "clonometer.app.fork_page",
     "history": "clonometer.app.history",
     "language_drivers": "clonometer.app.languages",
     "launches_during": "clonometer.app.launches_during",
+    "lessons": "clonometer.app.lab",
     "load": "clonometer.app.loaded",
     "load_folder": "clonometer.app.folder",
     "noise": "clonometer.app.noise",
@@ -124,6 +133,7 @@ _LIVES_IN = {
     "show_fleet": "clonometer.app.fleet_answers",
     "start_method": "clonometer.app.start_method",
     "validate": "clonometer.app.validating",
+    "write_lesson": "clonometer.app.lab",
 }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clonometer.app.defaults import LEAST_EFFECT
 from clonometer.app.measuring import find_catalogue, say_lacking
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.runner.interfaces import SILENT, Progress
 
@@ -98,6 +99,7 @@ class AbRequest:
         return PairedDesign(self.most_pairs, self.minimum_effect, self.max_regression)
 
 
+@shown_as("ab", "ab_document")
 def ab(
     workloads: Sequence[str] = (),
     *,

@@ -12,6 +12,7 @@ from clonometer.app.ab import AbRequest
 from clonometer.app.commands import check_command, not_started
 from clonometer.app.defaults import LEAST_EFFECT
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.runner.interfaces import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["ab_commands"]
 MOST_PAIRS = 200
 
 
+@shown_as("ab_commands", "commands_document")
 def ab_commands(
     a: Sequence[str],
     b: Sequence[str],

@@ -16,6 +16,7 @@ from clonometer.advice.proving import prove
 from clonometer.advice.wish import QUANTILES, ServerMachine, Wish, check_wish
 from clonometer.app.advising import basis_for, machine_here
 from clonometer.app.proving import designs_run
+from clonometer.app.shown import shown_as
 from clonometer.errors import InputError, UsageError, unknown
 from clonometer.records import from_json, to_json
 from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
@@ -29,6 +30,7 @@ _MOST_TASKS = 512
 _RATE, _LIMIT = "rate", "limit"
 
 
+@shown_as("advise", "advice_document")
 def advise(
     wish: Wish,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.app.census import census
+from clonometer.app.shown import shown_as
 from clonometer.errors import UnavailableError, UsageError
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.tracing.census.tally import Census
@@ -17,6 +18,7 @@ __all__ = ["budget", "record_budget"]
 RECORDED_RUNS = 3
 
 
+@shown_as("budget", "budget_document")
 def budget(
     command: Sequence[str],
     limits: LaunchLimits,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.errors import UsageError
 from clonometer.results.capacity import (
     Capacity,
@@ -43,6 +44,7 @@ _START_S = 0.5
 Measure = Callable[[int], RateStep | str]
 
 
+@shown_as("capacity", "capacity_document")
 def capacity(
     workloads: Sequence[str],
     *,

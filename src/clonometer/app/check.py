@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.app.sides import open_side
 from clonometer.app.variance import read_variance, stored_variance
 from clonometer.errors import unknown
@@ -28,6 +29,7 @@ __all__ = ["check"]
 RERUN_FACTOR = 2
 
 
+@shown_as("check", "check_document")
 def check(
     runs: Sequence[str | os.PathLike[str]],
     baselines: Sequence[str | os.PathLike[str]],

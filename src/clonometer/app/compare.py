@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clonometer.app.defaults import LEAST_EFFECT
+from clonometer.app.shown import shown_as
 from clonometer.app.sides import open_side
 from clonometer.app.variance import read_variance, stored_variance
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
@@ -15,6 +16,7 @@ from clonometer.results.compare.types import Compared
 __all__ = ["compare", "compare_within"]
 
 
+@shown_as("comparison", "comparison_document")
 def compare(
     runs: Iterable[str | os.PathLike[str]],
     others: Iterable[str | os.PathLike[str]] = (),
@@ -50,6 +52,7 @@ def compare(
     return compare_groups(bases, changed, minimum_effect=minimum_effect, variance=variance)
 
 
+@shown_as("comparison", "comparison_document")
 def compare_within(
     run: str | os.PathLike[str], cells: str, others: str, *, minimum_effect: float = LEAST_EFFECT
 ) -> Compared:

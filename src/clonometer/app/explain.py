@@ -8,6 +8,7 @@ from dataclasses import replace
 from clonometer.app.explain_work import explain_work_factor
 from clonometer.app.measuring import find_catalogue
 from clonometer.app.predicting import calibrated_machine_or_none
+from clonometer.app.shown import shown_as
 from clonometer.errors import UsageError, unknown
 from clonometer.families.same_image import FORK
 from clonometer.host.symbols import kernel_symbols
@@ -35,6 +36,7 @@ _COLD_PROCESSES = 30
 _SAMPLES = {"samples": 100, "blocks": 2, "warmup": 20}
 
 
+@shown_as("explain", "explanation_document")
 def explain(
     mechanism: str,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from clonometer.app.defaults import MOST_REGRESSION
+from clonometer.app.shown import shown_as
 from clonometer.dataset.history import HistoryLimits, find_history
 from clonometer.dataset.history_types import History
 from clonometer.dataset.load import Dataset
@@ -13,6 +14,7 @@ from clonometer.errors import UsageError
 __all__ = ["history"]
 
 
+@shown_as("history", "history_document")
 def history(
     runs: Dataset,
     *,

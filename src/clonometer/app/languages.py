@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from clonometer.app.shown import shown_as
 from clonometer.errors import DriverError, unknown
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def _nothing(line: str) -> None:
     """Say nothing."""
 
 
+@shown_as("languages", "languages_document")
 def language_drivers(names: Sequence[str] = ()) -> LanguageDrivers:
     """The drivers of languages: which are ready, which would be built, and what the others lack.
 
@@ -43,6 +45,7 @@ def language_drivers(names: Sequence[str] = ()) -> LanguageDrivers:
     )
 
 
+@shown_as("languages", "languages_document")
 def build_language_drivers(names: Sequence[str] = (), say: Callable[[str], None] = _nothing) -> LanguageDrivers:
     """Build the drivers of languages whose toolchains are here, also those that could not be built before.
 

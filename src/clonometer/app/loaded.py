@@ -19,6 +19,7 @@ class LoadedRun:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._results: Results | None = None
 
     def __repr__(self) -> str:
         samples = f"{self._run.n_samples:,} samples"
@@ -58,7 +59,15 @@ class LoadedRun:
         clonometer.errors.RunFileError
             If the file is damaged.
         """
-        return summarize(self._run)
+        if self._results is None:
+            self._results = summarize(self._run)
+        return self._results
+
+    def _repr_markdown_(self) -> str:
+        from clonometer.views.documents.run_in_short import short_run_document
+        from clonometer.views.notebook import notebook_markdown
+
+        return notebook_markdown(short_run_document(self.results()))
 
     def picture(self, kind: str | None = None, image_format: str = "svg") -> Any:
         """Draw a picture of the results, as ``clonometer plot`` does.

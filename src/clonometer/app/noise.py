@@ -10,6 +10,7 @@ from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.layouts import INTERRUPTED, measure_layouts
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.errors import EXIT_INTERRUPTED
 from clonometer.runner.interfaces import SILENT, Progress
 
@@ -39,6 +40,7 @@ class NoiseOutcome(NamedTuple):
     exit_status: int
 
 
+@shown_as("noise", "noise_document")
 def noise(
     plan: str = "quick",
     *,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clonometer.app.shown import shown_as
 from clonometer.errors import UsageError
 from clonometer.launch_paths.checks import CheckedBook, CheckedLine, CheckedVersion
 from clonometer.launch_paths.judging import UNSEEN, Stack, difference, differing_tasks, named
@@ -29,6 +30,7 @@ def _nothing(line: str) -> None:
     """Say nothing."""
 
 
+@shown_as("paths", "paths_document")
 def paths(names: Iterable[str] = ()) -> PathBook:
     """The book, or those runtimes of it that are named, and what was seen of it with which versions.
 

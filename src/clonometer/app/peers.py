@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from clonometer.app.measuring import find_catalogue
+from clonometer.app.shown import shown_as
 from clonometer.plan.planfile import load_plan
 from clonometer.results.peers.comparison import compare_peers
 from clonometer.results.peers.rows import PeerInstallation, PeersAnswer
@@ -24,6 +25,7 @@ __all__ = ["peers"]
 PLAN = "peers"
 
 
+@shown_as("peers", "peers_document")
 def peers(
     *,
     budget_s: float | None = None,

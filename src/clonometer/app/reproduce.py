@@ -11,6 +11,7 @@ from pathlib import Path
 from clonometer.app.live import live
 from clonometer.app.measuring import find_catalogue
 from clonometer.app.run_cache import RunCache, observe_demos
+from clonometer.app.shown import shown_as
 from clonometer.errors import UsageError
 from clonometer.host.facts import collect
 from clonometer.host.memory import free_bytes
@@ -27,6 +28,7 @@ from clonometer.studies.types import Reproduction
 __all__ = ["reproduce"]
 
 
+@shown_as("studies", "studies_document")
 def reproduce(
     studies: Iterable[str] = (),
     *,

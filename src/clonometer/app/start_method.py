@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.errors import NotStartedError, UsageError
 from clonometer.runner.interfaces import SILENT, Progress
 
@@ -42,6 +43,7 @@ _NAMES = {
 RunTrial = Callable[[str, str], "StartMethodTrial"]
 
 
+@shown_as("start_method", "start_method_document")
 def start_method(
     words: Sequence[str] = (),
     *,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from clonometer.app.calibrating import cache_emptier_of_here, reference_processes, unforked_processes
 from clonometer.app.predicting import usable_calibration
 from clonometer.app.seeds import draw_seed
+from clonometer.app.shown import shown_as
 from clonometer.errors import UsageError
 from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import MakerCounts
@@ -28,6 +29,7 @@ _ROUNDS, _BESIDE = 18, 2
 _VALIDATED = "the process"
 
 
+@shown_as("validation", "validation_document")
 def validate(
     processes: int, *, calibration: Calibration | None = None, seed: int | None = None, progress: Progress = SILENT
 ) -> Validation:

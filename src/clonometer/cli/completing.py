@@ -114,6 +114,12 @@ def _demos(ctx: click.Context, incomplete: str) -> list[str]:
     return [demo.name for demo in DEMOS]
 
 
+def _lessons(ctx: click.Context, incomplete: str) -> list[str]:
+    from clonometer.lab.reading import load_lessons
+
+    return [lesson.name for lesson in load_lessons()]
+
+
 def names_of(*names: str) -> Complete:
     """Complete from these names."""
     return _completing(lambda ctx, incomplete: names)
@@ -128,3 +134,4 @@ complete_plans = _completing(_plans, files=True)
 complete_pictures = _completing(_pictures)
 complete_studies = _completing(_studies)
 complete_demos = _completing(_demos)
+complete_lessons = _completing(_lessons)

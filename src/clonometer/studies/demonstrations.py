@@ -74,6 +74,20 @@ class Demo:
         return values
 
 
+@dataclass(frozen=True)
+class DemoRun:
+    """A demo that has run: what it printed, its values, and what they mean."""
+
+    demo: Demo
+    output: str
+    values: Mapping[str, str]
+
+    @property
+    def explanation(self) -> Sequence[str]:
+        """What its values mean, in sentences."""
+        return self.demo.explain(self.values)
+
+
 def find_demo(name: str) -> Demo:
     """Find a demo by its name.
 

@@ -41,21 +41,19 @@ def command(name: str | None, source: bool, as_json: bool) -> None:
             raise UsageError("--source needs the name of a demo", f"available: {', '.join(d.name for d in DEMOS)}")
         _list(DEMOS, as_json)
         return
-    demo = find_demo(name)
     if source:
-        click.echo(demo.source, nl=False)
+        click.echo(find_demo(name).source, nl=False)
         return
-    from clonometer.runner.drivers import run_program
+    from clonometer.app.demo import demo
 
-    output = run_program(demo.program)
-    values = demo.read(output)
+    seen = demo(name)
     if as_json:
-        print_json({"demo": demo.name, "title": demo.title, "build": demo.build, "values": values,
-                    "explanation": list(demo.explain(values))})  # fmt: skip
+        print_json({"demo": seen.demo.name, "title": seen.demo.title, "build": seen.demo.build,
+                    "values": dict(seen.values), "explanation": list(seen.explanation)})  # fmt: skip
         return
     from clonometer.views.terminal.demo import render_demo
 
-    print_drawn(render_demo, demo, output, demo.explain(values))
+    print_drawn(render_demo, seen.demo, seen.output, seen.explanation)
 
 
 def _list(demos: tuple[Demo, ...], as_json: bool) -> None:
