@@ -228,6 +228,7 @@ def test_list_names_what_can_be_measured_on_a_screen_and_how_to_see_the_rest(
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
     assert any("parent_bytes" in line for line in lines)
+    assert any("python, ruby, rust" in line for line in lines)
     assert any("clonometer list NAME" in line for line in lines)
     assert any("clonometer list --wide" in line for line in lines)
 

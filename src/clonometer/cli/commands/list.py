@@ -46,7 +46,8 @@ def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
     from clonometer.errors import UsageError
     from clonometer.views.terminal.listing import render_about, render_all, render_screen
 
-    drivers, catalogue = find_catalogue(names=names)
+    # A language's drivers are built and asked only where its name stands.
+    drivers, catalogue = find_catalogue(names=[*names, *(f"{name}.*" for name in names if "." not in name)])
     if names:
         from clonometer.plan.about import Names
 
@@ -79,6 +80,8 @@ def _sources(drivers: Drivers) -> Mapping[str, str]:
 
 def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
     """Gather what ``list --json`` prints."""
+    from clonometer.runner.languages.toolchains import find_languages
+
     return {
         "schema": LIST_SCHEMA,
         "workloads": [
@@ -96,6 +99,7 @@ def describe(catalogue: Catalogue, drivers: Drivers) -> dict[str, Any]:
         ],
         "axes": [_axis(axis, drivers) for axis in catalogue.axes.values()],
         "plans": _plans(catalogue, drivers),
+        "languages": [{"name": each.name, "title": each.runtime.title} for each in find_languages()],
         "drivers": [asdict(each) for each in driver_states(drivers)],
         "lacks": [dict(lack) for lack in catalogue.lacks],
     }

@@ -25,12 +25,14 @@ def render_screen(listing: dict[str, Any], width: int) -> Iterator[str]:
         groups.setdefault(first, []).append(rest)
     for first, names in groups.items():
         yield f"  {first}.".ljust(_LABEL) + _as_fit(names, width - _LABEL)
+    if listing["languages"]:
+        names = ", ".join(entry["name"] for entry in listing["languages"])
+        yield f"Languages ('clonometer list python' has its workloads): {names}"
     yield f"Axes (--set NAME=VALUE): {len(listing['axes'])}, the most used first"
     yield f"  {_as_fit(_by_use(listing), width - 2)}"
     plans = [entry["name"] for entry in listing["plans"]]
     yield f"Plans (--plan NAME): {len(plans)}"
     yield f"  {_as_fit(sorted(plans, key=lambda name: (name not in _FIRST_PLANS, '-' in name)), width - 2)}"
-    yield ""
     yield "Explain a name, with an example:        clonometer list NAME"
     missing = [entry for entry in listing["workloads"] if not entry["available"]]
     values = [value for entry in listing["axes"] for value in entry["unavailable"]]
@@ -80,6 +82,11 @@ def render_all(listing: dict[str, Any], width: int) -> Iterator[str]:
         yield from _item(entry["id"], entry["summary"], indent, width)
         yield from _missing(entry["reason"] if not entry["available"] else None, indent, width)
     yield ""
+    if listing["languages"]:
+        yield "Languages (clonometer list NAME: workloads; clonometer drivers: what is here)"
+        for entry in listing["languages"]:
+            yield from _item(entry["name"], entry["title"], indent, width)
+        yield ""
     yield "Axes (--set NAME=VALUE,...)"
     indent = 2 + max((len(entry["name"]) for entry in listing["axes"]), default=0) + 2
     for entry in listing["axes"]:
