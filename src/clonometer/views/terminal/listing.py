@@ -26,8 +26,8 @@ def render_screen(listing: dict[str, Any], width: int) -> Iterator[str]:
     for first, names in groups.items():
         yield f"  {first}.".ljust(_LABEL) + _as_fit(names, width - _LABEL)
     if listing["languages"]:
-        names = ", ".join(entry["name"] for entry in listing["languages"])
-        yield f"Languages ('clonometer list python' has its workloads): {names}"
+        languages = ", ".join(entry["name"] for entry in listing["languages"])
+        yield f"Languages (clonometer list python): {languages}"
     yield f"Axes (--set NAME=VALUE): {len(listing['axes'])}, the most used first"
     yield f"  {_as_fit(_by_use(listing), width - 2)}"
     plans = [entry["name"] for entry in listing["plans"]]
