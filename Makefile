@@ -53,10 +53,11 @@ $(VENV)/.run: $(VENV)/.created requirements/run.txt requirements/pictures.txt re
 	@PICTURES="$(PICTURES)" sh tools/set_up.sh $(BIN)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/fleet.txt
-	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 270 MB more (once).'
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/fleet.txt requirements/stand-ins.txt
+	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 310 MB more (once).'
 	@$(PIP) install -q --require-hashes -r requirements/dev.txt
 	@$(PIP) install -q --require-hashes -r requirements/fleet.txt
+	@$(PIP) install -q --require-hashes -r requirements/stand-ins.txt
 	@touch $@
 
 # An editable install keeps a list of the package's files: it must be made anew when one is added, moved or removed.
@@ -187,7 +188,7 @@ dist: $(VENV)/.built $(VENV)/.dev
 UPGRADE ?= --upgrade
 lock:
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q pip-tools
-	@cd requirements && for name in run pictures fleet slurm build cmake dev; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
+	@cd requirements && for name in run pictures fleet slurm kubernetes s3 build cmake dev stand-ins; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
 	  --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o $$name.txt $$name.in; done
 	@awk '/^(numpy|pyarrow)==/, /# via/' requirements/run.txt >src/clonometer/fleet/needed.txt
 

@@ -10,6 +10,13 @@ from typing import Any
 from clonometer.errors import ClonometerError, UsageError
 
 _FILE = "file://"
+# The next step, by the name of an error: those of a package that may not be here have no class to name.
+_HINTS = {
+    "NoCredentialsError": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials",
+    "PermissionError": "another account's credentials may be needed: AWS_PROFILE names those of S3",
+    "EndpointConnectionError": "is the server there? AWS_ENDPOINT_URL names one that is not Amazon's",
+    "FileNotFoundError": "correct the name, or make the bucket first: none is made here",
+}
 
 
 def path_or_url(text: str) -> Path | str:
@@ -37,7 +44,9 @@ def open_url(url: str) -> tuple[Any, str]:
 
         system, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
-        raise UsageError(f"cannot open {url}: {error}", "pip install 'clonometer[fleet]', and s3fs for s3://") from None
+        raise UsageError(
+            f"cannot open {url}: {error}", "pip install 'clonometer[s3]' for s3://, or what fsspec names for others"
+        ) from None
     return system, path.rstrip("/")
 
 
@@ -50,4 +59,5 @@ def reaching(what: str, kind: type[ClonometerError]) -> Iterator[None]:
         raise
     except Exception as error:
         # Each of these packages has errors of its own: no base but Exception is common to all.
-        raise kind(f"{what}: {str(error) or type(error).__name__}") from error
+        hint = next((_HINTS[each.__name__] for each in type(error).__mro__ if each.__name__ in _HINTS), None)
+        raise kind(f"{what}: {str(error) or type(error).__name__}", hint) from error

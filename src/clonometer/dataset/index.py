@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clonometer.dataset.folders import FoundFile, RunFolder
 from clonometer.dataset.summary import LabelText, RowFigures, summarize_file
-from clonometer.errors import RunFileError
+from clonometer.errors import InputError, RunFileError
 from clonometer.runfile.summaries import COLUMNS, SummaryPart, read_parts, read_rows, remove_parts, write_part
 
 #: A part is written after so many runs or seconds, so that an interrupt costs little.
@@ -95,7 +95,13 @@ def _parts_of(folder: RunFolder, files: Sequence[FoundFile], progress: ReadingPr
     for number, file in enumerate(files):
         if progress is not None:
             progress(number, len(files))
-        draft.add(*_read(folder, file))
+        try:
+            draft.add(*_read(folder, file))
+        except InputError:
+            # The server of a URL is away: what has been read of it until now need not be read again.
+            if draft.runs:
+                yield draft.content()
+            raise
         if len(draft.runs) >= _RUNS_A_PART or time.monotonic() - since > _SECONDS_A_PART:
             yield draft.content()
             draft, since = _Draft(), time.monotonic()

@@ -64,6 +64,7 @@ class DaskHosts:
         self._archive: bytes | None = None
         self._any_connected = False
         self._is_unreachable = False
+        self._is_hopeless = False
         self._meeting = 0
         self._greeters = ThreadPoolExecutor(_GREETED_AT_ONCE)
         self._unsound: dict[str, int] = {}
@@ -71,7 +72,7 @@ class DaskHosts:
 
     def begin(self) -> None:
         """Connect, and look for workers from now on, while whoever waits can be interrupted."""
-        if self._access.address is not None:
+        if self._access.is_of_others:
             from clonometer.fleet.unpickling import nothing_unpickled
 
             self._until_the_end.enter_context(nothing_unpickled())
@@ -110,8 +111,8 @@ class DaskHosts:
         """Whether a worker has come, or none has for too long."""
         if self._meeting or not self._mail.is_empty:
             return False
-        if self._client is None:
-            return self._is_unreachable
+        if self._client is None or self._is_hopeless:
+            return self._is_unreachable or self._is_hopeless
         return self._any_connected or time.monotonic() > self._began_s + self._access.patience_s
 
     def end(self) -> None:
@@ -129,6 +130,10 @@ class DaskHosts:
             self._try(self._client.close)
             if cluster is not None:
                 self._try(cluster.close)
+        try:
+            self._access.close()
+        except UnavailableError as error:
+            self._warn(error)
         self._folder.cleanup()
         self._until_the_end.close()
 
@@ -162,7 +167,7 @@ class DaskHosts:
     def _watch_workers(self) -> None:
         """Connect; then see workers come and go, and the scheduler too."""
         self._connect()
-        while not self._ended.wait(0.2 if not self._workers else LOOK_EVERY_S):
+        while self._client is not None and not self._ended.wait(0.2 if not self._workers else LOOK_EVERY_S):
             try:
                 present = set(self._client.scheduler_info(n_workers=-1)["workers"])
             except Exception as error:
@@ -170,6 +175,8 @@ class DaskHosts:
                 self._try(self._client.close)
                 self._connect()
                 continue
+            if not self._any_connected and not self._is_hopeless:
+                self._look_for_trouble()
             self._lose(set(self._workers) - present, "its worker has disappeared")
             for worker in sorted(present - set(self._workers)):
                 self._workers[worker] = ""
@@ -193,12 +200,30 @@ class DaskHosts:
     def _connect(self) -> None:
         while not self._ended.is_set():
             try:
-                self._client = self._access.connect(self._folder.name, self._ended)
+                self._client = self._access.connect(self._folder.name, self._ended, self._say)
             except UnavailableError as error:
-                self._mail.post(LogEvent(error.message))
+                self._warn(error)
                 self._is_unreachable = True
+                if self._client is None:
+                    return
             else:
                 return
+
+    def _look_for_trouble(self) -> None:
+        try:
+            self._access.look(self._say)
+        except UnavailableError as error:
+            self._warn(error)
+            self._is_hopeless = True
+
+    def _say(self, text: str) -> None:
+        self._mail.post(LogEvent(text))
+
+    def _warn(self, error: UnavailableError) -> None:
+        """Say what cannot be had, and the next step."""
+        self._say(error.message)
+        if error.hint:
+            self._say(f"  {error.hint}")
 
     def _meet(self, worker: str) -> None:
         """Look what a worker's host is and has, bring what it lacks, and say that the host is there."""

@@ -29,6 +29,8 @@ from typing import Any
 
 LOCK_VARIABLE = "CLONOMETER_HOST_LOCK"
 HOST_VARIABLE = "CLONOMETER_HOST"
+# The node that a pod is on: the pod's own name is another one each time.
+NODE_VARIABLE = "CLONOMETER_NODE"
 """Names a host that only pretends to be one, such as a network namespace: it counts as a machine of its own."""
 
 DEFAULT_LOCK = "/tmp/clonometer-host.lock"
@@ -62,7 +64,7 @@ def look(folder: str = "") -> str:
         machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     pretended = os.environ.get(HOST_VARIABLE, "")
     known = {
-        "name": pretended or socket.gethostname(),
+        "name": pretended or os.environ.get(NODE_VARIABLE) or socket.gethostname(),
         "machine": pretended or machine,
         "arch": platform.machine(),
         "python": list(sys.version_info[:2]),
