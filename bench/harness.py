@@ -180,7 +180,7 @@ def real_time() -> Iterator[str]:
 
 def compile_c(source: Path, output: Path, *flags: str) -> Path:
     """Compile a small C program as the probe is compiled."""
-    subprocess.run(["gcc", "-O2", *flags, "-pthread", str(source), "-o", str(output)], check=True)
+    subprocess.run(["gcc", "-O2", "-pthread", str(source), "-o", str(output), *flags], check=True)
     return output
 
 

@@ -169,6 +169,7 @@ struct workload {
     struct rows rows;
     struct answers answers;
     struct needs needs;
+    const void *about; /* what workloads that share these functions differ by; they know its type */
     /* Makes ready what the launches need. 0, or -errno with the reason (the cell is skipped). May be NULL. */
     int (*prepare)(struct bench *bench, struct reason *reason);
     /* One launch into its row: stamps the sample. 0, or -errno of a launch that failed. */

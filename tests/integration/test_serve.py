@@ -112,6 +112,14 @@ def test_kept_connections_are_answered_again_and_again(design: str) -> None:
     assert only(present(block, "faults_each")) < 3
 
 
+@pytest.mark.parametrize("design", ["inline", "pass_fd"])
+def test_a_server_sleeps_between_rare_requests(design: str) -> None:
+    words = ("rate_hz=4", "load_ns=1000000000", "work_ns=0")
+    (block,) = probe.ask(f"workload=serve.{design}", *words, *FEW).blocks
+    # Looking every 20 ms whether the load is over made it 12 and more.
+    assert only(present(block, "switches_each")) < 8
+
+
 def test_requests_and_answers_of_a_size_arrive_whole() -> None:
     sizes = ("request_bytes=300000", "response_bytes=700000")
     for design in ("inline", "event", "event_pool", "spawn"):
@@ -198,9 +206,10 @@ def test_nothing_outlives_a_killed_server(design: str) -> None:
     assert happens(lambda: not left_over())
 
 
-def test_a_client_that_is_killed_ends_the_period_with_its_reason() -> None:
+@pytest.mark.parametrize("design", ["inline", "prefork"])
+def test_a_client_that_is_killed_ends_the_period_with_its_reason(design: str) -> None:
     # Few rows: nobody reads them, and a pipe holds 64 KiB.
-    words = ["workload=serve.prefork", "rate_hz=5", "load_ns=20000000000", *FEW]
+    words = [f"workload=serve.{design}", "rate_hz=5", "load_ns=20000000000", *FEW]
     with started(*words) as running:
         assert happens(lambda: client_of(running.pid))
         os.kill(client_of(running.pid)[0], signal.SIGKILL)

@@ -34,14 +34,11 @@ static const struct serve_design DESIGN = {.processes = processes,
                                            .multiplexes = true,
                                            .a_worker_a_cpu = true};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return serve_prepare(bench, &DESIGN, reason);
-}
-
 const struct workload serve_event = {
     .id = "serve.event",
     SERVE_FACTS,
     .summary = "a server of event loops (epoll), by default one on each CPU",
     .axes = SERVE_POOL_AXES,
-    .prepare = prepare,
+    .about = &DESIGN,
+    .prepare = serve_prepare,
 };

@@ -43,14 +43,11 @@ static void serve_all(struct serve *serve, int number) {
 
 static const struct serve_design DESIGN = {.processes = processes, .serve = serve_all, .multiplexes = true};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return serve_prepare(bench, &DESIGN, reason);
-}
-
 const struct workload serve_event_pool = {
     .id = "serve.event_pool",
     SERVE_FACTS,
     .summary = "a server whose event loop (epoll) hands requests to a pool of threads",
     .axes = SERVE_POOL_AXES,
-    .prepare = prepare,
+    .about = &DESIGN,
+    .prepare = serve_prepare,
 };

@@ -52,14 +52,11 @@ static void serve_all(struct serve *serve, int number) {
 static const struct serve_design DESIGN = {
     .processes = processes, .serve = serve_all, .connection_dies_alone = true};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return serve_prepare(bench, &DESIGN, reason);
-}
-
 const struct workload serve_fork = {
     .id = "serve.fork",
     SERVE_FACTS,
     .summary = "a server that forks a process for each connection",
     .axes = SERVE_AXES,
-    .prepare = prepare,
+    .about = &DESIGN,
+    .prepare = serve_prepare,
 };

@@ -23,14 +23,11 @@ static int answerers(const struct serve *serve) {
 static const struct serve_design DESIGN = {
     .processes = processes, .serve = serve_in_turn, .answerers = answerers};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return serve_prepare(bench, &DESIGN, reason);
-}
-
 const struct workload serve_inline = {
     .id = "serve.inline",
     SERVE_FACTS,
     .summary = "a server of one process that answers one connection after the other",
     .axes = SERVE_AXES,
-    .prepare = prepare,
+    .about = &DESIGN,
+    .prepare = serve_prepare,
 };

@@ -91,7 +91,7 @@ static const struct serve_design DESIGN = {
     .processes = processes, .serve = serve_all, .accept = accept_all, .answerers = answerers};
 
 static int prepare(struct bench *bench, struct reason *reason) {
-    int error = serve_prepare(bench, &DESIGN, reason);
+    int error = serve_prepare(bench, reason);
     struct serve *serve = bench->state;
     if (error == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, serve->pair) != 0) {
         error = reason_set(reason, -errno, "no pair of sockets: %s", strerror(errno));
@@ -105,5 +105,6 @@ const struct workload serve_pass_fd = {
     SERVE_FACTS,
     .summary = "a server whose acceptor passes connections to a pool of processes (SCM_RIGHTS)",
     .axes = SERVE_POOL_AXES,
+    .about = &DESIGN,
     .prepare = prepare,
 };

@@ -9,7 +9,7 @@
 #include "probe/rows.h"
 #include "workloads/serve/load.h"
 
-enum { LOOK_AFTER_US = 20000 };
+enum { LOOK_AGAIN_US = 500000 };
 
 /* A handler has no other way to know: there is one server in a process. */
 static struct {
@@ -17,7 +17,8 @@ static struct {
     int64_t deadline_ns;
 } watched;
 
-/* Interrupts what the server sleeps in, so that it sees the end; and makes one where nobody else can. */
+/* Interrupts what the server sleeps in, so that it sees the end, which its client makes known; and makes one
+ * where nobody else can. */
 static void look(int signal_number) {
     (void)signal_number;
     int saved = errno;
@@ -45,9 +46,26 @@ static void handle(int signal_number, void (*handler)(int)) {
     sigaction(signal_number, &action, NULL);
 }
 
-static void set_timer(int64_t us) {
-    struct itimerval again = {.it_interval = {.tv_usec = us}, .it_value = {.tv_usec = us}};
+/* One that comes late would interrupt what comes after the period. */
+static void let_through(bool signals) {
+    sigset_t looking;
+    sigemptyset(&looking);
+    sigaddset(&looking, SIGALRM);
+    sigprocmask(signals ? SIG_UNBLOCK : SIG_BLOCK, &looking, NULL);
+}
+
+/* Rarely: where requests are rare, waking the server would be most of what they cost. */
+static void set_timer(void) {
+    struct itimerval again = {.it_interval = {.tv_usec = LOOK_AGAIN_US},
+                              .it_value = {.tv_usec = LOOK_AGAIN_US}};
     setitimer(ITIMER_REAL, &again, NULL);
+    let_through(true);
+}
+
+static void stop_timer(void) {
+    struct itimerval never = {.it_value = {.tv_sec = 0}};
+    let_through(false);
+    setitimer(ITIMER_REAL, &never, NULL);
 }
 
 static void begin_load(struct serve *serve) {
@@ -91,6 +109,11 @@ static int64_t deadline(const struct serve *serve) {
     return rows_monotonic_ns() + 2 * serve->request->load_ns + LOAD_PATIENCE_NS + MARGIN_NS;
 }
 
+/* The client need not go on telling. */
+static void have_seen_the_end(struct serve *serve) {
+    __atomic_store_n(&serve->shared->over, SERVE_END_SEEN, __ATOMIC_RELEASE);
+}
+
 static int run_pool(struct serve *serve, int processes, struct serve_period *period) {
     int error = serve_start_pool(serve, processes);
     struct serve_usage before;
@@ -100,6 +123,7 @@ static int run_pool(struct serve *serve, int processes, struct serve_period *per
         handle(SIGCHLD, serve->design->accept != NULL ? interrupt_only : SIG_DFL);
         begin_load(serve);
         (serve->design->accept != NULL ? serve->design->accept : serve_watch_pool)(serve);
+        have_seen_the_end(serve);
         period->pss = serve_pss(serve);
     }
     handle(SIGCHLD, SIG_DFL);
@@ -120,18 +144,19 @@ int serve_run_period(struct serve *serve, struct serve_period *period) {
     watched.deadline_ns = deadline(serve);
     handle(SIGUSR1, interrupt_only);
     handle(SIGALRM, look);
-    set_timer(LOOK_AFTER_US);
+    set_timer();
     int processes = serve->design->processes(serve);
     if (processes > 0) {
         error = run_pool(serve, processes, period);
     } else {
         serve->design->serve(serve, 0);
+        have_seen_the_end(serve);
         struct serve_usage after;
         serve_usage_read(&after);
         serve_usage_add(&period->used, &serve->shared->slots[0].before, &after);
         period->pss = serve_pss(serve);
     }
-    set_timer(0);
+    stop_timer();
     serve_drain(serve);
     serve_usage_add(&period->used, &(struct serve_usage){0}, &serve->shared->used);
     return error != 0 ? error : -serve->shared->client_error;

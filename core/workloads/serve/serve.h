@@ -7,11 +7,10 @@
  * server which falls behind cannot slow its load (no coordinated omission). Of the whole period of load: the
  * CPU time, page faults and switches of all the server's tasks, divided by the answered requests, and its
  * proportional memory (PSS) as the load ends. Outside: the client, starting a pool, building the parent's
- * memory. Bias: what the client is late is part of a latency, and is told by itself (sent_late_ns); a timer
- * wakes the server every 20 ms to see whether the load is over; answers that wait while the client writes
- * are read some microseconds late. Requests and answers are HTTP/1.1, so that other clients can be pointed
- * at a server. Source: W. R. Stevens, UNIX Network Programming, 3rd ed., ch. 30 (the designs);
- * B. Schroeder et al., "Open Versus Closed: A Cautionary Tale", NSDI 2006 (the load).
+ * memory. Bias: what the client is late is part of a latency, and is told by itself (sent_late_ns); answers
+ * that wait while the client writes are read some microseconds late. Requests and answers are HTTP/1.1, so
+ * that other clients can be pointed at a server. Source: W. R. Stevens, UNIX Network Programming, 3rd ed.,
+ * ch. 30 (the designs); B. Schroeder et al., "Open Versus Closed: A Cautionary Tale", NSDI 2006 (the load).
  */
 #ifndef CLONOMETER_SERVE_H
 #define CLONOMETER_SERVE_H
@@ -35,7 +34,8 @@ enum {
     SERVE_MOST_REQUESTS = 1000000, /* of a period */
     SERVE_POOL_WORKERS = 8,        /* of server_workers=0 */
     SERVE_READ_BYTES = 16 << 10,
-    SERVE_LINE_BYTES = 128 /* two cache lines */
+    SERVE_LINE_BYTES = 128, /* two cache lines */
+    SERVE_END_SEEN = 2
 };
 
 struct serve;
@@ -83,7 +83,7 @@ struct serve_result {
 
 /* What server and client share. */
 struct serve_shared {
-    uint32_t over;  /* the load has ended, or nothing can go on */
+    uint32_t over;  /* the load has ended, or nothing can go on; SERVE_END_SEEN: and the probe knows */
     uint32_t leave; /* processes of the server shall go: later, so that their memory can be seen */
     uint32_t stop;  /* the client shall go */
     int32_t client_error;
@@ -242,12 +242,12 @@ extern const char *const SERVE_DETAILS[];
 extern const char *const SERVE_AXES[];
 extern const char *const SERVE_POOL_AXES[];
 int64_t serve_rows_each(const struct request *request);
-int serve_prepare(struct bench *bench, const struct serve_design *design, struct reason *reason);
+int serve_prepare(struct bench *bench, struct reason *reason);
 int serve_launch(const struct bench *bench, struct sample *sample);
 void serve_finish(struct bench *bench);
 int serve_check(const struct request *request, struct reason *reason);
 
-/* What is the same in the table's rows of all servers; the design names its own prepare. */
+/* What is the same in the table's rows of all servers; `about` is the design. */
 #define SERVE_FACTS                                                                                          \
     .family = "server", .places_itself = true, ROWS_OF(serve_row), .rows.each = serve_rows_each,             \
     .answers.columns = SERVE_COLUMNS, .answers.details = SERVE_DETAILS, .needs.check = serve_check,          \

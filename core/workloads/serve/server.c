@@ -181,7 +181,8 @@ static int start(struct bench *bench, struct serve *serve, struct reason *reason
     if (error != 0) {
         return reason_set(reason, error, "the server cannot be prepared: %s", strerror(-error));
     }
-    /* What a request waits for comes when it comes: sleeps of its tasks end when they are due, not 50 us later. */
+    /* What a request waits for comes when it comes: sleeps of its tasks end when they are due, not 50 us
+     * later. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL);
     serve->iterations = serve_calibrate(serve->request->work_ns);
     error = serve_listen(serve, reason);
@@ -196,8 +197,9 @@ static int start(struct bench *bench, struct serve *serve, struct reason *reason
     return 0;
 }
 
-int serve_prepare(struct bench *bench, const struct serve_design *design, struct reason *reason) {
+int serve_prepare(struct bench *bench, struct reason *reason) {
     const struct request *request = bench->request;
+    const struct serve_design *design = request->workload->about;
     struct serve cpus = {.request = request};
     int error = choose_cpus(&cpus, bench->affinity, reason);
     if (error != 0) {

@@ -59,7 +59,7 @@ static const struct serve_design DESIGN = {
 
 /* Made before anything is measured: the list of actions is on the heap. */
 static int prepare(struct bench *bench, struct reason *reason) {
-    int error = serve_prepare(bench, &DESIGN, reason);
+    int error = serve_prepare(bench, reason);
     if (error != 0) {
         return error;
     }
@@ -122,5 +122,6 @@ const struct workload serve_spawn = {
     SERVE_FACTS,
     .summary = "a server that starts a program for each connection by posix_spawn()",
     .axes = SERVE_AXES,
+    .about = &DESIGN,
     .prepare = prepare,
 };

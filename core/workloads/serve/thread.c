@@ -51,14 +51,11 @@ static void serve_all(struct serve *serve, int number) {
 
 static const struct serve_design DESIGN = {.processes = processes, .serve = serve_all};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return serve_prepare(bench, &DESIGN, reason);
-}
-
 const struct workload serve_thread = {
     .id = "serve.thread",
     SERVE_FACTS,
     .summary = "a server that starts a thread for each connection",
     .axes = SERVE_AXES,
-    .prepare = prepare,
+    .about = &DESIGN,
+    .prepare = serve_prepare,
 };

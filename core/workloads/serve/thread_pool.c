@@ -34,14 +34,11 @@ static int answerers(const struct serve *serve) {
 static const struct serve_design DESIGN = {
     .processes = processes, .serve = serve_all, .answerers = answerers};
 
-static int prepare(struct bench *bench, struct reason *reason) {
-    return serve_prepare(bench, &DESIGN, reason);
-}
-
 const struct workload serve_thread_pool = {
     .id = "serve.thread_pool",
     SERVE_FACTS,
     .summary = "a server whose acceptor queues connections for a pool of threads",
     .axes = SERVE_POOL_AXES,
-    .prepare = prepare,
+    .about = &DESIGN,
+    .prepare = serve_prepare,
 };
