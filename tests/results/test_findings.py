@@ -114,12 +114,15 @@ def test_the_floor_is_said(findings: dict[str, Finding]) -> None:
     assert finding.numbers["launch_stamp_ns"] == pytest.approx(1_050, rel=0.1)
 
 
-def test_an_effect_below_two_percent_is_no_effect(builder: Any) -> None:
-    builder.cell("launch.fork", scaled(FORK, 1.01), spread=1e-4)
+@pytest.mark.parametrize(("times", "is_doubted"), [(1.01, False), (1.05, True)])
+def test_an_effect_below_two_percent_is_no_effect(builder: Any, times: float, *, is_doubted: bool) -> None:
+    builder.cell("launch.fork", scaled(FORK, times), spread=1e-4)
     builder.cell("launch.pthread", FORK, spread=1e-4)
     finding = _findings(builder.run)["process_vs_thread.warm"]
     assert finding.numbers["ratio_low"] > 1
     assert finding.numbers["verdict"] == "unknown"
+    # Layout may do as much as 5%. Of 1% nothing needs to be said.
+    assert ("possible by chance, layout" in finding.sentence) == is_doubted
 
 
 @pytest.mark.parametrize(("processes", "verdict"), [(1, "unknown"), (3, "unknown"), (4, "more")])

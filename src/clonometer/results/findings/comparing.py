@@ -220,10 +220,9 @@ class PairwiseTests:
         key = ("ratio", frozenset((id(a), id(b))))
         if key not in self._tests:
             ratio = self._ratio(a, b)
-            p_value = 1.0 if abs(ratio.value - 1) < LEAST_EFFECT else _two_sided(a, b)
             error = math.log(ratio.high / ratio.low) / 2 / NORMAL_ENDS
             self._compared |= {id(a): a, id(b): b}
-            self._tests[key] = _Test(p_value, math.log(ratio.value), error, 2 * LAYOUT**2)
+            self._tests[key] = _Test(_two_sided(a, b), math.log(ratio.value), error, 2 * LAYOUT**2)
         return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
 
     def _p_value_of_difference(self, a: RunEstimate, b: RunEstimate, interval: Interval) -> float:
