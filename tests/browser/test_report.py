@@ -43,6 +43,17 @@ def test_it_loads_in_silence_asks_for_nothing_and_draws_every_chart(look, report
         assert box["height"] > 90
 
 
+def test_a_browser_that_cannot_unpack_the_library_says_so_and_has_the_tables(browser, report_file):
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(report_file.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    assert "too old to draw the charts" in page.inner_text("main > .banner")
+    assert page.locator("#cell-table tbody tr").count() > 10
+    assert page.locator("main svg").count() == 0
+    page.close()
+
+
 def test_nothing_overflows_sideways_on_the_narrowest_telephone(look):
     page = look(320).page
     assert page.evaluate("document.documentElement.scrollWidth") == 320

@@ -132,7 +132,20 @@ def _notes(estimate: Estimate) -> str:
     failed = [f"{name} {count}" for name, count in estimate.outcomes.items() if name != "ok" and count]
     notes += [f"failed launches: {', '.join(failed)}"] if failed else []
     notes += [f"clock skew in {estimate.clock_skew}"] if estimate.clock_skew else []
-    return "; ".join([*notes, *(warning.sentence for warning in estimate.warnings)])
+    return "; ".join([*notes, *(_without_subject(warning.sentence, estimate.cell) for warning in estimate.warnings)])
+
+
+def _without_subject(sentence: str, cell: str) -> str:
+    """What a sentence says of a cell, without naming it: its row does.
+
+    Examples
+    --------
+    >>> _without_subject("launch.fork[pages=clean], reaped: only 6 samples", "launch.fork[pages=clean]")
+    'only 6 samples'
+    """
+    rest = sentence.removeprefix(cell)
+    _, colon, what = rest.partition(": ")
+    return what if colon and rest != sentence else sentence
 
 
 def _measured_until(estimate: Estimate) -> str:

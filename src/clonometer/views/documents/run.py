@@ -45,7 +45,7 @@ from clonometer.views.rows import (
     make_rows,
     quantity_text,
 )
-from clonometer.views.warning_groups import warning_groups
+from clonometer.views.warning_groups import WarningGroup, warning_groups
 from clonometer.words import counted
 
 #: Beyond this a page would grow past 2 MB; the rest is in the run file.
@@ -189,6 +189,12 @@ def _findings(results: Results, leading: Sequence[Finding]) -> list[DocumentBloc
     ]
 
 
+def _unnamed(group: WarningGroup) -> list[str]:
+    """The cells that a warning touches and that none of its sentences names: a sentence for each cell names it."""
+    named = "\n".join(group.sentences)
+    return [cell for cell in group.cells if cell not in named]
+
+
 def _statement(finding: Finding, results: Results) -> Statement:
     shows = next(
         (
@@ -242,7 +248,7 @@ def _warnings(results: Results) -> list[DocumentBlock]:
         for reason, cells in failures(results)
     ]
     kinds = warning_groups(results)
-    entries += [Statement(each.sentences[0], each.sentences[1:], each.next_step, each.cells) for each in kinds]
+    entries += [Statement(each.sentences[0], each.sentences[1:], each.next_step, _unnamed(each)) for each in kinds]
     if not entries:
         return []
     link = f"Warnings ({len(kinds)})" if kinds else "Warnings"

@@ -1,10 +1,31 @@
 const report = JSON.parse(document.getElementById("report-data").textContent);
 
+/* The library that draws is stored compressed. Where it is not there, or cannot be unpacked, nothing is drawn: the page
+   says so, and its tables have every figure. */
+async function unpackLibrary() {
+  const stored = document.getElementById("chart-library");
+  if (!stored) return;
+  if (!window.DecompressionStream) {
+    document.body.classList.add("no-charts");
+    const words = "This browser is too old to draw the charts of this page (2023 or later can). The tables have every figure.";
+    const said = Object.assign(document.createElement("p"), { className: "banner", textContent: words });
+    said.setAttribute("role", "status");
+    document.querySelector("main").prepend(said);
+    return;
+  }
+  const packed = Uint8Array.from(atob(stored.textContent), (letter) => letter.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  new Function(await new Response(unpacked).text())();
+}
+
+const library = unpackLibrary();
+
 /* Charts. Colours of text and lines are currentColor, so they follow light, dark and print by themselves. */
 
 const views = new Map();
 
 async function draw(element, spec) {
+  await library;
   if (!window.vegaEmbed) return; // a page without charts says so
   views.get(element)?.finalize();
   fit(spec, element.clientWidth);

@@ -139,7 +139,8 @@ class _Page:
         drawn = [_chart(panel) for panel in block.panels]
         if block.legend:
             drawn = [{**chart, "spec": _without_legend(chart["spec"])} for chart in drawn]
-        self.charts += drawn
+        # Their words stand in the page.
+        self.charts += [{name: chart[name] for name in ("id", "spec")} for chart in drawn]
         if drawn:
             shown = {"intro": block.intro, "legend": block.legend, "stacked": block.stacked}
             yield {"is": "figures", **shown, "charts": drawn}

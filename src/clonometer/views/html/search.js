@@ -26,7 +26,7 @@ function setUpTable(table, form, count) {
   const sort = (column, kind, descending) => {
     const key = (row) => {
       const cell = row.cells[column];
-      return kind === "number" ? (cell.dataset.v === "" ? null : Number(cell.dataset.v)) : cell.textContent;
+      return kind === "number" ? (cell.dataset.v === undefined ? null : Number(cell.dataset.v)) : cell.textContent;
     };
     const compare = (a, b) => {
       const [left, right] = [key(a), key(b)];

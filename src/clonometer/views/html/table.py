@@ -99,7 +99,7 @@ def _cells(column: Column, names_row: bool) -> Iterator[PageCell]:
             spans[index],
             column.tips[index] if column.tips else "",
             column.evidence[index] if column.evidence else (),
-            "" if number is None else str(number),
+            "" if number is None else f"{number:.9g}",
         )
 
 
