@@ -9,8 +9,10 @@ from tests.catalogue import CATALOGUE
 
 from clonometer.app.capacity import MOST_STEPS, search, servers_named
 from clonometer.errors import UsageError
-from clonometer.results.capacity import RateStep, ServerCapacity, judge_step
+from clonometer.results.capacity import Capacity, RateStep, ServerCapacity, judge_step
 from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
+from clonometer.views.documents.capacity import capacity_document
+from clonometer.views.terminal.document import render_document
 
 LIMIT = LatencyLimit("p99", 5e6)
 
@@ -20,7 +22,7 @@ def made(breaks_at: float, tried: list[int]):
 
     def measure(rate: int) -> RateStep:
         tried.append(rate)
-        return judge_step(LIMIT, rate, [1e6 if rate < breaks_at else 9e6] * 100, 0, float(rate))
+        return judge_step(LIMIT, rate, [1e6, *[1e6 if rate < breaks_at else 9e6] * 99], 0, float(rate))
 
     return measure
 
@@ -28,7 +30,7 @@ def made(breaks_at: float, tried: list[int]):
 @pytest.mark.parametrize("breaks_at", [9, 77, 500, 501, 3_456, 100_000])
 def test_the_rate_is_narrowed_to_a_tenth(breaks_at: int) -> None:
     tried: list[int] = []
-    server = search("serve.fork", [], made(breaks_at, tried), lambda _: None)
+    server = search("serve.fork", [], LIMIT, made(breaks_at, tried), lambda _: None)
     assert server.kept_hz is not None
     assert server.broken_hz is not None
     assert server.kept_hz < breaks_at <= server.broken_hz
@@ -37,14 +39,22 @@ def test_the_rate_is_narrowed_to_a_tenth(breaks_at: int) -> None:
 
 
 def test_no_rate_breaks_and_no_rate_keeps() -> None:
-    always = search("serve.inline", [], made(1e9, []), lambda _: None)
+    always = search("serve.inline", [], LIMIT, made(1e9, []), lambda _: None)
     assert (always.broken_hz, always.kept_hz) == (None, 128_000)
-    never = search("serve.inline", [], made(0, []), lambda _: None)
+    never = search("serve.inline", [], LIMIT, made(0, []), lambda _: None)
     assert (never.broken_hz, never.kept_hz) == (8, None)
 
 
+def test_a_limit_below_the_fastest_request_ends_the_search_at_once() -> None:
+    measure = lambda rate: judge_step(LIMIT, rate, [6e6, 7e6], 0, None)  # noqa: E731
+    server = search("serve.inline", [], LIMIT, measure, lambda _: None)
+    assert [step.rate_hz for step in server.steps] == [500]
+    text = render_document(capacity_document, Capacity(LIMIT, [server]), width=100, colour=False)
+    assert "at no rate: the fastest of all requests took 6.00 ms" in " ".join("".join(text).split())
+
+
 def test_what_cannot_be_measured_has_its_reason() -> None:
-    server = search("serve.inline", [], lambda _: "no loopback", lambda _: None)
+    server = search("serve.inline", [], LIMIT, lambda _: "no loopback", lambda _: None)
     assert (server.reason, server.kept_hz, server.steps) == ("no loopback", None, ())
 
 
@@ -52,9 +62,9 @@ def test_a_rate_that_kept_the_limit_above_one_that_broke_it_was_luck() -> None:
     rates = iter([True, True, False, False, True, False, *[False] * 20])
 
     def measure(rate: int) -> RateStep:
-        return judge_step(LIMIT, rate, [1e6 if next(rates) else 9e6] * 100, 0, None)
+        return judge_step(LIMIT, rate, [1e6, *[1e6 if next(rates) else 9e6] * 99], 0, None)
 
-    server = search("serve.inline", [], measure, lambda _: None)
+    server = search("serve.inline", [], LIMIT, measure, lambda _: None)
     assert server.kept_hz is not None
     assert server.kept_hz < (server.broken_hz or 0)
 
@@ -68,7 +78,7 @@ def test_requests_without_an_answer_break_a_limit() -> None:
 
 
 def test_a_limit_that_broke_while_the_client_was_late_is_in_doubt() -> None:
-    broken = judge_step(LIMIT, 100, [9e6] * 100, 0, 99.0)
+    broken = judge_step(LIMIT, 100, [1e6, *[9e6] * 99], 0, 99.0)
     assert not ServerCapacity("serve.fork", (), [replace(broken, client_late_ns=1e5)]).is_in_doubt(LIMIT)
     assert ServerCapacity("serve.fork", (), [replace(broken, client_late_ns=4e6)]).is_in_doubt(LIMIT)
     kept = judge_step(LIMIT, 100, [1e6] * 100, 0, 99.0)

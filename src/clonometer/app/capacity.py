@@ -89,7 +89,7 @@ def capacity(
     servers = []
     for name in names:
         measure = _Measuring(name, tuple(settings), read, drivers, catalogue, start, progress)
-        servers.append(search(name, settings, measure, progress.say))
+        servers.append(search(name, settings, read, measure, progress.say))
     return Capacity(read, servers)
 
 
@@ -116,10 +116,12 @@ def servers_named(workloads: Sequence[str], settings: Sequence[str], catalogue: 
     return list(dict.fromkeys(workload.id for workload in named))
 
 
-def search(name: str, settings: Sequence[str], measure: Measure, say: Callable[[str], None]) -> ServerCapacity:
-    """Try rates until both sides of the limit are close, or it cannot be measured."""
+def search(
+    name: str, settings: Sequence[str], limit: LatencyLimit, measure: Measure, say: Callable[[str], None]
+) -> ServerCapacity:
+    """Try rates until both sides of the limit are close, no rate can keep it, or it cannot be measured."""
     steps: list[RateStep] = []
-    while len(steps) < MOST_STEPS:
+    while len(steps) < MOST_STEPS and not ServerCapacity(name, (), steps, None).is_hopeless(limit):
         rate = next_rate(steps, first=FIRST_HZ, least=LEAST_HZ, most=MOST_HZ, narrow=NARROW)
         if rate is None:
             break

@@ -29,6 +29,7 @@ class RateStep:
     client_late_ns: Annotated[
         float | None, Ge(0), "How late the client itself was, at the limit's quantile: latencies contain it."
     ] = None
+    fastest_ns: Annotated[float | None, Ge(0), "The fastest request; None where none was answered."] = None
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,15 @@ class ServerCapacity:
     steps: Annotated[Sequence[RateStep], "In the order in which they were tried."]
     reason: Annotated[str | None, "Why it could not be measured."] = None
 
+    def is_hopeless(self, limit: LatencyLimit) -> bool:
+        """Whether even the fastest of all requests took longer than the limit, so that no rate can keep it."""
+        fastest = [step.fastest_ns for step in self.steps if step.fastest_ns is not None]
+        return min(fastest, default=0.0) >= limit.ns
+
     def is_in_doubt(self, limit: LatencyLimit) -> bool:
         """Whether a rate broke the limit while the client itself was late by a good part of it."""
         late = [step.client_late_ns or 0.0 for step in self.steps if not step.keeps]
-        return any(late_ns > _GOOD_PART * limit.ns for late_ns in late)
+        return not self.is_hopeless(limit) and any(late_ns > _GOOD_PART * limit.ns for late_ns in late)
 
     @computed_field("The highest rate that kept the limit; None: none did.")
     def kept_hz(self) -> int | None:
@@ -88,7 +94,8 @@ def judge_step(
 
     latency = reached(answered, limit.share, requests)
     keeps = latency is not None and latency < limit.ns
-    return RateStep(rate_hz, requests, failed, latency, reached(answered, 0.5, requests), served_per_s, keeps)
+    median, fastest = reached(answered, 0.5, requests), answered[0] if answered else None
+    return RateStep(rate_hz, requests, failed, latency, median, served_per_s, keeps, fastest_ns=fastest)
 
 
 def reached(ordered: Sequence[float], share: float, count: int) -> float | None:

@@ -96,8 +96,7 @@ def make_rows(cells: Iterable[Estimate]) -> list[EstimateRow]:
 
 def shared_phrases(rows: Sequence[EstimateRow]) -> tuple[str, ...]:
     """What is true of all rows of a table, which its heading says once for them; nothing of a single row."""
-    groups = {row.group for row in rows}
-    first = rows[0].phrases if len(groups) > 1 else ()
+    first = rows[0].phrases if len(rows) > 1 else ()
     return tuple(phrase for phrase in first if all(phrase in row.phrases for row in rows))
 
 

@@ -9,7 +9,7 @@ from clonometer.cli.console import print_document
 from clonometer.cli.json_schemas import JsonSchema
 from clonometer.cli.options import drawn_seed_option, examples, json_option, page_options
 from clonometer.cli.outputs import Pages
-from clonometer.errors import EXIT_INTERRUPTED
+from clonometer.errors import EXIT_FAILED_CELLS, EXIT_INTERRUPTED
 
 #: Its place in the list of commands.
 ORDER = 75
@@ -69,7 +69,7 @@ def command(
         click.echo("clonometer: interrupted before the search had ended", err=True)
         return EXIT_INTERRUPTED
     print_document(capacity_document, answer, pages=pages, as_json=as_json, wide=wide)
-    return 0
+    return EXIT_FAILED_CELLS if any(server.reason is not None for server in answer.servers) else 0
 
 
 def json_schemas() -> list[JsonSchema]:

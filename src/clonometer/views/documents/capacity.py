@@ -41,6 +41,9 @@ def _sentence(server: ServerCapacity, limit: LatencyLimit) -> str:
     kept, broken = server.kept_hz, server.broken_hz
     if server.reason is not None:
         return f"{head} cannot be measured: {server.reason}."
+    if server.is_hopeless(limit):
+        fastest = min(step.fastest_ns for step in server.steps if step.fastest_ns is not None)
+        return f"{head} keeps {limit.text} at no rate: the fastest of all requests took {format_duration(fastest)}."
     if kept is None:
         return f"{head} keeps {limit.text} at no rate that was tried, down to {broken:,} requests/s."
     if broken is None:
