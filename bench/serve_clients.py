@@ -34,7 +34,8 @@ RATE_HZ, SECONDS = 250, 2.0
 FULL_HZ, FULL_S, CONNECTIONS = 20_000, 1.0, 16
 WORK_NS = 100_000
 #: How much longer a server stays than the client from outside needs it.
-MARGIN_S = 1.2
+MARGIN_S = 1.5
+_TRIES = 5
 MOST_APART = 1.10
 _LISTENS = "0A"
 
@@ -117,15 +118,23 @@ def ours(design: str, rate_hz: int, seconds: float, words: Sequence[str], _: int
 
 
 def open_loop(client: Path, design: str, words: Sequence[str], seed: int) -> Seen:
-    """What an open loop of another make saw."""
+    """What an open loop of another make saw; again where it began so late that the server ended before it."""
+    for _ in range(_TRIES):
+        seen = _open_loop_once(client, design, words, seed)
+        if seen is not None:
+            return seen
+    raise RuntimeError(f"{design}: the machine is so busy that clients start seconds late")
+
+
+def _open_loop_once(client: Path, design: str, words: Sequence[str], seed: int) -> Seen | None:
     server = Outside(design, SECONDS + MARGIN_S, words)
     numbers = [server.port(), RATE_HZ, SECONDS, seed, min(os.sched_getaffinity(0))]
     written = subprocess.check_output([str(client), *map(str, numbers)], text=True)
     times = [float(line) for line in written.split()]
     answered = [each for each in times if each >= 0]
-    if len(answered) < len(times):
-        print(f"serve_clients: {len(times) - len(answered)} of {len(times)} requests of {design} were not answered")
     cpu_ns = server.cpu_each_ns(len(answered))
+    if len(answered) < len(times):
+        return None
     return Seen(_quantile(answered, 0.5), _quantile(answered, 0.99), len(answered) / SECONDS, cpu_ns)
 
 
