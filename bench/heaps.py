@@ -7,6 +7,7 @@ The programs hold a heap of the runtime (`tools.runtimes`). ``BENCH_LANGUAGES=py
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from tools.runtimes.foretold import SIZES, foretold
 from tools.runtimes.languages import LANGUAGES
 
 from bench.harness import Line, real_time, say
+from clonometer.app.predicting import calibrated_machine
 from clonometer.units import approximate_bytes, format_duration, format_duration_interval
 
 #: How far a prediction may be from the median.
@@ -24,6 +26,10 @@ def run() -> Iterator[Line]:
     """Judge every language that is installed."""
     asked = [word for word in os.environ.get("BENCH_LANGUAGES", "").split(",") if word]
     sizes = [int(word) for word in os.environ.get("BENCH_HEAPS", "").split(",") if word] or SIZES
+    machine = calibrated_machine()
+    if machine is not None:
+        made = time.strftime("%Y-%m-%d %H:%M", time.localtime(machine.calibration.made_at))
+        print(f"foretold by a {machine.name} of {made}; load {os.getloadavg()[0]:.0f}")
     with real_time():
         for language in LANGUAGES:
             if asked and language.name not in asked:

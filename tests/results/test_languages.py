@@ -56,6 +56,11 @@ def test_languages_are_not_ranked_among_each_other(results: Results) -> None:
     ]
 
 
+def test_the_language_that_is_furthest_from_c_is_explained_next(results: Results) -> None:
+    assert results.first.next is not None
+    assert results.first.next.words == ("explain", "node.os_thread", "--vs", "pthread")
+
+
 def test_rows_to_draw_have_first_and_later_launches(results: Results) -> None:
     rows = {(row.head, row.temperature): row.times_ns for row in results.series["languages"]}
     assert list(rows["thread", "warm"]) == ["C", "python", "node", "ruby"]

@@ -12,6 +12,7 @@ from clonometer.results.first.effects import main_rows, plain_rows
 from clonometer.results.first.words import is_launch_row
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.rows.warnings import FEW_PROCESSES
+from clonometer.results.series.languages import answers_of
 from clonometer.results.types import RUN_FILE, NextCommand
 from clonometer.words import mechanism_name
 
@@ -29,6 +30,10 @@ def next_command(tests: PairwiseTests) -> NextCommand:
         names = [_typed(row) for row in compared.sides]
         words = ("explain", names[0], "--vs", names[1], *_settings(tests, compared.other))
         return NextCommand(words, "where the time of a launch goes")
+    beside_c = _furthest_from_c(tests.estimates)
+    if beside_c is not None:
+        language, base = beside_c
+        return NextCommand(("explain", language.workload, "--vs", _typed(base)), "what of its launch C does not do")
     plain = plain_rows(tests.estimates)
     launch = next((row for row in plain if is_launch_row(row)), None)
     if launch is not None:
@@ -38,6 +43,24 @@ def next_command(tests: PairwiseTests) -> NextCommand:
     if workers is not None and workers.condition.get("numbers") is not None:
         return NextCommand(("explain", workers.workload), "why threads and processes differ")
     return AS_PAGE
+
+
+def _furthest_from_c(estimates: RunEstimates) -> tuple[RunEstimate, RunEstimate] | None:
+    """Of the later launches of languages the one that takes most times as long as C's, and C's; None where none is."""
+    pairs = [
+        (row, each.base)
+        for each in answers_of(estimates)
+        if each.base is not None and each.task.creates and not each.changes
+        for row in each.rows.values()
+        if row.median_ns and each.base.median_ns and _can_be_explained(row)
+    ]
+    return max(pairs, key=lambda pair: (pair[0].median_ns or 0) / (pair[1].median_ns or 1), default=None)
+
+
+def _can_be_explained(row: RunEstimate) -> bool:
+    """Whether it is a later launch that creates a task of the kernel, as far as that was counted."""
+    creates = row.tasks_created is None or row.tasks_created.per_launch != 0
+    return creates and not row.is_first_launch and is_launch_row(row)
 
 
 def _longer(estimates: RunEstimates) -> NextCommand | None:
