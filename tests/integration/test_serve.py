@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -193,6 +194,18 @@ def test_a_network_without_loopback_skips_tcp_and_measures_unix() -> None:
     assert "ip link set lo up, or choose transport=unix" in (tcp.done.reason or "")
     unix = probe.ask("workload=serve.inline", *LIGHT, *FEW, linkage=None, command=alone)
     assert unix.blocks[0].outcomes == {"ok": REQUESTS}
+
+
+@ROOT_ONLY
+def test_a_name_that_another_container_has_is_replaced() -> None:
+    # Of two containers with one network each may have a first process that is a probe.
+    alone = ["unshare", "--pid", "--fork", str(probe.executable())]
+    if subprocess.run([*alone[:-1], "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no namespace of processes can be made here")
+    with socket.socket(socket.AF_UNIX) as taken:
+        taken.bind("\0clonometer-serve-1")
+        answer = probe.ask("workload=serve.fork", *LIGHT, *FEW, linkage=None, command=alone)
+    assert answer.blocks[0].outcomes == {"ok": REQUESTS}
 
 
 @pytest.mark.parametrize("design", ["fork", "prefork", "thread_pool", "event"])

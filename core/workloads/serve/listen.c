@@ -27,6 +27,17 @@ static void name_it(struct serve *serve) {
     serve->address_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
+/* Two containers may have one network and the same numbers of processes: the kernel then chooses a name. */
+static int give_name(const struct serve *serve, int fd) {
+    if (bind(fd, &serve->address.any, serve->address_bytes) == 0) {
+        return 0;
+    }
+    if (errno != EADDRINUSE || by_tcp(serve)) {
+        return -errno;
+    }
+    return bind(fd, &serve->address.any, sizeof serve->address.any.sa_family) == 0 ? 0 : -errno;
+}
+
 /* One socket. The first of several TCP ones chooses the port. */
 static int open_listener(struct serve *serve, bool several, int *listener) {
     int flags = SOCK_STREAM | SOCK_CLOEXEC | (serve->design->multiplexes ? SOCK_NONBLOCK : 0);
@@ -39,10 +50,15 @@ static int open_listener(struct serve *serve, bool several, int *listener) {
     if (several && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) != 0) {
         return -errno;
     }
-    if (bind(fd, &serve->address.any, serve->address_bytes) != 0 || listen(fd, WAITING) != 0) {
-        return -errno;
+    int error = give_name(serve, fd);
+    if (error == 0 && listen(fd, WAITING) != 0) {
+        error = -errno;
     }
-    return getsockname(fd, &serve->address.any, &serve->address_bytes) != 0 ? -errno : 0;
+    serve->address_bytes = sizeof serve->address;
+    if (error == 0 && getsockname(fd, &serve->address.any, &serve->address_bytes) != 0) {
+        error = -errno;
+    }
+    return error;
 }
 
 /* A new network namespace has a loopback interface that is down: sockets can be made, but not connected. */
