@@ -19,7 +19,7 @@ from tools.machine import machine_line
 from tools.servers.case import PROJECT, read_cases
 from tools.servers.measuring import measured
 from tools.servers.pages import page
-from tools.servers.pricing import prices
+from tools.servers.pricing import prices, read_prices
 from tools.servers.serving import NotServingError
 
 KEPT = Path(__file__).with_name("measured.json")
@@ -64,7 +64,7 @@ def main(wanted: list[str]) -> int:
             continue
         keep({"servers": {**read_kept()["servers"], case.name: result}})
     kept = read_kept()
-    PAGE.write_text(page(cases, kept["servers"], kept[PRICES]), encoding="utf-8")
+    PAGE.write_text(page(cases, kept["servers"], read_prices(kept[PRICES]).basis), encoding="utf-8")
     say(f"docs/servers.md: {len(kept['servers'])} servers; {skipped} skipped, {failed} failed")
     return 1 if failed or (skipped and wanted) else 0
 

@@ -23,8 +23,8 @@ class Side:
 
     ``commands`` are processes that stay in the foreground, the last one listens on ``@port@``. ``files`` are written
     into its folder. ``load`` replaces the case's options of the load generator. ``design`` is what Clonometer calls it,
-    ``launches`` says when a design that launches does. ``workers`` is how many tasks serve at once. ``meanwhile`` is
-    run again and again under load.
+    ``launches`` says when a design that launches does. ``workers`` is how many tasks serve at once, ``connections`` are
+    its own where they differ from the case's. ``meanwhile`` is run again and again under load.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Side:
     files: Mapping[str, str] = field(default_factory=dict)
     load: Sequence[str] = ()
     workers: int = 0
+    connections: Literal["", "per_request", "kept"] = ""
     meanwhile: Sequence[str] = ()
     launches: Literal["per request", "now and then"] = "per request"
 
@@ -43,8 +44,10 @@ class ServerCase:
 
     ``needs`` are programs and files with the packages that have them. ``prepare`` are commands that are run once in a
     side's folder, ``ready`` ones that are run when it listens. ``empty`` is a load of connections that ask for nothing:
-    `connect`, or options of the generator. ``folders`` are added to the path: Debian keeps some servers elsewhere.
-    ``request`` says what a request is. ``missing_term`` says what the model lacks, where it lacks something.
+    `connect`, or options of the generator. ``kept`` is a load of many requests on each connection, which tells what a
+    request does. ``language`` is that of what handles requests, and ``watched_s`` how long a census lasts. ``folders``
+    are added to the path: Debian keeps some servers elsewhere. ``request`` says what a request is. ``missing_term``
+    says what the model lacks, where it lacks something.
     """
 
     name: str
@@ -62,6 +65,9 @@ class ServerCase:
     ready: Sequence[Sequence[str]] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     empty: Sequence[str] = ()
+    kept: Sequence[str] = ()
+    language: str = "c"
+    watched_s: float = 1.5
     stop: Literal["TERM", "INT"] = "TERM"
     missing_term: str = ""
 

@@ -1,28 +1,47 @@
-"""What Clonometer foretells of a server's other designs, from what it sees of the first one."""
+"""What `clonometer advise` foretells of a server's other designs, from what is seen of the first one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tools.servers.case import ServerCase, Side
 
+from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.children import MEASURED, OBSERVED, Settled, how_known, settle
+from clonometer.advice.costs import Costs, costs_of, lacking
+from clonometer.advice.designs import design_named
+from clonometer.advice.drawing import DRAWS, draws, span_of
+from clonometer.advice.terms import TermSpan
+from clonometer.advice.wish import Wish
+from clonometer.units import format_duration
+
 #: How far a ratio that was foretold may be from the measured one, and below which difference sides are the same.
 NEAR, SAME = 0.25, 0.1
-_LAUNCHES = ("fork", "spawn", "thread")
-#: Parts of a launch.
-CREATION, FAULTS, TEAR_DOWN, START = "creation", "page faults of the child", "its tear-down", "its start of work"
-PARENT = "what the parent does beside"
+_PROCESSES = ("fork", "spawn")
+#: Any rate: CPU time of a request does not depend on it.
+_RATE_HZ = 400.0
+_PAGE_BYTES = 4096
+WORK, BESIDE, SAVED = "work of the request", "the rest: processes beside, and what has no term", "launches now and then"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of what a request costs the first side, ns, and how it is known."""
+
+    ns: float
+    known: str
 
 
 @dataclass(frozen=True)
 class Foretold:
     """A side against the first one.
 
-    ``measured`` is the ratio of CPU time a request with its range; ``ratio`` was foretold, None for a ``reason``.
-    ``parts`` are what a request of the base spends on its launch, of ``base_ns``; ``added_ns`` what the other's design
-    adds. ``by_stated`` is the ratio by what the designs cost small servers, which knows nothing of the children.
+    ``measured`` is the ratio of CPU time a request with its range; ``ratio`` was foretold, None for a ``reason``, and
+    ``span`` is its interval. ``parts`` are what a request of the base spends, of ``base_ns``. ``by_stated`` is the
+    ratio by what the designs cost small servers, which knows nothing of the children. ``work_is_least``: what a request
+    does in the other design could not be seen in the first, only that it is no less.
     """
 
     base: str
@@ -31,9 +50,10 @@ class Foretold:
     ratio: float | None = None
     reason: str = ""
     base_ns: float = 0.0
-    parts: Mapping[str, float] = field(default_factory=dict)
-    added_ns: float = 0.0
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    span: TermSpan | None = None
     by_stated: float | None = None
+    work_is_least: bool = False
 
     @property
     def is_near(self) -> bool:
@@ -72,73 +92,161 @@ def _sign(ratio: float) -> int:
     return 0 if abs(ratio - 1) < SAME else 1 if ratio > 1 else -1
 
 
-def foretold(case: ServerCase, result: Mapping[str, Any], prices: Mapping[str, float]) -> list[Foretold]:
+def foretold(case: ServerCase, result: Mapping[str, Any], basis: AdviceBasis) -> list[Foretold]:
     """Each other side against the first."""
     base, *others = case.sides
     first = next(side for side in result["sides"] if side["name"] == base.name)
-    return [_foretold(case, other, first, result["ratios"][other.name], prices) for other in others]
+    return [_foretold(case, other, first, result["ratios"][other.name], basis) for other in others]
 
 
 def _foretold(
-    case: ServerCase,
-    other: Side,
-    seen: Mapping[str, Any],
-    measured: Sequence[float],
-    prices: Mapping[str, float],
+    case: ServerCase, other: Side, first: Mapping[str, Any], measured: Sequence[float], basis: AdviceBasis
 ) -> Foretold:
-    base = case.sides[0]
-    # With connections that ask for nothing, both of the same moment.
-    base_ns = (seen["seen"]["census"]["cpu_s"] if "empty" in seen["seen"] else seen["cpu_s"][0]) * 1e9
+    base, seen = case.sides[0], first["seen"]
+    # What is taken off must be of the same moment.
+    together = "empty" in seen or "kept" in seen
+    base_ns = (seen["census"]["cpu_s"] if together else first["cpu_s"][0]) * 1e9
+    made = Foretold(base.name, other.name, measured, base_ns=base_ns)
     try:
-        parts = launch_parts(base, seen["seen"], prices) if base.design in _LAUNCHES else {}
+        if base.launches != "per request":
+            saved = _now_and_then(seen, basis)
+            left_ns = max(base_ns - sum(part.ns for part in saved.values()), 0.0)
+            return replace(made, ratio=left_ns / base_ns, parts=saved)
+        observed = _observed(case, base, seen, base_ns, basis)
+        there = _wish(observed.settled.wish, case, other)
+        spread = [(costs.cpu_ns + observed.work_ns) / base_ns for costs in _costs(other, there, observed.settled.basis)]
+        return replace(
+            made,
+            ratio=(_middle(other, there, observed.settled.basis).cpu_ns + observed.work_ns) / base_ns,
+            span=span_of(spread),
+            parts=observed.parts,
+            work_is_least=observed.work_is_least,
+            by_stated=_by_stated(case, base, other, base_ns, basis),
+        )
     except KeyError as error:
-        return Foretold(base.name, other.name, measured, reason=f"{error.args[0]} is not known")
-    # Whose launch is taken off term by term serves as one process does.
-    alone = "inline" if case.connections == "per_request" else "prefork"
-    serves = alone if parts else base.design
-    designs = (base.design, serves, other.design)
-    of_base, of_serving, of_other = (prices.get(f"{name}.{case.connections}") for name in designs)
-    if base.launches != "per request" or base.design == other.design or of_other is None or of_serving is None:
-        of_base = of_serving = of_other = 0.0
-    added_ns = of_other - of_serving
-    # Two large figures differ by little here: what is left is no less than what a small server of that design takes.
-    ratio = max(base_ns - sum(parts.values()) + added_ns, of_other, 0.0) / base_ns
-    stated = None if of_base is None else max((base_ns - of_base + of_other) / base_ns, 0.0)
-    return Foretold(base.name, other.name, measured, ratio, "", base_ns, parts, added_ns, stated)
+        return replace(made, reason=f"{error.args[0]} is not known")
 
 
-def launch_parts(side: Side, seen: Mapping[str, Any], prices: Mapping[str, float]) -> dict[str, float]:
-    """What a side's launch costs each request, by part, ns.
+@dataclass(frozen=True)
+class _Observed:
+    """What is seen of the first side: its terms, and what its requests do themselves."""
 
-    Raises
-    ------
-    KeyError
-        If a part is not known; with its name.
+    settled: Settled
+    work_ns: float
+    parts: Mapping[str, Part]
+    work_is_least: bool = False
+
+
+def _wish(wish: Wish, case: ServerCase, side: Side) -> Wish:
+    connections = side.connections or case.connections
+    return replace(wish, connections=connections, workers=max(1, side.workers), work_ns=0.0)
+
+
+def _observed(case: ServerCase, base: Side, seen: Mapping[str, Any], base_ns: float, basis: AdviceBasis) -> _Observed:
+    wish = _wish(Wish(rate_hz=_RATE_HZ, language=case.language), case, base)
+    if base.design not in _PROCESSES:
+        work_ns = base_ns - _middle(base, wish, basis).cpu_ns
+        return _Observed(Settled(wish, basis), work_ns, {})
+    wish = _with_children(wish, seen)
+    work_ns, is_least = _work(case, base, seen, basis)
+    settled = settle(replace(wish, work_ns=work_ns), basis, known=["work_ns"])
+    # The work stands in a part of its own.
+    costs = _middle(base, replace(settled.wish, work_ns=0.0), settled.basis)
+    parts: dict[str, Part] = {}
+    for part in costs.parts:
+        before = parts.get(part.name, Part(0.0, ""))
+        parts[part.name] = Part(before.ns + part.ns, how_known(part.terms, settled.wish, _SEEN))
+    parts[WORK] = Part(work_ns, f"{OBSERVED}, at least" if is_least else OBSERVED)
+    parts[BESIDE] = Part(base_ns - sum(part.ns for part in parts.values()), OBSERVED)
+    return _Observed(settled, work_ns, parts, is_least)
+
+
+_SEEN = ("child_cpu_ns", "child_faults", "parent_faults", "child_start_ns")
+
+
+def _with_children(wish: Wish, seen: Mapping[str, Any]) -> Wish:
+    """What the census sees of each process, and `predict` of the server's memory."""
+    way = _way(seen["census"])
+    own_faults = seen["census"].get("own_faults")
+    return replace(
+        wish,
+        child_cpu_ns=way["cpu_median_ns"],
+        child_faults=round(way["minor_faults_median"]),
+        child_launch="spawn" if 2 * way.get("execed", 0) > way.get("created", 1) else "fork",
+        parent_faults=None if own_faults is None else round(own_faults),
+        memory_bytes=seen["predict"].get("features", {}).get("anon_pages", 0) * _PAGE_BYTES,
+    )
+
+
+def _work(case: ServerCase, base: Side, seen: Mapping[str, Any], basis: AdviceBasis) -> tuple[float, bool]:
+    """CPU time of a request itself in the first side, and whether it may be more.
+
+    Where a connection may have several requests, it is what each more of them takes, less a small server's. Else it is
+    what a request takes more than one for nothing, which a runtime does once that stays: it may be more.
     """
-    way = _way(side, seen["census"])
-    if side.design == "thread":
-        return {CREATION: way["making_median_ns"]}
-    exit_ns = seen["predict"].get("exit_ns")
-    if exit_ns is None:
-        raise KeyError("the child's tear-down")
-    if side.launches != "per request":
-        each = way["created"] / seen["census"]["seconds"] / seen["census"]["requests_per_s"]
-        return {CREATION: each * way["making_median_ns"], "all that the child did": each * way["cpu_ns"] / way["known"]}
-    # What a connection without a request does is no work of a request.
-    empty = _way(side, seen["empty"]) if "empty" in seen else way
-    used_ns = empty["cpu_median_ns"]
-    # Prices are of other moments: together they are no more than what the child used.
-    faults_ns = min(empty["minor_faults_median"] * prices["copied page"], used_ns)
-    exit_ns = min(exit_ns["median"], used_ns - faults_ns)
-    parts = {CREATION: empty["making_median_ns"], FAULTS: faults_ns, TEAR_DOWN: exit_ns}
-    if "empty" not in seen:
-        return parts
-    parts[START] = used_ns - faults_ns - exit_ns
-    return {**parts, PARENT: max(seen["empty"]["cpu_s"] * 1e9 - sum(parts.values()), 0.0)}
+    if "kept" in seen:
+        kept = replace(_wish(Wish(rate_hz=_RATE_HZ), case, base), connections="kept")
+        return max(0.0, seen["kept"]["cpu_s"] * 1e9 - _middle(base, kept, basis).cpu_ns), False
+    if "empty" in seen:
+        return max(0.0, (seen["census"]["cpu_s"] - seen["empty"]["cpu_s"]) * 1e9), True
+    return 0.0, True
 
 
-def _way(side: Side, census: Mapping[str, Any]) -> Mapping[str, Any]:
-    way: Mapping[str, Any] | None = census.get("ways", {}).get("thread" if side.design == "thread" else "fork")
+def _now_and_then(seen: Mapping[str, Any], basis: AdviceBasis) -> dict[str, Part]:
+    """What processes that are made now and then cost each request, pages that the server copies meanwhile included."""
+    census = seen["census"]
+    way = _way(census)
+    each = way["created"] / census["seconds"] / census["requests_per_s"]
+    own_faults = census.get("own_faults") or 0.0
+    price = basis.terms.get("parent_page")
+    if price is None:
+        raise KeyError("the price of a page that the parent copies")
+    return {
+        "launch call": Part(each * way["making_median_ns"], OBSERVED),
+        "all that its processes do": Part(each * way["cpu_ns"] / way["known"], OBSERVED),
+        "pages that the parent copies": Part(own_faults * price.value, f"{OBSERVED} × cow.parent"),
+    }
+
+
+def _by_stated(case: ServerCase, base: Side, other: Side, base_ns: float, basis: AdviceBasis) -> float | None:
+    """The ratio by what the designs cost small servers in C."""
+    bare = Wish(rate_hz=_RATE_HZ)
+    try:
+        costs_ns = [_middle(side, _wish(bare, case, side), basis).cpu_ns for side in (base, other)]
+    except KeyError:
+        return None
+    return max((base_ns - costs_ns[0] + costs_ns[1]) / base_ns, 0.0)
+
+
+def _middle(side: Side, wish: Wish, basis: AdviceBasis) -> Costs:
+    """What a request costs a design besides its work."""
+    return _costs_with(side, wish, {name: span.value for name, span in _spans(side, wish, basis).items()})
+
+
+def _costs(side: Side, wish: Wish, basis: AdviceBasis) -> list[Costs]:
+    """The same by terms that are drawn from their intervals."""
+    return [_costs_with(side, wish, values) for values in draws(_spans(side, wish, basis), DRAWS, 1)]
+
+
+def _spans(side: Side, wish: Wish, basis: AdviceBasis) -> Mapping[str, TermSpan]:
+    spans = basis.spans(wish)
+    missing = lacking(design_named(side.design), wish, spans)
+    if missing:
+        raise KeyError(f"the price of {missing[0]}")
+    return spans
+
+
+def _costs_with(side: Side, wish: Wish, values: Mapping[str, float]) -> Costs:
+    return costs_of(design_named(side.design), wish, values)
+
+
+def _way(census: Mapping[str, Any]) -> Mapping[str, Any]:
+    way: Mapping[str, Any] | None = census.get("ways", {}).get("fork")
     if way is None or way["minor_faults_median"] is None or way["cpu_median_ns"] is None:
         raise KeyError("what its tasks used")
     return way
+
+
+def words_of(parts: Mapping[str, Part]) -> list[tuple[str, str, str]]:
+    """The rows of a table: each part, its time, and how it is known."""
+    return [(name, format_duration(part.ns), part.known or MEASURED) for name, part in parts.items()]

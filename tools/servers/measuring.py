@@ -23,12 +23,12 @@ from tools.servers.serving import Place, Server
 
 from clonometer.stats.quantiles import quantile_interval
 
-ROUNDS, LOAD_S, WARM_S, WATCHED_S = 5, 1.0, 1.0, 1.5
+ROUNDS, LOAD_S, WARM_S = 5, 1.0, 1.0
 _CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
 _MOST_S = 60.0
 _MOST_WARM = 10
 _PAUSE_S = 1.0
-_PREDICTED = ("fork", "exit_ns", "rss_bytes", "unavailable")
+_PREDICTED = ("fork", "exit_ns", "rss_bytes", "features", "unavailable")
 
 
 def measured(
@@ -133,14 +133,15 @@ def _ratio(base: Sequence[Mapping[str, float]], other: Sequence[Mapping[str, flo
 def _seen(place: Place, *, first: bool) -> dict[str, Any]:
     """What `predict` and `census` say of a side: before the load, and under it.
 
-    Of the ``first`` side also what connections cost that ask for nothing, where there are such.
+    Of the ``first`` side also what connections cost that ask for nothing, or again and again, where there are such.
     """
     with place.serving() as server:
         _warm(server)
         predicted = _answer("predict", "--pid", str(server.pid), "--json")
         seen = {"predict": {key: predicted.get(key) for key in _PREDICTED}, "census": _counted(server, ())}
-        if first and place.case.empty:
-            seen["empty"] = _counted(server, place.case.empty)
+        for name in ("empty", "kept") if first else ():
+            if options := getattr(place.case, name):
+                seen[name] = _counted(server, options)
     return seen
 
 
@@ -157,7 +158,8 @@ def _counted(server: Server, options: Sequence[str]) -> dict[str, Any]:
     loading = threading.Thread(target=load)
     loading.start()
     try:
-        words = ("census", "--pid", str(_watched(server)), "--for", f"{WATCHED_S:g}s", "--no-advice", "--json")
+        watched_s = f"{server.place.case.watched_s:g}s"
+        words = ("census", "--pid", str(_watched(server)), "--for", watched_s, "--no-advice", "--json")
         with _meanwhile(server.place):
             counted = _answer(*words)
     finally:

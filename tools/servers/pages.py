@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.servers.case import ServerCase
-from tools.servers.foretelling import NEAR, Foretold, foretold
+from tools.servers.foretelling import NEAR, Foretold, foretold, words_of
 
+from clonometer.advice.basis import AdviceBasis
 from clonometer.units import format_duration
 from clonometer.words import counted
 
@@ -27,10 +28,10 @@ class Compared:
     foretold: Sequence[Foretold]
 
 
-def page(cases: Sequence[ServerCase], results: Mapping[str, Mapping[str, Any]], prices: Mapping[str, float]) -> str:
+def page(cases: Sequence[ServerCase], results: Mapping[str, Mapping[str, Any]], basis: AdviceBasis) -> str:
     """The page of all servers that were measured."""
     listed = [
-        Compared(case, results[case.name], foretold(case, results[case.name], prices))
+        Compared(case, results[case.name], foretold(case, results[case.name], basis))
         for case in cases
         if case.name in results
     ]
@@ -59,13 +60,15 @@ def _introduction(listed: Sequence[Compared]) -> Iterator[str]:
         "first side alone: the other one is not run for it. The first side's CPU time a request is measured."
     )
     yield _wrapped(
-        "- *By design*: what a request costs both designs in small servers in C (`serve.*`), from which "
-        "`clonometer advise` answers too. The first one's is taken off, the other's is added. This knows nothing of "
-        "the server's own children."
+        "- *By design*: what a request costs both designs in small servers in C (`serve.*`). The first one's is taken "
+        "off, the other's is added. This knows nothing of the server's own children."
     )
     yield _wrapped(
-        "- *By its terms*: what a launch costs this server is taken off, term by term (below), as `census --pid` sees "
-        "it. Where it launches nothing for a request, this is the same as by design."
+        "- *By its terms*: as `clonometer advise` prices it. What a request does itself is known from the first side: "
+        "what one more costs on a connection that stays. Where the server can only do one, a request for nothing is "
+        "taken off, and the ratio is a least one (≥). The other design costs what it costs a small server, with what "
+        "its language takes more. Where the first side launches nothing for a request, the two columns differ by the "
+        "language alone. Brackets have the interval."
     )
     yield (
         "| server | other side against first | measured | by design | by its terms | |\n"
@@ -79,11 +82,20 @@ def _rows(listed: Sequence[Compared]) -> Iterator[str]:
     for server in listed:
         title = f"[{server.case.title}](#{server.case.name})"
         for each in server.foretold:
-            ratios = ["-" if value is None else _ratio(value) for value in (each.by_stated, each.ratio)]
+            stated = "-" if each.by_stated is None else _ratio(each.by_stated)
             yield (
                 f"| {title} | {each.side} against {each.base} | {_span(each.measured)} "
-                f"| {' | '.join(ratios)} | {each.verdict} |\n"
+                f"| {stated} | {_by_terms(each)} | {each.verdict} |\n"
             )
+
+
+def _by_terms(each: Foretold) -> str:
+    if each.ratio is None:
+        return "-"
+    least = "≥ " if each.work_is_least else ""
+    if each.span is None:
+        return f"{least}{_ratio(each.ratio)}"
+    return f"{least}{_ratio(each.ratio)} ({_ratio(max(each.span.low, 0.0))} to {_ratio(each.span.high)})"
 
 
 def _span(values: Sequence[float]) -> str:
@@ -112,28 +124,19 @@ def _verdict(listed: Sequence[Compared]) -> str:
 def _terms() -> Iterator[str]:
     yield "## The terms\n"
     yield _wrapped(
-        "- **creation**: the parent's call, the median of the census under load. Where a child runs another program, "
-        "its exec is part of what it used."
+        "They are those of `clonometer advise` (docs/advise.md says what measures each). A census of the first side "
+        "counts the page faults and the CPU time of each child, exactly, and of the server itself. Each fault has the "
+        "price of `cow.child` or `cow.fresh`, its tear-down that of `teardown.exit`, and each fault of the server that "
+        "of `cow.parent`."
     )
     yield _wrapped(
-        "- **page faults of the child**: their number by the census, each at the price of a copied page (`cow.child`)."
+        "- **start of work of the child**: what is left of a child's CPU time. Prices are of another moment than the "
+        "census: where they are above what the child used, this is below zero."
     )
-    yield _wrapped("- **tear-down of the child**: `exit_ns` of `clonometer predict --pid`.")
+    yield _wrapped("- **the rest**: what all tasks use above that, such as a proxy that stands before the server.")
     yield _wrapped(
-        "- **start of work**: what a child does before and after its request. It is what the child of a connection "
-        "that asks for nothing (or for an empty script) uses, less its faults and its tear-down."
-    )
-    yield _wrapped(
-        "- **the parent beside**: what such a connection costs all tasks, less all of the above. The parent accepts, "
-        "waits for its child, and copies each page that it writes after a fork (`cow.parent`)."
-    )
-    yield _wrapped(
-        "- **the design itself**: CPU time of a request without work in a small server (`serve.*`): to accept, to hand "
-        "over, to launch, to answer. Two sides of one design are expected to cost the same."
-    )
-    yield _wrapped(
-        "No term: listening sockets that many tasks wait for, arenas of allocators, caches that are lost, a runtime's "
-        "own thread. Where a figure is off, the server's section says what is missing."
+        "No term: listening sockets that many tasks wait for, arenas of allocators, caches that are lost. Where a "
+        "figure is off, the server's section says what is missing."
     )
 
 
@@ -204,8 +207,8 @@ def _explained(each: Foretold) -> Iterator[str]:
     if each.ratio is None:
         yield _wrapped(f"*{each.side}* was not foretold: {each.reason}.")
     elif each.parts:
-        rows = "".join(f"| {name} | {format_duration(ns)} |\n" for name, ns in each.parts.items())
-        yield f"| {each.base}: a request | {format_duration(each.base_ns)} |\n|---|---:|\n{rows}"
+        rows = "".join(f"| {' | '.join(row)} |\n" for row in words_of(each.parts))
+        yield f"| {each.base}: a request | {format_duration(each.base_ns)} | |\n|---|---:|---|\n{rows}"
 
 
 def _wrapped(text: str) -> str:

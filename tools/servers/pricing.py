@@ -1,68 +1,65 @@
-"""What parts of a launch, and whole designs of small servers, cost here: each measured alone by a workload."""
+"""What the terms of `clonometer advise` cost here, each measured alone by a workload."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import os
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
-_MOST_S = 240
-_PAGES = ("cow.child", "cow.fresh")
-_PER_REQUEST = ("inline", "fork", "thread", "spawn", "prefork", "thread_pool", "event", "event_pool")
-_KEPT = ("prefork", "thread_pool", "event", "event_pool")
-#: A request without work, so that what is left is the design.
-_SERVERS = ("--set", "work_ns=0", "--set", "transport=tcp", "--set", "rate_hz=400", "--set", "load_ns=500000000")
+from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.store import NAME, read_terms
+from clonometer.advice.terms import MemoryPoint, Terms
+from clonometer.advice.wish import Wish
+from clonometer.app.advising import basis_for
+from clonometer.records import from_json, to_json
+
+#: What the terms are measured for: connections of both kinds, a process with memory, and the languages of servers.
+_WISHES = (
+    Wish(rate_hz=400, memory_bytes=1 << 20),
+    Wish(rate_hz=400, connections="kept"),
+    Wish(rate_hz=400, language="python"),
+)
 
 
-def prices() -> dict[str, float]:
-    """Medians in ns: of a page fault after a fork, and of a request by design and use of connections.
+@dataclass(frozen=True)
+class ServerPrices:
+    """The terms of this machine, and what memory adds to a fork."""
 
-    The first are named ``copied page`` and ``new page``, the others like ``thread.per_request``. It takes a minute.
+    terms: Terms
+    memory: Sequence[MemoryPoint]
+
+    @property
+    def basis(self) -> AdviceBasis:
+        """What `clonometer advise` answers from; no slice, since CPU time depends on none."""
+        return AdviceBasis(self.terms, self.memory, float("inf"))
+
+
+def prices() -> dict[str, Any]:
+    """Measure all terms anew, in a folder of their own; as JSON. It takes three minutes.
 
     Raises
     ------
     RuntimeError
-        If a run fails.
+        If nothing was measured.
     """
-    kept = ("--set", "connections=kept", "--set", "clients=4", "--set", "server_workers=4")
-    return {
-        **pages_of(_run(*_PAGES, "--budget", "10s")),
-        **designs_of(_run(*(f"serve.{name}" for name in _PER_REQUEST), *_SERVERS, "--budget", "30s"), "per_request"),
-        **designs_of(_run(*(f"serve.{name}" for name in _KEPT), *_SERVERS, *kept, "--budget", "15s"), "kept"),
-    }
-
-
-def pages_of(results: dict[str, Any]) -> dict[str, float]:
-    """What the first write to a page takes, of one that is copied and of a new one."""
-    names = dict(zip(_PAGES, ("copied page", "new page"), strict=True))
-    return {
-        names[cell["workload"]]: cell["median_ns"] for cell in results["cells"] if cell["quantity"] == "write_each_ns"
-    }
-
-
-def designs_of(results: dict[str, Any], connections: str) -> dict[str, float]:
-    """The CPU time of a request by design."""
-    return {
-        f"{cell['workload'].removeprefix('serve.')}.{connections}": cell["median_ns"]
-        for cell in results["cells"]
-        if cell["quantity"] == "server_cpu_each_ns" and cell["median_ns"] is not None
-    }
-
-
-def _run(*words: str) -> dict[str, Any]:
+    before = os.environ.get("XDG_DATA_HOME")
     with tempfile.TemporaryDirectory() as folder:
-        run = f"{folder}/prices.parquet"
-        _clonometer("run", *words, "--out", run)
-        results: dict[str, Any] = json.loads(_clonometer("show", run, "--json"))
-        return results
+        os.environ["XDG_DATA_HOME"] = folder
+        try:
+            memory, *_ = [basis_for(wish, seed=1).memory for wish in _WISHES]
+            terms = read_terms(Path(folder) / "clonometer" / NAME)
+        finally:
+            os.environ.pop("XDG_DATA_HOME")
+            os.environ |= {} if before is None else {"XDG_DATA_HOME": before}
+    if terms is None:
+        raise RuntimeError("the terms of servers could not be measured")
+    made: dict[str, Any] = to_json(ServerPrices(terms, memory))
+    return made
 
 
-def _clonometer(*words: str) -> str:
-    ended = subprocess.run([_CLONOMETER, *words], capture_output=True, text=True, check=False, timeout=_MOST_S)
-    if ended.returncode not in (0, 4):
-        raise RuntimeError(f"clonometer {words[0]}: {ended.stderr[-300:]}")
-    return ended.stdout
+def read_prices(kept: Mapping[str, Any]) -> ServerPrices:
+    """Read them again."""
+    return from_json(ServerPrices, kept)

@@ -55,9 +55,9 @@ def settle(wish: Wish, basis: AdviceBasis, known: Collection[str], seed: int = 1
     left = _left(design, bare, spans, seed)
     if "work_ns" in known:
         start = TermSpan(*(end - wish.work_ns for end in (left.value, left.low, left.high)))
-        wish = replace(wish, child_start_ns=max(0.0, start.value))
+        wish = replace(wish, child_start_ns=max(0.0, round(start.value, -3)))
         return Settled(wish, replace(basis, stated={CHILD_START: Term(start, OBSERVED)}))
-    work_ns = max(0.0, left.value - (wish.child_start_ns or 0.0))
+    work_ns = max(0.0, round(left.value - (wish.child_start_ns or 0.0), -3))
     return Settled(replace(wish, work_ns=work_ns), replace(basis, stated=stated), wish.child_start_ns is None)
 
 

@@ -107,7 +107,7 @@ def _provable(wish: Wish, machine: ServerMachine, progress: Progress) -> Wish:
 def command_of(answer: Advice) -> str:
     """The command line that repeats a wish."""
     wish, words = answer.wish, ["clonometer", "advise"]
-    usual = Wish(rate_hz=1.0)
+    usual = Wish(rate_hz=1.0, cpus=machine_here().cpus, workers=default_workers(wish))
     for key, name in FIELDS.items():
         value = getattr(wish, name)
         # What followed from a child's CPU time stands there instead.
