@@ -82,7 +82,7 @@ def test_terms_come_from_the_cells_that_measure_them():
     )
     values = {name: term.span.value for name, term in terms_of(run).items()}
     assert values["cpu.inline.per_request.tcp"] == 20_050.0
-    assert values["latency.inline.per_request.tcp"] == 30_005.0
+    assert values["latency.inline.per_request.tcp"] == 30_002.5
     assert values["cpu_above.fork.per_request.tcp"] == 120_000.0
     assert values["latency_above.fork.per_request.tcp"] == 170_000.0
     assert values["byte_out"] == pytest.approx(0.25)

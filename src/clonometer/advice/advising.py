@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from clonometer.advice.answer import Advice, Comparison, CostPart, DesignAnswer
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.children import how_known, say_unknown, settle, unknown_terms
-from clonometer.advice.costs import Costs, RequestPart, costs_of, lacking, server_of
+from clonometer.advice.costs import Costs, RequestPart, costs_of, lacking, server_of, unfit
 from clonometer.advice.curves import break_evens
-from clonometer.advice.designs import DESIGNS, LACKS, ServerDesign, design_named
+from clonometer.advice.designs import DESIGNS, ServerDesign, design_named
 from clonometer.advice.drawing import DRAWS, draws, ratio_of, span_of
 from clonometer.advice.exploring import explorable
 from clonometer.advice.predicting import QueueOutcome, memory_of, predict_design
@@ -185,8 +185,8 @@ def _answer(design: ServerDesign, reader: _PartReader, drawn: DrawnDesign | None
 
 def _unfit(design: ServerDesign, wish: Wish, quantiles: Mapping[str, TermSpan]) -> str | None:
     """Why a design does not satisfy a wish; None where it does."""
-    if wish.isolation not in design.gives:
-        return f"no isolation of {wish.isolation}: {LACKS[wish.isolation]}"
+    if reason := unfit(design, wish):
+        return reason
     limit = wish.limit
     if limit is not None and quantiles[limit.quantile].value > limit.ns:
         return f"breaks the limit {limit.text}: {format_duration(quantiles[limit.quantile].value)}"

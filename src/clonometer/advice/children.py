@@ -16,6 +16,7 @@ from clonometer.advice.wish import Wish
 #: How a figure is known.
 MEASURED, OBSERVED, STATED, UNKNOWN = KINDS = ("measured", "observed", "stated", "unknown")
 _C = "c"
+_START, _UNMEASURED = "its start of work", "not measured here"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def unknown_terms(wish: Wish, basis: AdviceBasis, *, work_has_start: bool) -> It
     """Name what real servers pay and nobody has said or seen of this one."""
     makers = [design for design in DESIGNS if makes_processes(design, wish)]
     asked = (
-        ("its start of work", wish.child_start_ns, "--child-start"),
+        (_START, wish.child_start_ns, "--child-start"),
         ("its page faults", wish.child_faults, "--child-faults"),
     )
     for name, value, option in asked:
@@ -107,14 +108,16 @@ def unknown_terms(wish: Wish, basis: AdviceBasis, *, work_has_start: bool) -> It
         yield UnknownTerm("pages that the server copies after each fork", forks, "--parent-faults")
     if wish.language != _C and hand_over_term(wish.language) not in basis.terms.terms:
         pools = [each.id for each in DESIGNS if each.hands_to_threads]
-        yield UnknownTerm(f"what {wish.language} takes to hand a request to a thread", pools, "not measured here")
+        yield UnknownTerm(f"what {wish.language} takes to hand a request to a thread", pools, _UNMEASURED)
 
 
 def say_unknown(unknown: Sequence[UnknownTerm], shown: Collection[str], *, work_has_start: bool) -> list[str]:
     """Say first what an answer does not contain, if it concerns designs that are shown."""
     texts = []
     named = [each for each in unknown if set(each.designs) & set(shown)]
-    of_child = [each for each in named if each.how != "not measured here"]
+    # A start that counts as work is in all designs, and has a sentence of its own.
+    starts = [_START] if work_has_start else []
+    of_child = [each for each in named if each.how != _UNMEASURED and each.name not in starts]
     if of_child:
         options = ", ".join(f"{each.name} ({each.how})" for each in of_child)
         texts.append(
@@ -126,4 +129,4 @@ def say_unknown(unknown: Sequence[UnknownTerm], shown: Collection[str], *, work_
             "What each child does at its start is counted as work of its request, which other designs would do too: "
             "without children a request may take far less. State --work, or --child-start."
         )
-    return [*texts, *(f"Not known: {each.name}." for each in named if each.how == "not measured here")]
+    return [*texts, *(f"Not known: {each.name}." for each in named if each.how == _UNMEASURED)]

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from clonometer.advice.designs import ServerDesign
+from clonometer.advice.designs import LACKS, ServerDesign
 from clonometer.advice.queueing import QueueStage, Server, Station
-from clonometer.advice.wish import LEAST_REQUEST_BYTES, LEAST_RESPONSE_BYTES, Wish
+from clonometer.advice.wish import KEPT, LEAST_REQUEST_BYTES, LEAST_RESPONSE_BYTES, Wish
 
 SMALL_PAGE_BYTES = 4096
 #: Where a part is paid: by the task that accepts, by the one that answers, or after the client has its answer.
@@ -101,6 +101,15 @@ def hand_over_term(language: str) -> str:
 def copies_memory(design: ServerDesign, wish: Wish) -> bool:
     """Whether each request copies the page tables of the server's memory."""
     return design.launch == "fork" and wish.connections == "per_request" and wish.memory_bytes > 0
+
+
+def unfit(design: ServerDesign, wish: Wish) -> str:
+    """Say why a design cannot be what is wished, whatever it costs; empty where it can."""
+    if wish.isolation not in design.gives:
+        return f"no isolation of {wish.isolation}: {LACKS[wish.isolation]}"
+    if wish.connections == KEPT and design.shape == "single":
+        return "stays with one kept connection, and answers no other"
+    return ""
 
 
 def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[str]:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from clonometer.advice.basis import AdviceBasis
-from clonometer.advice.costs import FORK_MEMORY, costs_of
+from clonometer.advice.costs import FORK_MEMORY, costs_of, unfit
 from clonometer.advice.curves import AXES, CurveAxis
-from clonometer.advice.designs import LACKS, ServerDesign
+from clonometer.advice.designs import ServerDesign
 from clonometer.advice.drawing import DRAWS, deviations, draws
 from clonometer.advice.predicting import MOST_UTILISATION
 from clonometer.advice.terms import TermSpan
@@ -87,7 +87,7 @@ def _design(
         "copies": design.launch == "fork" and wish.connections == "per_request",
         "hands": design.launch == "spawn",
         "crash": design.crash,
-        "unfit": "" if wish.isolation in design.gives else f"no isolation of {wish.isolation}: {LACKS[wish.isolation]}",
+        "unfit": unfit(design, wish),
         "task_bytes": middle.get("process_bytes" if design.is_of_processes else "thread_bytes"),
         "acceptor": [each.at("acceptor") for each in costs],
         "worker": [before for before, _ in around],

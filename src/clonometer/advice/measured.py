@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Mapping
+from functools import partial
+
+import numpy as np
 
 from clonometer.advice.costs import BASE, LATE_TERM, SMALL_PAGE_BYTES, WAKING_TERM, hand_over_term
 from clonometer.advice.designs import DESIGNS
@@ -29,6 +31,8 @@ IN_C = (*_LAUNCHES.values(), _HANDED_IN_C)
 HANDED_TERM = "hand_over"
 #: Of a server without work: what a request costs all its tasks, and how long its client waits.
 CPU, LATENCY = "server_cpu_each_ns", "latency_ns"
+#: Of a server without work and without queues the quickest quarter is not delayed, on a busy machine too.
+_UNDELAYED = 0.25
 #: Of these the simplest design has the same values where another is compared with it.
 _BASE = "serve.inline"
 _COMMON = ("request_bytes", "response_bytes", "connections", "transport", "rate_hz", "work_ns", "parent_bytes")
@@ -155,11 +159,11 @@ def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[s
     about = f"{design}.{entry.condition['connections']}.{entry.condition['transport']}"
     yield from _term(f"faults.{design}", run, entry, "faults_each")
     base = _base_of(run, entry)
-    for kind, quantity in (("cpu", CPU), ("latency", LATENCY)):
-        if design == BASE:
-            yield from _term(f"{kind}.{about}", run, entry, quantity)
+    for kind, values in (("cpu", partial(by_process, run, quantity=CPU)), ("latency", partial(_undelayed, run))):
+        if design == BASE and (each := values(cell=entry.cell)):
+            yield f"{kind}.{about}", Term(middle_span(each), entry.cell)
         elif base is not None:
-            above = _in_turn(by_process(run, entry.cell, quantity), by_process(run, base.cell, quantity))
+            above = _in_turn(values(cell=entry.cell), values(cell=base.cell))
             if above:
                 yield f"{kind}_above.{about}", Term(middle_span(above), entry.cell)
 
@@ -169,13 +173,10 @@ def _of_waiting(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
     base = _base_of(run, entry)
     if base is None:
         return
-    above = {
-        quantity: _in_turn(by_process(run, entry.cell, quantity), by_process(run, base.cell, quantity))
-        for quantity in (CPU, LATENCY)
-    }
-    if all(above.values()):
-        cpu = middle_span(above[CPU])
-        slept = middle_span(above[LATENCY])
+    used = _in_turn(by_process(run, entry.cell, CPU), by_process(run, base.cell, CPU))
+    taken = _in_turn(_undelayed(run, entry.cell), _undelayed(run, base.cell))
+    if used and taken:
+        cpu, slept = middle_span(used), middle_span(taken)
         due_ns = float(entry.condition["block_ns"])
         late = difference(TermSpan(*(end - due_ns for end in (slept.value, slept.low, slept.high))), cpu)
         yield WAKING_TERM, Term(cpu, entry.cell)
@@ -206,8 +207,8 @@ def _term(name: str, run: RunSource, entry: PlanCell, quantity: str) -> Iterator
         yield name, Term(middle_span(values), entry.cell)
 
 
-def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
-    """Give for each process the median of its samples; what failed or is null does not count."""
+def by_process(run: RunSource, cell: str, quantity: str, share: float = 0.5) -> dict[int, float]:
+    """Give for each process a quantile of its samples, the median; what failed or is null does not count."""
     if quantity not in run.document.columns:
         return {}
     columns = run.columns(cell, ["process", quantity, "errno"])
@@ -217,7 +218,12 @@ def by_process(run: RunSource, cell: str, quantity: str) -> dict[int, float]:
     values: dict[int, list[float]] = {}
     for process, value in zip(columns["process"][valid].tolist(), columns[quantity][valid].tolist(), strict=True):
         values.setdefault(process, []).append(float(value))
-    return {process: statistics.median(each) for process, each in values.items()}
+    return {process: float(np.quantile(each, share)) for process, each in values.items()}
+
+
+def _undelayed(run: RunSource, cell: str) -> dict[int, float]:
+    """How long requests take that nobody delays: other programs on the CPUs add to most latencies."""
+    return by_process(run, cell, LATENCY, _UNDELAYED)
 
 
 def middle_span(by_process: Mapping[int, float]) -> TermSpan:

@@ -12,7 +12,8 @@ from clonometer.results.latency_limit import LatencyLimit
 from clonometer.units import approximate_bytes, format_duration
 
 ISOLATIONS = ("none", "crash", "memory", "privileges")
-CONNECTIONS = ("per_request", "kept")
+KEPT = "kept"
+CONNECTIONS = ("per_request", KEPT)
 TRANSPORTS = ("tcp", "unix")
 #: Those of which a simulation of some thousand requests can tell.
 QUANTILES = {name: NAMED_QUANTILES[name] for name in ("p50", "p90", "p99")}

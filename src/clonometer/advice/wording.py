@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.advice.answer import Comparison, DesignAnswer
-from clonometer.advice.wish import Wish
+from clonometer.advice.wish import KEPT, Wish
 from clonometer.units import format_duration, format_ratio
 
 #: Designs that differ by less are too close to call, as in `compare`.
@@ -53,6 +53,6 @@ def assumptions(wish: Wish, slice_ns: float) -> list[str]:
         more.append(
             f"Of {wish.language} only what a launch and a hand-over cost more than in C is known; all else is as in C."
         )
-    if wish.connections == "kept":
+    if wish.connections == KEPT:
         more.append("Connections last long: what opening one costs is not counted.")
     return [*_ALWAYS, *more]

@@ -17,7 +17,7 @@ from clonometer.advice.designs import DESIGNS
 from clonometer.advice.measured import IN_C, lacks_of, launches_of, terms_of
 from clonometer.advice.store import NAME, merged, read_terms, save_terms
 from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
-from clonometer.advice.wish import ServerMachine, Wish
+from clonometer.advice.wish import KEPT, ServerMachine, Wish
 from clonometer.app.calibrating import calibrate_first
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.predicting import usable_calibration
@@ -103,6 +103,8 @@ def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress
     drivers, catalogue = find_catalogue(progress)
     plan: Plan = load_plan(PLAN, catalogue)
     settings = [f"connections={wish.connections}", f"transport={wish.transport}"]
+    # What all designs can have, and a task that stays with its connection too.
+    settings += ["clients=1"] if wish.connections == KEPT else []
     plan = replace(apply_settings(plan, settings, catalogue), name=PLAN)
     with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
         terms, lacks = terms_of(run), lacks_of(run)

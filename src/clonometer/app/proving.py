@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from clonometer.advice.designs import ServerDesign, design_named
-from clonometer.advice.wish import Wish
+from clonometer.advice.wish import KEPT, Wish
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.errors import UsageError
 from clonometer.plan.adhoc import plan_from_arguments
@@ -71,4 +71,6 @@ def settings_of(wish: Wish, design: ServerDesign) -> list[str]:
         f"server_cpus={wish.cpus}",
         f"arrival_seed={','.join(map(str, range(1, SEEDS + 1)))}",
     ]
+    # Tasks of a pool stay with their connections: of more clients some would never have an answer.
+    settings += [f"clients={wish.workers}"] if wish.connections == KEPT else []
     return [*settings, f"server_workers={wish.workers}"] if design.shape in ("pool", "loop_and_pool") else settings
