@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "workloads/serve/serve.h"
 
-enum { NUMBERS = 5, DIGITS_BYTES = 24, PATH_BYTES = 1024 };
+enum { NUMBERS = 6, DIGITS_BYTES = 24, PATH_BYTES = 1024 };
 
 /* What each program is started with, in memory of its own: see struct program. */
 static struct start {
@@ -69,8 +69,8 @@ static int prepare(struct bench *bench, struct reason *reason) {
         return reason_set(reason, -ENOMEM, "no memory for the words of programs");
     }
     const struct serve *serve = bench->state;
-    const int64_t numbers[NUMBERS] = {(int64_t)serve->iterations, serve->block_ns, serve->dirtied_bytes,
-                                      (int64_t)serve->body_bytes, serve->crash_number};
+    const int64_t numbers[NUMBERS] = {(int64_t)serve->iterations, serve->block_ns,     serve->dirtied_bytes,
+                                      (int64_t)serve->body_bytes, serve->crash_number, serve->kept};
     memcpy(start->word, SERVE_PROGRAM_WORD, sizeof start->word);
     snprintf(start->program, sizeof start->program, "%s", sys_own_program());
     start->arguments[0] = start->program;
@@ -92,7 +92,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
 }
 
 int serve_program_main(int count, char **words) {
-    enum { ITERATIONS, BLOCK, DIRTIED, BODY, CRASH };
+    enum { ITERATIONS, BLOCK, DIRTIED, BODY, CRASH, KEPT };
     int64_t numbers[NUMBERS];
     if (count != NUMBERS) {
         return 2;
@@ -105,7 +105,8 @@ int serve_program_main(int count, char **words) {
                           .block_ns = numbers[BLOCK],
                           .dirtied_bytes = numbers[DIRTIED],
                           .body_bytes = (size_t)numbers[BODY],
-                          .crash_number = numbers[CRASH]};
+                          .crash_number = numbers[CRASH],
+                          .kept = numbers[KEPT] != 0};
     size_t bytes = serve.body_bytes + (size_t)serve.dirtied_bytes;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes > 0 && memory == MAP_FAILED) {
