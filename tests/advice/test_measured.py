@@ -70,6 +70,7 @@ def test_terms_come_from_the_cells_that_measure_them():
             ("teardown.exit[child_bytes=40KiB]", {"child_bytes": 40_960}, {"teardown_ns": [[34_000], [36_000]]}),
             ("cow.parent", {}, {"write_each_ns": [[1600]]}),
             ("wake.thread_condvar", {}, {"answered_ns": [[8000]]}),
+            ("python.fork", {}, {"result_ns": [[290_000]]}),
             ("python.exchange_thread", {}, {"result_ns": [[90_000]]}),
             ("python.thread_pool", {}, {"result_ns": [[40_000]]}),
             ("launch.fork", {}, {"call_returns_ns": [[50_000]], "task_runs_ns": [[60_000]], "reaped_ns": [[90_000]]}),
@@ -99,6 +100,7 @@ def test_terms_come_from_the_cells_that_measure_them():
     assert (values["freed_page"], values["parent_page"]) == (400.0, 1600)
     # A pool that a language has is what its servers hand over by.
     assert values["python.hand_over"] == 32_000
+    assert values["python.fork"] == 200_000
     assert lacks_of(run) == {"serve.spawn": "no programs here"}
 
 

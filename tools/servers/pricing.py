@@ -22,6 +22,8 @@ _WISHES = (
     Wish(rate_hz=400, connections="kept"),
     Wish(rate_hz=400, language="python"),
 )
+#: Load generators that send the next request when they have an answer let no server sleep: it is measured as busy.
+_BUSY_HZ = 20_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def prices() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_DATA_HOME"] = folder
         try:
-            memory, *_ = [basis_for(wish, seed=1).memory for wish in _WISHES]
+            memory, *_ = [basis_for(wish, seed=1, rate_hz=_BUSY_HZ).memory for wish in _WISHES]
             terms = read_terms(Path(folder) / "clonometer" / NAME)
         finally:
             os.environ.pop("XDG_DATA_HOME")

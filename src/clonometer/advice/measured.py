@@ -20,6 +20,8 @@ _LAUNCHES = {"fork": "launch.fork", "spawn": "launch.posix_spawn", "thread": "la
 #: What a language calls the same.
 _OF_LANGUAGES = {"fork": "fork", "command": "spawn", "os_thread": "thread"}
 _OURS = ("launch", "serve")
+#: Of a launch in a language: that it is reaped, or that its end is known.
+_UNTIL_ENDED = ("reaped_ns", "result_ns")
 _STAGES = {"call": ("call_returns_ns",), "runs": ("task_runs_ns", "image_runs_ns"), "whole": ("reaped_ns",)}
 _COPIED, _FRESH, _BY_PARENT, _ENDS = "cow.child", "cow.fresh", "cow.parent", "teardown.exit"
 #: Of handing a function or data to another thread and waiting for what comes back; the first that a language has.
@@ -86,8 +88,9 @@ def _of_languages(run: RunSource, alone_terms: Mapping[str, Term]) -> dict[str, 
         language, _, word = entry.workload.partition(".")
         alone = alone_terms.get(f"whole.{_OF_LANGUAGES.get(word)}")
         if entry.cell in measured and alone is not None and language not in _OURS:
-            for name, term in _term(f"{language}.{_OF_LANGUAGES[word]}", run, entry, "reaped_ns"):
-                terms[name] = Term(_above(term.span, alone.span), term.cell)
+            name = f"{language}.{_OF_LANGUAGES[word]}"
+            ends = [term for quantity in _UNTIL_ENDED for _, term in _term(name, run, entry, quantity)]
+            terms |= {name: Term(_above(term.span, alone.span), term.cell) for term in ends[:1]}
         handed, name = alone_terms.get(HANDED_TERM), hand_over_term(language)
         is_better = name not in terms or word == _HANDED[0]
         if entry.cell in measured and handed is not None and word in _HANDED and is_better:

@@ -50,8 +50,12 @@ def machine_here() -> ServerMachine:
     return ServerMachine(len(os.sched_getaffinity(0)), total if isinstance(total, int) else None)
 
 
-def basis_for(wish: Wish, *, seed: int, anew: bool = False, progress: Progress = SILENT) -> AdviceBasis:
+def basis_for(
+    wish: Wish, *, seed: int, anew: bool = False, rate_hz: int | None = None, progress: Progress = SILENT
+) -> AdviceBasis:
     """Give what an answer rests on; what was not measured yet is measured and kept.
+
+    ``rate_hz`` replaces the rate at which designs are measured: servers that hardly sleep find their caches warm.
 
     Raises
     ------
@@ -60,20 +64,20 @@ def basis_for(wish: Wish, *, seed: int, anew: bool = False, progress: Progress =
     KeyboardInterrupt
         The user has had enough.
     """
-    terms = _terms(wish, seed=seed, anew=anew, progress=progress)
+    terms = _terms(wish, seed=seed, anew=anew, rate_hz=rate_hz, progress=progress)
     memory = _memory(progress, needed=wish.memory_bytes > 0)
     slice_ns, note = _slice()
     return AdviceBasis(terms, memory, slice_ns, [note] if note else [])
 
 
-def _terms(wish: Wish, *, seed: int, anew: bool, progress: Progress) -> Terms:
+def _terms(wish: Wish, *, seed: int, anew: bool, rate_hz: int | None, progress: Progress) -> Terms:
     machine = machine_of(collect())
     path = default_path().with_name(NAME)
     kept = _kept(path, progress)
     if kept is not None and dict(kept.machine) == machine and not anew and _suffices(kept, wish):
         return kept
     progress.say("clonometer: what servers cost here is measured first, once (about a minute)")
-    made = merged(None if anew else kept, _measured(wish, machine, seed, progress), machine)
+    made = merged(None if anew else kept, _measured(wish, machine, seed, rate_hz, progress), machine)
     try:
         save_terms(made, path)
     except OutputError as error:
@@ -98,13 +102,14 @@ def _suffices(terms: Terms, wish: Wish) -> bool:
     return all(not lacking(design, bare, terms.terms) or design.workload in terms.lacks for design in DESIGNS)
 
 
-def _measured(wish: Wish, machine: dict[str, str], seed: int, progress: Progress) -> Terms:
+def _measured(wish: Wish, machine: dict[str, str], seed: int, rate_hz: int | None, progress: Progress) -> Terms:
     busy = say_load(collect())
     drivers, catalogue = find_catalogue(progress)
     plan: Plan = load_plan(PLAN, catalogue)
     settings = [f"connections={wish.connections}", f"transport={wish.transport}"]
     # What all designs can have, and a task that stays with its connection too.
     settings += ["clients=1"] if wish.connections == KEPT else []
+    settings += [] if rate_hz is None else [f"rate_hz={rate_hz}"]
     plan = replace(apply_settings(plan, settings, catalogue), name=PLAN)
     with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
         terms, lacks = terms_of(run), lacks_of(run)
