@@ -143,7 +143,7 @@ def test_a_command_that_is_started_is_observed_in_the_same_way(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "refusal"),
     [
         ([], "which load?"),
         (["--rate", "1000", "--work", "2ms", "--cpus", "1"], "the work alone needs 2.00 CPUs"),
@@ -156,5 +156,5 @@ def test_a_command_that_is_started_is_observed_in_the_same_way(
         (["--pid", "1", "--census", "--", "ls"], "only one of them"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(capsys: Captured, words: list[str], said: str) -> None:
-    assert said in run(capsys, *words, status=2)[1]
+def test_what_cannot_be_meant_is_refused(capsys: Captured, words: list[str], refusal: str) -> None:
+    assert refusal in run(capsys, *words, status=2)[1]

@@ -113,11 +113,13 @@ def _foretold(
             left_ns = max(base_ns - sum(part.ns for part in saved.values()), 0.0)
             return replace(made, ratio=left_ns / base_ns, parts=saved)
         observed = _observed(case, base, seen, base_ns, basis)
-        there = _wish(observed.settled.wish, case, other)
-        spread = [(costs.cpu_ns + observed.work_ns) / base_ns for costs in _costs(other, there, observed.settled.basis)]
+        other_wish = _wish(observed.settled.wish, case, other)
+        spread = [
+            (costs.cpu_ns + observed.work_ns) / base_ns for costs in _costs(other, other_wish, observed.settled.basis)
+        ]
         return replace(
             made,
-            ratio=(_middle(other, there, observed.settled.basis).cpu_ns + observed.work_ns) / base_ns,
+            ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + observed.work_ns) / base_ns,
             span=span_of(spread),
             parts=observed.parts,
             work_is_least=observed.work_is_least,
