@@ -90,7 +90,8 @@ def _of_languages(run: RunSource, alone_terms: Mapping[str, Term]) -> dict[str, 
         if entry.cell in measured and alone is not None and language not in _OURS:
             name = f"{language}.{_OF_LANGUAGES[word]}"
             ends = [term for quantity in _UNTIL_ENDED for _, term in _term(name, run, entry, quantity)]
-            terms |= {name: Term(_above(term.span, alone.span), term.cell) for term in ends[:1]}
+            if ends:
+                terms[name] = Term(_above(ends[0].span, alone.span), ends[0].cell)
         handed, name = alone_terms.get(HANDED_TERM), hand_over_term(language)
         is_better = name not in terms or word == _HANDED[0]
         if entry.cell in measured and handed is not None and word in _HANDED and is_better:
