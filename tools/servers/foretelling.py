@@ -104,7 +104,7 @@ def _foretold(
 ) -> Foretold:
     base, seen = case.sides[0], first["seen"]
     # What is taken off must be of the same moment.
-    together = "empty" in seen or "kept" in seen
+    together = "empty" in seen or "kept" in seen or base.launches != "per request"
     base_ns = (seen["census"]["cpu_s"] if together else first["cpu_s"][0]) * 1e9
     made = Foretold(base.name, other.name, measured, base_ns=base_ns)
     try:
