@@ -7,6 +7,7 @@ from dataclasses import replace
 from clonometer.advice.advising import advise
 from clonometer.advice.answer import Advice, Proof, ProvenDesign
 from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.costs import BUSY
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.terms import MemoryPoint, Term, Terms, TermSpan
 from clonometer.advice.wish import Wish
@@ -73,6 +74,16 @@ def memory_point(size_bytes):
 def basis(share=0.02, without=()):
     points = [memory_point(size) for size in (0, 1 << 20, 1 << 30, 8 << 30)]
     return AdviceBasis(terms(share, without), points, slice_ns=4e6)
+
+
+def with_busy(slow, part=0.5):
+    """The same machine, on which designs take a part of that where they hardly sleep."""
+    busy = {
+        f"{BUSY}{name}": replace(term, span=term.span.times(part))
+        for name, term in slow.terms.terms.items()
+        if name.startswith("cpu") and "wait" not in name
+    }
+    return replace(slow, terms=replace(slow.terms, terms={**slow.terms.terms, **busy}))
 
 
 def sample_advice() -> Advice:

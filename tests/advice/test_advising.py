@@ -18,7 +18,7 @@ from clonometer.records import from_json, to_json
 from clonometer.results.latency_limit import LatencyLimit
 from clonometer.views.document import Note
 from clonometer.views.documents.advise import advice_document
-from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near
+from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near, with_busy
 
 MS, MIB = 1e6, 1 << 20
 LIGHT = Wish(rate_hz=50, work_ns=0.1 * MS)
@@ -43,6 +43,18 @@ def test_without_load_a_request_takes_its_work_its_costs_and_the_way():
         assert sum(part.cpu_ns.value for part in answers[design].parts if part.place == "after") == pytest.approx(
             after_ns, rel=0.1
         )
+
+
+def test_a_server_that_hardly_sleeps_takes_less():
+    busy = with_busy(basis(share=0.0))
+    costs = {}
+    for rate_hz in (100.0, 500.0, 500 * 8**0.5, 4000.0, 9000.0):
+        values = {name: span.value for name, span in busy.spans(LIGHT).items()}
+        costs[rate_hz] = costs_of(design_named("prefork"), replace(LIGHT, rate_hz=rate_hz), values).cpu_ns
+    assert list(costs.values()) == pytest.approx([CPU_NS["prefork"] * share for share in (1, 1, 0.75, 0.5, 0.5)])
+    # What saturates it is at the price of a busy server, at whatever rate it is asked for.
+    slow, often = (by_id(advise(replace(LIGHT, work_ns=0.0), each))["inline"] for each in (basis(share=0.0), busy))
+    assert often.most_hz == pytest.approx(2 * slow.most_hz)
 
 
 def test_a_wait_ends_late_and_takes_cpu_time_beside_itself():

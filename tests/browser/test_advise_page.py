@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.advice.synthetic import basis
+from tests.advice.synthetic import basis, with_busy
 
 from clonometer.advice.advising import advise
 from clonometer.advice.wish import Wish
@@ -29,7 +29,7 @@ OTHERS = [
 
 
 def answered(wish):
-    return advise(wish, basis(share=0.1), seed=5, requests=REQUESTS)
+    return advise(wish, with_busy(basis(share=0.1)), seed=5, requests=REQUESTS)
 
 
 @pytest.fixture(scope="module")

@@ -114,9 +114,8 @@ def _foretold(
             return replace(made, ratio=left_ns / base_ns, parts=saved)
         observed = _observed(case, base, seen, base_ns, basis)
         other_wish = _wish(observed.settled.wish, case, other)
-        spread = [
-            (costs.cpu_ns + observed.work_ns) / base_ns for costs in _costs(other, other_wish, observed.settled.basis)
-        ]
+        there = observed.settled.basis
+        spread = [(costs.cpu_ns + observed.work_ns) / base_ns for costs in _costs(other, other_wish, there)]
         return replace(
             made,
             ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + observed.work_ns) / base_ns,
@@ -151,14 +150,14 @@ def _observed(case: ServerCase, base: Side, seen: Mapping[str, Any], base_ns: fl
         return _Observed(Settled(wish, basis), work_ns, {})
     wish = _with_children(wish, seen)
     work_ns, is_least = _work(case, base, seen, basis)
-    settled = settle(replace(wish, work_ns=work_ns), basis, known=["work_ns"])
+    settled = settle(replace(wish, work_ns=max(0.0, work_ns)), basis, known=["work_ns"])
     # The work stands in a part of its own.
     costs = _middle(base, replace(settled.wish, work_ns=0.0), settled.basis)
     parts: dict[str, Part] = {}
     for part in costs.parts:
         before = parts.get(part.name, Part(0.0, ""))
         parts[part.name] = Part(before.ns + part.ns, how_known(part.terms, settled.wish, _SEEN))
-    parts[WORK] = Part(work_ns, f"{OBSERVED}, at least" if is_least else OBSERVED)
+    parts[WORK] = Part(max(0.0, work_ns), f"{OBSERVED}, at least" if is_least else OBSERVED)
     parts[BESIDE] = Part(base_ns - sum(part.ns for part in parts.values()), OBSERVED)
     return _Observed(settled, work_ns, parts, is_least)
 
@@ -188,7 +187,8 @@ def _work(case: ServerCase, base: Side, seen: Mapping[str, Any], basis: AdviceBa
     """
     if "kept" in seen:
         kept = replace(_wish(Wish(rate_hz=_RATE_HZ), case, base), connections="kept")
-        return max(0.0, seen["kept"]["cpu_s"] * 1e9 - _middle(base, kept, basis).cpu_ns), False
+        # Less than a small server takes, at its price of another moment, is less than nothing.
+        return seen["kept"]["cpu_s"] * 1e9 - _middle(base, kept, basis).cpu_ns, False
     if "empty" in seen:
         return max(0.0, (seen["census"]["cpu_s"] - seen["empty"]["cpu_s"]) * 1e9), True
     return 0.0, True

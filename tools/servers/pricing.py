@@ -23,7 +23,7 @@ _WISHES = (
     Wish(rate_hz=400, language="python"),
 )
 #: Load generators that send the next request when they have an answer let no server sleep: it is measured as busy.
-_BUSY_HZ = 20_000
+_BUSY_HZ = 60_000
 
 
 @dataclass(frozen=True)

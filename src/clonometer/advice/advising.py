@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from clonometer.advice.answer import Advice, Comparison, CostPart, DesignAnswer
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.children import how_known, say_unknown, settle, unknown_terms
-from clonometer.advice.costs import Costs, RequestPart, costs_of, lacking, server_of, unfit
+from clonometer.advice.costs import BUSY_HZ, Costs, RequestPart, costs_of, lacking, server_of, unfit
 from clonometer.advice.curves import break_evens
 from clonometer.advice.designs import DESIGNS, ServerDesign, design_named
 from clonometer.advice.drawing import DRAWS, draws, ratio_of, span_of
@@ -163,12 +163,15 @@ def _answer(design: ServerDesign, reader: _PartReader, drawn: DrawnDesign | None
     spans = basis.spans(wish)
     middle = {name: span.value for name, span in spans.items()}
     server = server_of(design, wish, costs_of(design, wish, middle), basis.slice_ns)
+    # Where it is saturated it does not sleep.
+    busy_wish = replace(wish, rate_hz=max(wish.rate_hz, BUSY_HZ))
+    busy = server_of(design, busy_wish, costs_of(design, busy_wish, middle), basis.slice_ns)
     answer = replace(
         answer,
         parts=reader.parts(drawn),
         cpu_ns=span_of([outcome.cpu_ns for outcome in drawn.outcomes]),
         cpu_share=wish.rate_hz * server.cpu_ns / 1e9 / wish.cpus,
-        most_hz=wish.rate_hz / server.utilisation(wish.rate_hz),
+        most_hz=wish.rate_hz / busy.utilisation(wish.rate_hz),
     )
     if not drawn.keeps_up:
         return replace(answer, reason=f"cannot keep up: its most is {answer.most_hz:,.0f} requests a second")

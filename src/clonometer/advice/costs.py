@@ -20,6 +20,10 @@ TermValues = Mapping[str, float]
 BASE = "inline"
 #: The part that another language adds.
 RUNTIME = "runtime's launch"
+#: The rates at which designs are measured: a server that hardly sleeps finds its caches warm, and takes less.
+SLOW_HZ, BUSY_HZ = 500.0, 4000.0
+#: So begin the names of terms at the higher rate.
+BUSY = "busy."
 #: What the parent's memory adds to fork's call, and to the end of its child.
 FORK_MEMORY = ("fork_memory_call", "fork_memory_exit")
 #: What each new process needs for itself beside its request: stated, or worked out from what was observed.
@@ -131,13 +135,33 @@ def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[s
 
 
 def costs_of(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
-    """Put together what a request costs a design.
+    """Put together what a request costs a design, at the rate that is wished.
 
     Raises
     ------
     KeyError
         If a term is missing (`lacking`).
     """
+    slow, share = _costs_at(design, wish, values), busy_share(wish.rate_hz)
+    often = {name.removeprefix(BUSY): value for name, value in values.items() if name.startswith(BUSY)}
+    if not share or not often:
+        return slow
+    busy = _costs_at(design, wish, {**values, **often})
+    parts = [replace(one, ns=_between(one.ns, two.ns, share)) for one, two in zip(slow.parts, busy.parts, strict=True)]
+    # The way stays: at the higher rate requests meet each other, and latencies say little of it.
+    return replace(slow, parts=parts)
+
+
+def busy_share(rate_hz: float) -> float:
+    """How far a rate is from the one at which designs were measured slowly to the other, on the logarithm: 0 to 1."""
+    return min(1.0, max(0.0, math.log(rate_hz / SLOW_HZ) / math.log(BUSY_HZ / SLOW_HZ)))
+
+
+def _between(slow: float, busy: float, share: float) -> float:
+    return slow + share * (busy - slow)
+
+
+def _costs_at(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
     whole = term_name("cpu", design.id, wish)
     base = term_name("cpu", BASE, wish)
     idle = [*_connection(design, values[base], base), *_launching(design, wish, values, whole)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from clonometer.advice.costs import BUSY
 from clonometer.advice.terms import TermSpan
 from clonometer.advice.uniform import normal, uniform
 
@@ -39,7 +40,7 @@ def deviations(names: Iterable[str], count: int, seed: int) -> list[dict[str, fl
 
 def _source(name: str) -> str:
     """What a term was measured of: times of the same launches or requests are long and short together."""
-    kind, _, of = name.partition(".")
+    kind, _, of = name.removeprefix(BUSY).partition(".")
     return of if kind in _OF_ONE else name
 
 

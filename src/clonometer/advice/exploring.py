@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from clonometer.advice.basis import AdviceBasis
-from clonometer.advice.costs import FORK_MEMORY, costs_of, unfit
+from clonometer.advice.costs import BUSY_HZ, FORK_MEMORY, SLOW_HZ, Costs, costs_of, unfit
 from clonometer.advice.curves import AXES, CurveAxis
 from clonometer.advice.designs import ServerDesign
 from clonometer.advice.drawing import DRAWS, deviations, draws
@@ -36,6 +36,7 @@ def explorable(
         "cpus": wish.cpus,
         "workers": wish.workers,
         "slice_ns": basis.slice_ns,
+        "rates": [SLOW_HZ, BUSY_HZ],
         "order": order,
         "limit": None if limit is None else {"share": QUANTILES[limit.quantile], "ns": limit.ns, "text": limit.text},
         "seed": seed,
@@ -74,9 +75,10 @@ def _slider(axis: CurveAxis, wish: Wish) -> dict[str, Any]:
 def _design(
     design: ServerDesign, wish: Wish, values: Sequence[Mapping[str, float]], middle: Mapping[str, float]
 ) -> dict[str, Any]:
-    bare = replace(wish, memory_bytes=0)
-    costs = [costs_of(design, bare, each) for each in values]
-    around = [each.worker_around(wish) for each in costs]
+    slow, busy = (
+        [costs_of(design, replace(wish, memory_bytes=0, rate_hz=rate_hz), each) for each in values]
+        for rate_hz in (SLOW_HZ, BUSY_HZ)
+    )
     return {
         "id": design.id,
         "name": design.name,
@@ -89,12 +91,21 @@ def _design(
         "crash": design.crash,
         "unfit": unfit(design, wish),
         "task_bytes": middle.get("process_bytes" if design.is_of_processes else "thread_bytes"),
-        "acceptor": [each.at("acceptor") for each in costs],
-        "worker": [before for before, _ in around],
-        "then": [then for _, then in around],
-        "block": [wish.block_ns and wish.block_ns + each.late_ns for each in costs],
-        "after": [each.at("after") for each in costs],
-        "path": [each.path_ns for each in costs],
+        "slow": [_figures(each, wish) for each in slow],
+        "busy": [_figures(each, wish) for each in busy],
+    }
+
+
+def _figures(costs: Costs, wish: Wish) -> dict[str, float]:
+    """What a request costs by who pays, at one of the rates that were measured."""
+    before_ns, then_ns = costs.worker_around(wish)
+    return {
+        "acceptor": costs.at("acceptor"),
+        "worker": before_ns,
+        "then": then_ns,
+        "block": wish.block_ns and wish.block_ns + costs.late_ns,
+        "after": costs.at("after"),
+        "path": costs.path_ns,
     }
 
 

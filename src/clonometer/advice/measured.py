@@ -7,7 +7,16 @@ from functools import partial
 
 import numpy as np
 
-from clonometer.advice.costs import BASE, LATE_TERM, SMALL_PAGE_BYTES, WAKING_TERM, hand_over_term
+from clonometer.advice.costs import (
+    BASE,
+    BUSY,
+    BUSY_HZ,
+    LATE_TERM,
+    SLOW_HZ,
+    SMALL_PAGE_BYTES,
+    WAKING_TERM,
+    hand_over_term,
+)
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.terms import Term, TermSpan, difference
 from clonometer.results.rows.groups import failed_launches
@@ -163,13 +172,14 @@ def _of_server(run: RunSource, entry: PlanCell, design: str) -> Iterator[tuple[s
     about = f"{design}.{entry.condition['connections']}.{entry.condition['transport']}"
     yield from _term(f"faults.{design}", run, entry, "faults_each")
     base = _base_of(run, entry)
+    prefix = BUSY if float(entry.condition.get("rate_hz", SLOW_HZ)) >= BUSY_HZ else ""
     for kind, values in (("cpu", partial(by_process, run, quantity=CPU)), ("latency", partial(_undelayed, run))):
         if design == BASE and (each := values(cell=entry.cell)):
-            yield f"{kind}.{about}", Term(middle_span(each), entry.cell)
+            yield f"{prefix}{kind}.{about}", Term(middle_span(each), entry.cell)
         elif base is not None:
             above = _in_turn(values(cell=entry.cell), values(cell=base.cell))
             if above:
-                yield f"{kind}_above.{about}", Term(middle_span(above), entry.cell)
+                yield f"{prefix}{kind}_above.{about}", Term(middle_span(above), entry.cell)
 
 
 def _of_waiting(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:

@@ -20,7 +20,7 @@ _ALWAYS = (
     "Where one task accepts and another answers, each pays half of what an idle connection costs.",
     "Not in the model: caches lost between tasks, contention of locks and allocators, other load on the machine.",
     "A request's own work takes as long in every design.",
-    "The terms are those at 500 requests a second. Servers that hardly sleep find their caches warm, and take less.",
+    "CPU time is measured at 500 and 4,000 requests a second, since servers that hardly sleep find their caches warm.",
 )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from clonometer.advice.basis import AdviceBasis
-from clonometer.advice.costs import lacking
+from clonometer.advice.costs import BUSY, lacking
 from clonometer.advice.designs import DESIGNS
 from clonometer.advice.measured import IN_C, lacks_of, launches_of, terms_of
 from clonometer.advice.store import NAME, merged, read_terms, save_terms
@@ -113,6 +113,8 @@ def _measured(wish: Wish, machine: dict[str, str], seed: int, rate_hz: int | Non
     plan = replace(apply_settings(plan, settings, catalogue), name=PLAN)
     with briefly_measured(plan, catalogue, drivers, seed=seed, progress=progress) as (run, _):
         terms, lacks = terms_of(run), lacks_of(run)
+    if rate_hz is not None:
+        terms |= {name.removeprefix(BUSY): term for name, term in terms.items() if name.startswith(BUSY)}
     if wish.language != _C:
         terms |= _of_language(wish.language, seed, progress)
     return Terms(int(time.time()), machine, terms, lacks, busy)

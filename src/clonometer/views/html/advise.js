@@ -194,19 +194,27 @@ function drawn([value, low, high], deviation) {
   return low > 0 ? value * (end / value) ** share : value + (end - value) * share;
 }
 
-function serverOf(design, wish, draw, memory) {
+/* What a request costs at a rate between the two that were measured (clonometer.advice.costs.busy_share). */
+function costsAt(design, rateHz, draw) {
+  const [slow, busy] = advised.rates;
+  const share = Math.min(1, Math.max(0, Math.log(rateHz / slow) / Math.log(busy / slow)));
+  const [low, high] = [design.slow[draw], design.busy[draw]];
+  return Object.fromEntries(Object.keys(low).map((name) => [name, low[name] + share * (high[name] - low[name])]));
+}
+
+function serverOf(design, costs, wish, draw, memory) {
   const [call, exit] = design.copies ? memory.map((span, end) => drawn(span, advised.deviations[draw][end])) : [0, 0];
   const answering = (station) => ({
-    station, cpu: design.worker[draw], then: design.then[draw], work: wish.work_ns, block: design.block[draw], answers: true,
+    station, cpu: costs.worker, then: costs.then, work: wish.work_ns, block: costs.block, answers: true,
   });
   let [stations, stages] = [[{ tasks: 1, copies: 1 }], [answering(0)]];
   if (design.shape === "loops") stations = [{ tasks: 1, copies: advised.cpus }];
   else if (design.shape === "pool" && !design.accepts) stations = [{ tasks: advised.workers, copies: 1 }];
   else if (design.shape !== "single") {
     stations = [{ tasks: 1, copies: 1 }, { tasks: design.shape === "task_each" ? 0 : advised.workers, copies: 1 }];
-    stages = [{ station: 0, cpu: Math.max(design.acceptor[draw] + call, 0), then: 0, work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
+    stages = [{ station: 0, cpu: Math.max(costs.acceptor + call, 0), then: 0, work: 0, block: 0, answers: false, hands: design.hands }, answering(1)];
   }
-  const after = Math.max(design.after[draw] + exit, 0);
+  const after = Math.max(costs.after + exit, 0);
   if (after) stages.push({ station: stations.length - 1, cpu: after, then: 0, work: 0, block: 0, answers: false });
   return { stations, stages, cpus: advised.cpus, slice: advised.slice_ns };
 }
@@ -234,11 +242,12 @@ const quantile = (ordered, share) => ordered[Math.min(ordered.length - 1, Math.f
 function predicted(design, wish) {
   const memory = forkMemory(wish.memory_bytes);
   const outcomes = advised.deviations.map((_, draw) => {
-    const server = serverOf(design, wish, draw, memory);
+    const costs = costsAt(design, wish.rate_hz, draw);
+    const server = serverOf(design, costs, wish, draw, memory);
     const { cpu, most } = utilisation(server, wish.rate_hz);
     if (most > advised.most_utilisation) return { cpu, most, ordered: null };
     const taken = latencies(server, wish.rate_hz, advised.seed + draw);
-    return { cpu, most, ordered: taken.map((ns) => Math.max(1, ns + design.path[draw])).sort((a, b) => a - b) };
+    return { cpu, most, ordered: taken.map((ns) => Math.max(1, ns + costs.path)).sort((a, b) => a - b) };
   });
   const result = { design, cpu: spanOf(outcomes.map(({ cpu }) => cpu)), reason: design.unfit };
   if (outcomes.some(({ ordered }) => ordered === null)) {
