@@ -114,8 +114,8 @@ def _foretold(
             return replace(made, ratio=left_ns / base_ns, parts=saved)
         observed = _observed(case, base, seen, base_ns, basis)
         other_wish = _wish(observed.settled.wish, case, other)
-        there = observed.settled.basis
-        spread = [(costs.cpu_ns + observed.work_ns) / base_ns for costs in _costs(other, other_wish, there)]
+        drawn = _costs(other, other_wish, observed.settled.basis)
+        spread = [(costs.cpu_ns + observed.work_ns) / base_ns for costs in drawn]
         return replace(
             made,
             ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + observed.work_ns) / base_ns,

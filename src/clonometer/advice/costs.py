@@ -147,7 +147,10 @@ def costs_of(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
     if not share or not often:
         return slow
     busy = _costs_at(design, wish, {**values, **often})
-    parts = [replace(one, ns=_between(one.ns, two.ns, share)) for one, two in zip(slow.parts, busy.parts, strict=True)]
+    parts = [
+        replace(seldom, ns=_between(seldom.ns, frequent.ns, share))
+        for seldom, frequent in zip(slow.parts, busy.parts, strict=True)
+    ]
     # The way stays: at the higher rate requests meet each other, and latencies say little of it.
     return replace(slow, parts=parts)
 
