@@ -111,7 +111,7 @@ def census_of(mechanism: str, *, execs: int = 0) -> Any:
         group.used.cpu_ns.append(4_300_000)
         group.used.minor_faults.append(700)
         group.times["life_ns"].append(5_000_000)
-    tally = SimpleNamespace(groups={"all": group}, wall_s=2.0)
+    tally = SimpleNamespace(groups={"all": group}, wall_s=2.0, ended={"own_faults": 3600})
     return lambda *_, **__: SimpleNamespace(tally=tally, name="server", predictions=[{"rss_bytes": 40 << 20}])
 
 
@@ -121,6 +121,7 @@ def test_a_running_server_tells_what_its_children_use(capsys: Captured, monkeypa
     wish = answer["wish"]
     assert (wish["child_faults"], wish["child_launch"], wish["child_cpu_ns"]) == (700, "fork", 4_300_000)
     assert wish["memory_bytes"] > 0
+    assert wish["parent_faults"] == 18
     fork = next(design for design in answer["designs"] if design["id"] == "fork")
     known = {part["name"]: part["known"] for part in fork["parts"]}
     assert known["page faults of the child"] == known["start of work of the child"] == "observed"
