@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import zipfile
@@ -99,3 +100,20 @@ def test_the_tag_is_what_the_executables_ask_for(tmp_path: Path) -> None:
     assert dist.asked(named) == {(2, 34), (2, 2)}
     assert dist.oldest_library([probe.executable("static")]) == (2, 17)
     assert dist.oldest_library([probe.executable("static"), probe.executable("dynamic_now")]) > (2, 17)
+
+
+def test_a_program_for_another_machine_is_in_no_wheel(tmp_path: Path) -> None:
+    ours = probe.executable("static")
+    assert dist.machine_of(ours) == platform.machine()
+    assert dist.machine_of(Path(__file__)) is None
+    foreign = tmp_path / "driver-cxx"
+    foreign.write_bytes(b"\x7fELF" + bytes(14) + (183 if platform.machine() == "x86_64" else 62).to_bytes(2, "little"))
+    dist.check([ours, Path(__file__)], platform.machine())
+    with pytest.raises(SystemExit, match="driver-cxx is for"):
+        dist.check([foreign, ours], platform.machine())
+    # A probe that does not start is in none either.
+    broken = tmp_path / "probe-broken"
+    broken.write_text("#!/bin/false\n")
+    broken.chmod(0o755)
+    with pytest.raises(subprocess.CalledProcessError):
+        dist.check([broken], platform.machine())
