@@ -8,8 +8,10 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from tests.results.runs_of_servers import servers_with_memory
 from tests.views.sample_kinds import panels_of
 
+from clonometer.results.summary import summarize
 from clonometer.results.types import CellOutcome, Finding, RunWarning
 from clonometer.views.distributions import MOST_SERIES
 from clonometer.views.documents.run import MOST_CELL_ROWS, run_document
@@ -192,3 +194,9 @@ def test_a_run_with_very_many_cells_stays_small(results, report):
     assert text.count('<tr title="') == MOST_CELL_ROWS
     assert f"{len(cells) - MOST_CELL_ROWS} more rows" in text
     assert f"{len(ecdfs) - MOST_SERIES} more distributions" in text
+
+
+def test_a_run_of_servers_is_summed_up_by_design_and_load():
+    page = Page(render_document_page(run_document(summarize(servers_with_memory(), "run.parquet"))))
+    text = " ".join(page.words)
+    assert "CPU time, 32 MiB" in text

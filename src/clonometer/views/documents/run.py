@@ -122,8 +122,9 @@ def _points(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock
 def _summary(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock]:
     """The table that sums up all that was measured, where there is one."""
     workloads = {row.workload for row in rows if not row.is_instrument}
+    summaries = [(figure, tables) for figure in figures() if (tables := figure.sums_up(results, workloads))]
     # A page has room for all versions of a language.
-    return [TableBlock(figure.tables(results)[0]) for figure in figures() if figure.sums_up(results, workloads)]
+    return [TableBlock((figure.tables(results) or tables)[0]) for figure, tables in summaries]
 
 
 def _families(results: Results, rows: Sequence[EstimateRow], reading: str) -> list[list[DocumentBlock]]:
