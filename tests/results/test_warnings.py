@@ -96,6 +96,16 @@ def test_failed_launches_are_said_once_with_their_names(builder: Any) -> None:
     assert "EAGAIN" in warning.sentence
 
 
+def test_what_fails_of_a_server_are_requests_and_no_limit_of_tasks_helps(builder: Any) -> None:
+    text = builder.cell("serve.fork", {"latency_ns": 5_000_000}, None, rate_hz=500)
+    builder.run.data[text]["errno"][:3] = 110
+    results = summarize(builder.run)
+    warning = _the(results, "launches.failed")
+    assert "3 of 1080 requests failed: 3 ETIMEDOUT" in warning.sentence
+    assert "rate_hz" in warning.next_step
+    assert "failed requests in all rows" in [doubt.sentence for doubt in results.first.doubts]
+
+
 def _set_mhz(builder: Any, values: list[float]) -> None:
     for block, mhz in zip(builder.run.metadata["blocks"], values, strict=True):
         block["facts"]["effective_mhz"] = {"0": mhz}

@@ -18,6 +18,8 @@ FAMILY = Family(
     ),
     order=22,
     shape=CROWD,
+    samples="requests",
+    when_failed="choose a lower rate_hz, or a design that answers more; what was not answered has no latency",
     measured_in={
         "latency_ns": "until a request is answered",
         "server_cpu_each_ns": "in CPU time per request",

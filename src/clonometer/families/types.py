@@ -265,6 +265,8 @@ class Family:
         How a sentence says which quantity is compared: "for the first write to each page"; by default "in write each".
     advice
         What to do instead of launching, where that is dearer. Empty: it is no substitute for a launch.
+    samples, when_failed
+        What its samples are called, and what to do where some of them fail.
     worker_columns, worker_note
         Of a crowd: the columns of a table of its workers, in their order, and what they mean. Quantities that are not
         named follow, headed by their names.
@@ -292,6 +294,10 @@ class Family:
     not_ranked: str = "includes the child's life"
     measured_in: Mapping[str, str] = field(default_factory=dict)
     advice: str = ""
+    samples: str = "launches"
+    when_failed: str = (
+        "check `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, but not timed"
+    )
     worker_columns: Mapping[str, WorkerColumn] = field(default_factory=dict)
     worker_note: str = ""
     language_tasks: Mapping[str, LanguageTask] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from clonometer.families import family as family_of
 from clonometer.results.types import Estimate
 from clonometer.units import Figures
 from clonometer.views.labels import family_name, placement_name
@@ -130,7 +131,7 @@ def _condition(estimate: Estimate) -> str:
 def _notes(estimate: Estimate) -> str:
     notes = [] if estimate.rankable else [estimate.not_rankable_reason or "not ranked"]
     failed = [f"{name} {count}" for name, count in estimate.outcomes.items() if name != "ok" and count]
-    notes += [f"failed launches: {', '.join(failed)}"] if failed else []
+    notes += [f"failed {family_of(estimate.family).samples}: {', '.join(failed)}"] if failed else []
     notes += [f"clock skew in {estimate.clock_skew}"] if estimate.clock_skew else []
     return "; ".join([*notes, *(_without_subject(warning.sentence, estimate.cell) for warning in estimate.warnings)])
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clonometer.families import family
 from clonometer.results.types import Estimate, Finding, RunWarning
 
 #: Kinds of warnings that rows have, worst first, and the words for them before the number of rows.
 _OF_ROWS = {
     "clock.skew": "samples out of order",
-    "launches.failed": "failed launches",
+    "launches.failed": "failed {samples}",
     "level.drift": "drift",
     "modes.several": "two groups of times",
     "interval.wide": "wide intervals",
@@ -48,12 +49,14 @@ def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequenc
     for name, words in _OF_ROWS.items():
         touched = [estimate for estimate in judged if any(warning.id == name for warning in estimate.warnings)]
         if touched:
+            samples = dict.fromkeys(family(estimate.family).samples for estimate in touched)
+            named = words.format(samples=" and ".join(samples))
             numbers = {
                 "rows": len(touched),
                 "of_rows": len(judged),
                 "cells": list(dict.fromkeys(estimate.cell for estimate in touched)),
             }
             count = "all" if len(touched) == len(judged) else f"{len(touched)} of {len(judged)}"
-            of_rows.append(Finding(f"doubt.{name}", f"{words} in {count} rows", numbers, f"{words} in {len(touched)}"))
+            of_rows.append(Finding(f"doubt.{name}", f"{named} in {count} rows", numbers, f"{named} in {len(touched)}"))
     of_rows.sort(key=lambda doubt: -int(doubt.numbers["rows"]))
     return (*listed, *of_rows)

@@ -101,8 +101,8 @@ def _failed_launches(estimate: Estimate) -> RunWarning | None:
     text = ", ".join(f"{count} {name}" for name, count in sorted(failed.items()))
     return RunWarning(
         "launches.failed",
-        f"{estimate.cell}: {sum(failed.values())} of {total} launches failed: {text}",
-        "check `ulimit -u`, the cgroup's pids.max and free memory; failed launches are counted, but not timed",
+        f"{estimate.cell}: {sum(failed.values())} of {total} {family(estimate.family).samples} failed: {text}",
+        family(estimate.family).when_failed,
     )
 
 
