@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -130,8 +132,14 @@ def test_a_demo_is_shown_with_its_lines_what_it_printed_and_what_that_means(
 
 
 def test_a_picture_is_an_svg_that_is_not_printed() -> None:
-    picture = Picture('<svg width="1600">...</svg>')
-    assert picture._repr_svg_() == '<svg style="max-width: 100%; height: auto" width="1600">...</svg>'
+    svg = '<svg width="1600">µs</svg>'
+    picture = Picture(svg)
+    style, data = re.fullmatch(
+        r'<img style="([^"]*)" alt="[^"]+" src="data:image/svg\+xml;base64,([^"]*)">', picture._repr_html_()
+    ).groups()
+    # Notebooks cut off what is wider.
+    assert style == "max-width: 100%"
+    assert base64.b64decode(data).decode() == svg
     assert "<svg" not in repr(picture)
 
 

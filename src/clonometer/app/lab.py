@@ -23,7 +23,7 @@ from clonometer.lab.sheet import teachers_sheet
 from clonometer.results.types import Estimate
 from clonometer.runfile import check_output
 from clonometer.studies.types import Reproduction
-from clonometer.views.notebook import notebook_svg
+from clonometer.views.notebook import notebook_picture
 
 __all__ = ["Lab", "lessons", "write_lesson"]
 
@@ -94,8 +94,8 @@ class Picture(str):
     def __repr__(self) -> str:
         return f"<picture, {len(self):,} bytes of SVG>"
 
-    def _repr_svg_(self) -> str:
-        return notebook_svg(self)
+    def _repr_html_(self) -> str:
+        return notebook_picture(self, "The medians of the table above with their intervals, as a picture")
 
 
 class NotHere:

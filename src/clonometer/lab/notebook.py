@@ -16,7 +16,10 @@ the cell says so with the reason, and the lesson goes on.
 
 **How to work:** run one cell after the other with Shift+Enter. Before each measurement, a cell asks for your guess:
 write a number in place of the dots, and run the cell. You learn most from a wrong guess, so make it before you measure.
-Each measurement takes about {budget_s} s, and no step more than 30 s. Close what else keeps the machine busy."""
+Each measurement takes about {budget_s} s, and no step more than 30 s. Close what else keeps the machine busy.
+
+**How to read:** the figure beside your guess comes from medians. The 95% intervals in the table above it say how
+certain they are: where two overlap, "cannot tell" is the answer, and a larger `BUDGET_S` helps."""
 _PARAMETERS = """\
 BUDGET_S = {budget_s}  # seconds for each measurement: more seconds, narrower intervals"""
 _BEGIN = """\

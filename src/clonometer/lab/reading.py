@@ -161,7 +161,7 @@ def published_table(ids: list[str]) -> str:
     ]
     studies = dict.fromkeys(item.study for item in items)
     sources = [_source(published.studies[study]) for study in studies]
-    return "\n".join(["| id | published | figure |", "| --- | --- | --- |", *rows, "", *sources])
+    return "\n".join(["| id | published | figure |", "| --- | --- | --- |", *rows, "", "\n\n".join(sources)])
 
 
 def _source(study: Study) -> str:

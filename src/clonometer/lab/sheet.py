@@ -10,10 +10,11 @@ _HEAD = """\
 {teaches} The student's notebook is `{name}.ipynb`, which `clonometer lab {name}` writes.
 Steps and minutes are the same in both.
 
-Figures of "a VM" were measured on two CPUs of an AMD EPYC under KVM, Linux 6.18; figures of a study name it.
-Your machines will differ: directions hold more often than ratios, and ratios more often than microseconds. Run the
-notebook on the students' machines before the lesson. A container shares the kernel of its host, so its figures are
-the host's; what it may lack is named.
+Figures of "a VM" were measured on two CPUs of an AMD EPYC under KVM, Linux 6.18. What stands at "Laptop" was
+published, or follows from how hardware differs from a VM: we have not measured it. Your
+machines will differ: directions hold more often than ratios, and ratios more often than microseconds. Run the notebook
+on the students' machines before the lesson. A container shares the kernel of its host, so its figures are the host's;
+what it may lack is named.
 
 | step | minutes |
 | --- | ---: |

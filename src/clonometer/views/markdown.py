@@ -28,7 +28,7 @@ from clonometer.views.document import (
 )
 from clonometer.views.exports.markdown import pipe_table
 from clonometer.views.table import Column, Table
-from clonometer.views.terminal.text import clean
+from clonometer.views.terminal.text import clean, printable
 
 #: What would be markup, a link or a page's element.
 _MARKUP = str.maketrans({letter: f"\\{letter}" for letter in "\\`*_[]<>#&~"})
@@ -86,7 +86,7 @@ def _words(block: DocumentBlock) -> str:
             words = f"> {_text(text)}" if text else ""
         case Commands(texts):
             # Indented, it is code, whatever letters it has.
-            words = "\n".join(f"    {clean(text)}" for text in texts)
+            words = "\n".join(f"    {printable(text)}" for text in texts)
         case NamedTexts(entries):
             words = _list(_named(each) for each in entries if each.text)
         case Statements(entries):

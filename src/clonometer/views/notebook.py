@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import re
 
 from clonometer.views.document import Document
@@ -16,6 +18,7 @@ def notebook_markdown(document: Document) -> str:
     return _HEADING.sub("##", _TITLE.sub(r"**\1**", render_markdown(document), count=1))
 
 
-def notebook_svg(svg: str) -> str:
-    """Let a picture be no wider than the notebook."""
-    return svg.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+def notebook_picture(svg: str, alt: str) -> str:
+    """Write a picture as HTML that is no wider than the notebook, which cuts off wide ones; ``alt`` says what it is."""
+    data = base64.b64encode(svg.encode()).decode("ascii")
+    return f'<img style="max-width: 100%" alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
