@@ -91,11 +91,20 @@ def error(proof: Proof) -> float:
     return max((each.predicted_p50_ns.value / each.measured_p50_ns.value - 1 for each in proof.designs), key=abs)
 
 
+def cpu_errors(proof: Proof) -> list[float]:
+    """The same of the CPU time of a request, which other load on the machine hardly changes."""
+    return [
+        each.predicted_cpu_ns.value / each.measured_cpu_ns.value - 1
+        for each in proof.designs
+        if each.measured_cpu_ns is not None
+    ]
+
+
 def run() -> Iterator[Line]:
     """Give the number of wrong answers, and how far the predicted medians are off."""
     first, _, last = os.environ.get("BENCH_SCENARIOS", f"1-{SCENARIOS}").partition("-")
     seconds = float(os.environ.get("BENCH_SECONDS", SECONDS))
-    wrong, errors = 0, []
+    wrong, errors, of_cpu = 0, [], []
     for number in range(int(first), int(last or first) + 1):
         wish = drawn_wish(number)
         try:
@@ -107,11 +116,14 @@ def run() -> Iterator[Line]:
         right = is_right(answer)
         wrong += not right
         errors.append(error(answer.proof))
+        of_cpu += cpu_errors(answer.proof)
         print(f"{number:2} {'right' if right else 'WRONG'} {_about(answer)}", flush=True)
     if errors:
         yield say(Line("advise: wrong of those run", wrong, wrong, wrong, MOST_WRONG, "count", f"{len(errors)} run"))
         spread = quantile_interval([abs(each) for each in errors])
         yield say(Line("advise: error of p50, middle one", *spread.ends, MOST_ERROR))
+        spread = quantile_interval([abs(each) for each in of_cpu])
+        yield say(Line("advise: error of CPU time, middle one", *spread.ends, MOST_ERROR))
         most = max(map(abs, errors))
         yield say(Line("advise: error of p50, largest", most, most, most, None))
 
