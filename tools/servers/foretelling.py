@@ -14,7 +14,7 @@ from clonometer.advice.costs import Costs, costs_of, lacking
 from clonometer.advice.designs import design_named
 from clonometer.advice.drawing import DRAWS, draws, span_of
 from clonometer.advice.terms import TermSpan
-from clonometer.advice.wish import Wish
+from clonometer.advice.wish import KEPT, Wish
 from clonometer.units import format_duration
 
 #: How far a ratio that was foretold may be from the measured one, and below which difference sides are the same.
@@ -115,10 +115,13 @@ def _foretold(
         observed = _observed(case, base, seen, base_ns, basis)
         other_wish = _wish(observed.settled.wish, case, other)
         drawn = _costs(other, other_wish, observed.settled.basis)
-        spread = [(costs.cpu_ns + observed.work_ns) / base_ns for costs in drawn]
+        # Where the work was seen on connections that stay, it is right for those as it is, even below nothing.
+        stays = "kept" in seen and other_wish.connections == KEPT
+        work_ns = observed.work_ns if stays or not observed.parts else max(0.0, observed.work_ns)
+        spread = [(costs.cpu_ns + work_ns) / base_ns for costs in drawn]
         return replace(
             made,
-            ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + observed.work_ns) / base_ns,
+            ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + work_ns) / base_ns,
             span=span_of(spread),
             parts=observed.parts,
             work_is_least=observed.work_is_least,
