@@ -185,15 +185,13 @@ def _with_children(wish: Wish, seen: Mapping[str, Any]) -> Wish:
 def _work(case: ServerCase, base: Side, seen: Mapping[str, Any], basis: AdviceBasis) -> tuple[float, bool]:
     """CPU time of a request itself in the first side, and whether it may be more.
 
-    Where a connection may have several requests, it is what each more of them takes, less a small server's. Else it is
-    what a request takes more than one for nothing, which a runtime does once that stays: it may be more.
+    Where a connection may have several requests, it is what each more of them takes, less a small server's. Else a
+    child shows its work only together with its start.
     """
     if "kept" in seen:
         kept = replace(_wish(Wish(rate_hz=_RATE_HZ), case, base), connections="kept")
         # Less than a small server takes, at its price of another moment, is less than nothing.
         return seen["kept"]["cpu_s"] * 1e9 - _middle(base, kept, basis).cpu_ns, False
-    if "empty" in seen:
-        return max(0.0, (seen["census"]["cpu_s"] - seen["empty"]["cpu_s"]) * 1e9), True
     return 0.0, True
 
 
