@@ -67,8 +67,8 @@ def _introduction(listed: Sequence[Compared]) -> Iterator[str]:
         "- *By its terms*: as `clonometer advise` prices it. What a request does itself is known from the first side: "
         "what one more costs on a connection that stays. Where the server can only do one, nothing of "
         "that is known, and the ratio is a least one (≥). The other design costs what it costs a small server, with "
-        "what its language takes more. Where the first side launches nothing for a request, the two columns differ by the "
-        "language alone. Brackets have the interval."
+        "what its language takes more. Where the first side launches nothing for a request, the two columns "
+        "differ by the language alone. Brackets have the interval."
     )
     yield (
         "| server | other side against first | measured | by design | by its terms | |\n"
