@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 import types
 from pathlib import Path
 from typing import Any
@@ -171,18 +173,28 @@ def calls(kube: Path, verb: str) -> list[list[str]]:
 
 
 @pytest.mark.real
-def test_the_pods_measure_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pods_measure_until_ctrl_c_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kube = kubectl(tmp_path, monkeypatch)
-    write_small_plan(tmp_path / "plan.toml", processes=2, samples=20, budget_s=0.3)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    write_small_plan(tmp_path / "plan.toml", processes=5000, samples=100, budget_s=60)
     options = ["--plan", "plan.toml", "--rounds", "1", "--image", "me/it:1", "--out", "fleet", "--json"]
-    ended = subprocess.run(
-        [sys.executable, "-m", "clonometer.cli.start", "fleet", "run", "--kubernetes", "bench", *options],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    (host,) = json.loads(ended.stdout)["hosts"]
+    command = [sys.executable, "-m", "clonometer.cli.start", "fleet", "run", "--kubernetes", "bench", *options]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, text=True, process_group=0, **pipes) as run:
+        assert run.stderr is not None
+        lines = iter(run.stderr.readline, "")
+        assert any("measures round 1" in line for line in lines)
+        # It has begun when there is something to keep.
+        while not any(path.stat().st_size > 150_000 for path in (tmp_path / "tmp").rglob("*.raw")):
+            time.sleep(0.05)
+        # As a terminal does: to all that was started there.
+        os.killpg(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    (host,) = json.loads(out)["hosts"]
     # The node's name, for which a pod has no other way: the next pod there goes on where this one ended.
-    assert (host["host"], host["rounds"]) == ("node-1", {"1": "complete"})
+    assert (host["host"], host["rounds"]) == ("node-1", {"1": "partial"}), err
     (file,) = (tmp_path / "fleet").glob("*.parquet")
     assert "node-1" in file.name
     assert clonometer.load(file).document.host["host.name_hash"] == hashlib.sha256(b"node-1").hexdigest()[:8]

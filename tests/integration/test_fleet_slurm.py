@@ -134,7 +134,7 @@ def test_each_node_of_a_partition_measures(slurm: dict[str, str], tmp_path: Path
     assert host["rounds"] == {"1": "complete"}
     assert len(list((tmp_path / "fleet").glob("*.parquet"))) == 1
     # Neither keys nor jobs are left behind.
-    assert keys_left() == before
+    assert set(keys_left()) <= set(before)
     jobs = subprocess.run(["squeue", "-h"], env=slurm, capture_output=True, text=True).stdout
     assert not jobs.strip() or " CG " in jobs
 

@@ -141,10 +141,11 @@ class KubernetesCluster:
         """
         if not self._name:
             self._create()
-        until_s = time.monotonic() + patience_s
+        until_s, pause_s = time.monotonic() + patience_s, 0.25
         while not (pod := self._scheduler()):
             self.look(say)
-            if ended.wait(_LOOK_EVERY_S) or time.monotonic() > until_s:
+            pause_s = min(2 * pause_s, _LOOK_EVERY_S)
+            if ended.wait(pause_s) or time.monotonic() > until_s:
                 why = f": {'; '.join(sorted(self._reasons))}" if self._reasons else ""
                 raise UnavailableError(f"the scheduler's pod did not start in {patience_s:.0f} s{why}")
         if self._forward is None or self._forward.poll() is not None:
@@ -242,6 +243,8 @@ class KubernetesCluster:
         self._forward = subprocess.Popen(
             ["kubectl", "-n", namespace_of(self.namespace)[0], *words],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+            # Ctrl-C is for this process, which lets the rounds under way end: they come by this way.
+            process_group=0,
         )  # fmt: skip
         lines: queue.Queue[str] = queue.Queue()
         output = self._forward.stdout
@@ -274,8 +277,9 @@ class KubernetesCluster:
         command = ["kubectl", f"--request-timeout={_LONGEST_S:.0f}s", *where, *words]
         try:
             ended = subprocess.run(
-                command, input=text, capture_output=True, text=True, timeout=2 * _LONGEST_S, check=False
-            )
+                command, input=text, capture_output=True, text=True, timeout=2 * _LONGEST_S, check=False,
+                process_group=0,
+            )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UnavailableError(f"kubectl does not answer: {error}") from error
         if ended.returncode != 0:
