@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import gc
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +38,20 @@ os.environ.setdefault("CLONOMETER_PASS", "FAKE_DRIVER_*")
 # would take 80 ms to look for one.
 if (shown := shutil.which("python3")) is None or not Path(shown).samefile(sys.executable):
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.base_prefix, "bin")), os.environ.get("PATH", os.defpath)])
+
+
+# What tests put aside lies in a folder of theirs that every user may enter: in the folder of all, tests beside them
+# that look for what a command left there would see it. The folders that pytest keeps stay where they are.
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="tests-")
+Path(tempfile.tempdir).chmod(0o1777)
+
+
+@atexit.register
+def _remove_temporary(folder: str = tempfile.tempdir, owner: int = os.getpid()) -> None:
+    # A task that a test forks may end as Python does, and must leave it.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +21,6 @@ pytestmark = pytest.mark.real
 BOOK = load_book()
 #: Those whose lines take longer than a second each to build or to run, and how many of them are tried.
 SLOW = {"go": 3, "java": 2, "rust": 6, "glib": 6, "qt5": 2, "qt6": 2, "dotnet": 2}
-
-
-@pytest.fixture(autouse=True)
-def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build where nobody looks for what is left: tests beside these do so in the folder of all."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def lines_of(name: str, most: int | None = None) -> PathBook:
