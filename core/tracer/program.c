@@ -141,7 +141,7 @@ static void store_arguments(struct writer *to, enum event_kind kind) {
  * list). */
 static void pass_main_calls(struct writer *to) {
     static const int CALLS[] = {
-        SYS_futex,       SYS_clone3, SYS_clone, SYS_exit, SYS_wait4,    SYS_execve,
+        SYS_futex,       SYS_clone3, SYS_clone, SYS_exit,       SYS_wait4,    SYS_execve,
 #ifdef SYS_fork
         SYS_fork,        SYS_vfork,  SYS_poll,  SYS_epoll_wait,
 #endif
@@ -151,7 +151,7 @@ static void pass_main_calls(struct writer *to) {
 #ifdef SYS_futex_wait
         SYS_futex_wait,
 #endif
-        SYS_exit_group,  SYS_waitid, SYS_ppoll, SYS_read, SYS_execveat, SYS_epoll_pwait,
+        SYS_exit_group,  SYS_waitid, SYS_ppoll, SYS_read,       SYS_execveat, SYS_epoll_pwait,
     };
     enum { COUNT = sizeof CALLS / sizeof CALLS[0], NUMBER_AT = 8, LEAVING = 2 };
     load(to, BPF_DW, 2, 6, NUMBER_AT);
