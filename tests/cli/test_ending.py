@@ -134,8 +134,13 @@ def test_completion_is_installed_where_the_shell_looks(
     assert run_to_the_end(["completion", "bash"]) == 0
     script = capsys.readouterr().out
     assert run_to_the_end(["completion", "bash", "--install"]) == 0
-    assert (tmp_path / "bash-completion/completions/clonometer").read_text() == script
-    # What stands there may be somebody else's.
+    installed = tmp_path / "bash-completion/completions/clonometer"
+    assert installed.read_text() == script
+    # An older one of ours is replaced, and what is somebody else's is not.
+    installed.write_text(script.replace("words", "older"))
+    assert run_to_the_end(["completion", "bash", "--install"]) == 0
+    assert installed.read_text() == script
+    installed.write_text("complete -W 'a b' clonometer\n")
     assert run_to_the_end(["completion", "bash", "--install"]) == 2
     assert run_to_the_end(["completion", "zsh", "--install"]) == 2
 

@@ -75,8 +75,9 @@ def test_every_command_of_the_readme_works_in_its_order_in_one_folder(folder: Pa
             f"README has no {named}"
         )
     path = f"{folder / '.venv' / 'bin'}:{os.environ['PATH']}"
-    # Who reads it has a shell, which a machine for tests need not have.
-    environ = {"SHELL": "/bin/bash", **os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY)}
+    # Who reads it has a shell, which a machine for tests need not have. Its completion goes into the folder.
+    environ = {**os.environ, "SHELL": "/usr/bin/fish", "XDG_CONFIG_HOME": str(folder / "config"), "PATH": path}
+    environ["PYTHONPATH"] = str(REPOSITORY)
     for line in lines:
         ended = subprocess.run(
             ["sh", "-c", line],

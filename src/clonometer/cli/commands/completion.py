@@ -27,6 +27,8 @@ _PLACES = {
     "bash": ("XDG_DATA_HOME", ".local/share", "bash-completion/completions/clonometer"),
     "fish": ("XDG_CONFIG_HOME", ".config", "fish/completions/clonometer.fish"),
 }
+#: In the environment of a command that is asked for completions, and in each script.
+_VARIABLE = "_CLONOMETER_COMPLETE"
 # Click's own script for bash hands over the words as bash splits them, which it also does at = and :, and puts a space
 # after `--set parent_bytes=`. Ours joins them, and answers with what follows the last of these.
 _BASH = r"""%(complete_func)s() {
@@ -104,9 +106,17 @@ def _install(shell: str, *, force: bool) -> None:
     variable, default, name = _PLACES[shell]
     path = Path(os.environ.get(variable) or Path.home() / default) / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    check_output(path, force)
+    # One of an older version is ours to replace.
+    check_output(path, force or _is_ours(path))
     write_text(path, _script(shell) + "\n")
     click.echo(f"Wrote {path}: new shells complete clonometer, if it is on the PATH.")
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return _VARIABLE in path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _script(name: str) -> str:
@@ -118,6 +128,6 @@ def _script(name: str) -> str:
     assert kind is not None
     # The template only: click's own source() starts bash to see its version, and complains where there is
     # none.
-    completion = kind(app, {}, "clonometer", "_CLONOMETER_COMPLETE")
+    completion = kind(app, {}, "clonometer", _VARIABLE)
     template = _BASH if name == "bash" else completion.source_template
     return template % completion.source_vars()

@@ -43,7 +43,12 @@ def history_document(history: History, *, wide: bool = False) -> Document:
     hidden = wide_adds((len(history.events) - len(events), "event"), (len(history.rows) - len(shown), "row"))
     least = f"Steps below {format_share(history.minimum_effect)} are not shown. See docs/history.md for false alarms."
     groups += [[*map(Note, notes(history))], [*map(Hint, hidden)], [Paragraph(least if history.rows else "")]]
-    return Document("history", f"What changed in {history.reading.folder}", lead, groups, least_width=60)
+    return Document("history", f"What changed in {_name(history.reading.folder)}", lead, groups, least_width=60)
+
+
+def _name(folder: str) -> str:
+    """The last part of a folder's path: a heading has no room for all of it."""
+    return folder.rstrip("/").rpartition("/")[2] or folder
 
 
 def _charts(history: History) -> list[DocumentBlock]:
