@@ -34,7 +34,7 @@ help:
 	@echo 'make cases    measure ten real programs before and after a mend, and write docs/cases anew, in some 12 minutes'
 	@echo '              (CASES=name for one; those whose program is not installed are skipped)'
 	@echo 'make runtimes-doc  measure what a command costs seven languages by their heaps, and write docs/runtimes.md anew,'
-	@echo '              in about five minutes (RUNTIMES=name for one)'
+	@echo '              in about fifteen minutes (RUNTIMES=name for one)'
 	@echo 'make servers-doc  measure servers of other people as processes, threads and pools, and write docs/servers.md anew,'
 	@echo '              in about twenty minutes (SERVERS=name for one; those that are not installed are skipped)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
