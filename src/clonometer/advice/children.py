@@ -44,22 +44,22 @@ def settle(wish: Wish, basis: AdviceBasis, known: Collection[str], seed: int = 1
     What is left is the work of its request, and its start. If one of them is known (``known`` names fields of the wish
     that are stated or observed), the other follows. If neither is, all of it is work.
     """
-    stated = _stated(wish)
-    if wish.child_cpu_ns is None or not makes_processes(design_named(wish.child_launch), wish):
-        return Settled(wish, replace(basis, stated=stated))
-    if "work_ns" in known and wish.child_start_ns is not None:
-        return Settled(wish, replace(basis, stated=stated))
-    design, bare = design_named(wish.child_launch), replace(wish, work_ns=0.0, child_start_ns=None)
+    as_stated = Settled(wish, replace(basis, stated=_stated(wish)))
+    design = design_named(wish.child_launch)
+    both_known = "work_ns" in known and wish.child_start_ns is not None
+    if wish.child_cpu_ns is None or both_known or not makes_processes(design, wish):
+        return as_stated
+    bare = replace(wish, work_ns=0.0, child_start_ns=None)
     spans = basis.spans(bare)
     if lacking(design, bare, spans):
-        return Settled(wish, replace(basis, stated=stated))
+        return as_stated
     left = _left(design, bare, spans, seed)
     if "work_ns" in known:
         start = TermSpan(*(end - wish.work_ns for end in (left.value, left.low, left.high)))
         wish = replace(wish, child_start_ns=max(0.0, round(start.value, -3)))
         return Settled(wish, replace(basis, stated={CHILD_START: Term(start, OBSERVED)}))
     work_ns = max(0.0, round(left.value - (wish.child_start_ns or 0.0), -3))
-    return Settled(replace(wish, work_ns=work_ns), replace(basis, stated=stated), wish.child_start_ns is None)
+    return replace(as_stated, wish=replace(wish, work_ns=work_ns), work_has_start=wish.child_start_ns is None)
 
 
 def _stated(wish: Wish) -> dict[str, Term]:

@@ -69,6 +69,10 @@ class Costs:
         """The sum of what is paid at a place."""
         return sum(part.ns for part in self.parts if part.place == place)
 
+    def wait_ns(self, wish: Wish) -> float:
+        """How long a request waits for something else, until its task goes on."""
+        return wish.block_ns and wish.block_ns + self.late_ns
+
     def worker_around(self, wish: Wish) -> tuple[float, float]:
         """What is paid by the task that answers, before and after it waits for something; never below nothing."""
         # Differences of terms that are nearly nothing may be drawn below it.
@@ -292,8 +296,7 @@ def server_of(design: ServerDesign, wish: Wish, costs: Costs, slice_ns: float) -
     """Make the queue of a design."""
     acceptor_ns, after_ns = (max(costs.at(place), 0.0) for place in ("acceptor", "after"))
     before_ns, then_ns = costs.worker_around(wish)
-    block_ns = wish.block_ns and wish.block_ns + costs.late_ns
-    worker = QueueStage(0, before_ns, wish.work_ns, block_ns, answers=True, then_ns=then_ns)
+    worker = QueueStage(0, before_ns, wish.work_ns, costs.wait_ns(wish), answers=True, then_ns=then_ns)
     match design.shape:
         case "single":
             stations, stages = [Station(1)], [worker]

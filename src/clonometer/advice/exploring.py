@@ -103,7 +103,7 @@ def _figures(costs: Costs, wish: Wish) -> dict[str, float]:
         "acceptor": costs.at("acceptor"),
         "worker": before_ns,
         "then": then_ns,
-        "block": wish.block_ns and wish.block_ns + costs.late_ns,
+        "block": costs.wait_ns(wish),
         "after": costs.at("after"),
         "path": costs.path_ns,
     }

@@ -13,6 +13,7 @@ from clonometer.errors import UsageError
 from clonometer.fleet.controller import Controller, FleetJob, Watcher
 from clonometer.fleet.dispatch import Dispatch, HostAccount, RetryPolicy
 from clonometer.fleet.hosts import Hosts
+from clonometer.fleet.nodes import QUEUED_S
 from clonometer.fleet.store import open_store
 from clonometer.fleet.types import FleetRun
 from clonometer.plan.adhoc import apply_only
@@ -32,8 +33,6 @@ DEFAULT_PLAN = "default"
 # A round may take so many times its share of the budget, and so much beside, before it is late.
 _LATE = 3.0
 _BESIDE_S = 120.0
-#: How long a job of Slurm or a pod may wait for its turn.
-_QUEUED_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Machines:
         from clonometer.fleet.dask_hosts import DaskHosts
 
         ca, cert, key = (None if file is None else str(file) for file in (self.tls_ca, self.tls_cert, self.tls_key))
-        waits_s = self.gone_s if self.slurm is None and self.kubernetes is None else _QUEUED_S
+        waits_s = self.gone_s if self.slurm is None and self.kubernetes is None else QUEUED_S
         access = Access(
             self.scheduler, self.local or 0, ca, cert, key, self.trust_network, waits_s,
             slurm=self.slurm, lasts_s=lasts_s, kubernetes=self._cluster(lasts_s),

@@ -13,11 +13,10 @@ from clonometer.errors import UsageError
 from clonometer.model.features import HUGE_PAGE_BYTES, SMALL_PAGE_BYTES, Features
 from clonometer.prediction.profile import profile_of
 from clonometer.runner.interfaces import SILENT, Progress
-from clonometer.tracing.census.tally import Group
+from clonometer.tracing.census.tally import AS_THREAD, Group
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import counted
 
-_THREAD = "thread"
 #: A rate from fewer tasks is none.
 _LEAST_TASKS = 5
 
@@ -144,7 +143,7 @@ def _add_tasks(seen: Observed, tasks: Group, wall_s: float) -> None:
     if used_ns is None:
         seen.texts.append("Work: not seen, since the kernel does not say what ended tasks used; taken as stated.")
         return
-    if tasks.mechanism == _THREAD:
+    if tasks.mechanism == AS_THREAD:
         seen.fields["work_ns"] = round(used_ns, -3)
         seen.texts.append(f"Work: {format_duration(used_ns)} of CPU time in each (median), its start and end included.")
     else:

@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import InputError, UnavailableError, UsageError
+from clonometer.fleet.nodes import MOST_NODES, name_and_count
 from clonometer.fleet.pods import Pods, is_tolerated, manifests, owned_by, secret_of
 
 _LONGEST_S = 60.0
 _LOOK_EVERY_S = 2.0
-_MOST_NODES = 4096
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _FORWARDED = re.compile(r"Forwarding from 127\.0\.0\.1:([0-9]+)")
 # Lines of kubectl's log, before its answer.
 _LOGGED = re.compile(r"[EWIF][0-9]{4} [0-9:.]+ ")
@@ -63,11 +64,7 @@ def namespace_of(text: str) -> tuple[str, int]:
     >>> namespace_of("bench"), namespace_of("bench:3")
     (('bench', 0), ('bench', 3))
     """
-    name, colon, count = text.partition(":")
-    is_count = count.isascii() and count.isdecimal() and 0 < int(count or 0) <= _MOST_NODES
-    if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name) or (colon and not is_count):
-        raise UsageError(f"{text!r} is no namespace", "write --kubernetes NAME, or --kubernetes NAME:N for N nodes")
-    return name, int(count or 0)
+    return name_and_count(text, "namespace", "--kubernetes", _NAMESPACE.fullmatch)
 
 
 def check_kubernetes(image: str | None) -> None:
@@ -121,6 +118,10 @@ class KubernetesCluster:
     _security: Any = None
     _port: int = 0
     _looked_s: float = 0.0
+
+    @property
+    def _space(self) -> str:
+        return namespace_of(self.namespace)[0]
 
     def security(self) -> Any:
         """The keys of both sides, made for this run."""
@@ -188,8 +189,7 @@ class KubernetesCluster:
             try:
                 self._ask(words)
             except UnavailableError as error:
-                namespace = namespace_of(self.namespace)[0]
-                again = f"kubectl -n {namespace} delete job {name}-scheduler"
+                again = f"kubectl -n {self._space} delete job {name}-scheduler"
                 raise UnavailableError(f"pods may be left behind: {error.message}", again) from error
 
     def _create(self) -> None:
@@ -220,7 +220,7 @@ class KubernetesCluster:
         count = sum(is_usable(node, self.pods.more) for node in nodes)
         if not count:
             raise UnavailableError("no node can take a worker", "kubectl get nodes shows their states and taints")
-        return min(count, _MOST_NODES)
+        return min(count, MOST_NODES)
 
     def _scheduler(self) -> str:
         """The name of the scheduler's pod, if it is ready."""
@@ -241,7 +241,7 @@ class KubernetesCluster:
     def _forward_port(self, pod: str) -> None:
         words = ["port-forward", f"pod/{pod}", ":8786", "--address=127.0.0.1"]
         self._forward = subprocess.Popen(
-            ["kubectl", "-n", namespace_of(self.namespace)[0], *words],
+            ["kubectl", "-n", self._space, *words],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
             # Ctrl-C is for this process, which lets the rounds under way end: they come by this way.
             process_group=0,
@@ -271,7 +271,7 @@ class KubernetesCluster:
 
     def _ask(self, words: Sequence[str], given: Any = None, *, namespaced: bool = True) -> str:
         """Run kubectl, which ends soon or is taken for silent; gives what it answers."""
-        where = ["-n", namespace_of(self.namespace)[0]] if namespaced else []
+        where = ["-n", self._space] if namespaced else []
         # Empty where nothing is given: whoever would be asked for a password is not here.
         text = "" if given is None else json.dumps(given)
         command = ["kubectl", f"--request-timeout={_LONGEST_S:.0f}s", *where, *words]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clonometer._version import __version__
+from clonometer.fleet.nodes import QUEUED_S
 
 _PORT = 8786
 _KEYS = "/keys"
-#: How long pods may wait for their turn, and how long they stay when whoever asked has gone.
-QUEUED_S = 3600.0
+#: How long pods stay when whoever asked has gone.
 _IDLE_S = 900
 _DEATH_S = 300
 _USER = 1000

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from clonometer.errors import UnavailableError, UsageError
+from clonometer.fleet.nodes import MOST_NODES, name_and_count
 
 _LONGEST_S = 60.0
-_MOST_NODES = 4096
 _MEMORY = "1GB"
 
 
@@ -52,10 +52,7 @@ def partition_of(text: str) -> tuple[str, int]:
     >>> partition_of("short"), partition_of("short:3")
     (('short', 0), ('short', 3))
     """
-    name, colon, count = text.partition(":")
-    if not name or (colon and not (count.isascii() and count.isdecimal() and 0 < int(count) <= _MOST_NODES)):
-        raise UsageError(f"{text!r} is no partition of Slurm", "write --slurm NAME, or --slurm NAME:N for N nodes")
-    return name, int(count or 0)
+    return name_and_count(text, "partition of Slurm", "--slurm")
 
 
 def nodes_of(partition: str) -> int:
@@ -129,7 +126,7 @@ def slurm_cluster(partition: str, nodes: int, lasts_s: float) -> tuple[Any, Path
         cluster.close()
         shutil.rmtree(keys, ignore_errors=True)
         raise
-    cluster.scale(jobs=min(nodes, _MOST_NODES))
+    cluster.scale(jobs=min(nodes, MOST_NODES))
     return cluster, keys
 
 

@@ -15,7 +15,7 @@ from typing import Annotated
 from clonometer.errors import InputError, unknown
 from clonometer.records import After, Count, computed_field, version
 from clonometer.tracing.census.call_sites import MOST_NAMES, CallSite, one_place
-from clonometer.tracing.census.tally import Census
+from clonometer.tracing.census.tally import AS_THREAD, Census
 from clonometer.verdicts import Gate
 from clonometer.words import counted
 
@@ -23,10 +23,9 @@ LAUNCH_BUDGET_SCHEMA = 1
 
 #: What a census counts that is no single mechanism, and how it is written in a file of limits.
 MAX, PROCESSES = "max", "processes"
-_THREAD = "thread"
 #: Names of limits in the table ``launches``: the mechanisms are those of `clonometer.tracing.census.tally.mechanism`.
 LIMIT_NAMES = (
-    *(MAX, PROCESSES, _THREAD),
+    *(MAX, PROCESSES, AS_THREAD),
     *("fork", "vfork", "posix_spawn", "clone(VM|VFORK)", "shares memory", "container"),
 )
 _PROGRAMS = "programs."
@@ -138,7 +137,7 @@ class CountedLaunches:
 
 def _is_limited(mechanism: str, name: str) -> bool:
     """Whether tasks of a mechanism count for a limit of `LIMIT_NAMES`."""
-    return mechanism != _THREAD if name == PROCESSES else name in (MAX, mechanism)
+    return mechanism != AS_THREAD if name == PROCESSES else name in (MAX, mechanism)
 
 
 def _programs(site: CallSite) -> Counter[str]:

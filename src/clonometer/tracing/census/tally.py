@@ -23,7 +23,7 @@ NANOSECONDS = 1_000_000_000
 #: What a task shares with its creator, and what else its creator asks for, tells which library call made it
 #: (clone(2)).
 _THREAD = "CLONE_THREAD"
-_AS_THREAD = "thread"
+AS_THREAD = "thread"
 _MEMORY = "CLONE_VM"
 _VFORK = "CLONE_VFORK"
 _CLEAR = "CLONE_CLEAR_SIGHAND"
@@ -68,7 +68,7 @@ def mechanism(
     """
     flags = set(flag_names)
     if _THREAD in flags:
-        return _AS_THREAD
+        return AS_THREAD
     if any(name.startswith("CLONE_NEW") for name in flags):
         return "container"
     if _MEMORY in flags and _VFORK in flags:
@@ -205,10 +205,10 @@ class Census:
             group.take(line)
             self.executed.take(line)
             service = self.services.take(line, group.mechanism)
-            language = self._language(line, thread=group.mechanism == _AS_THREAD)
+            language = self._language(line, thread=group.mechanism == AS_THREAD)
             self.sites.take(line, group.mechanism, language, service)
             if self.timeline is not None:
-                self.timeline.take(line, group.mechanism, language, is_thread=group.mechanism == _AS_THREAD)
+                self.timeline.take(line, group.mechanism, language, is_thread=group.mechanism == AS_THREAD)
         elif kind == "cgroup":
             self.services.take_cgroup(line)
         elif kind == "begin":
