@@ -28,10 +28,10 @@ from clonometer.stats.quantiles import quantile_interval
 
 SOURCES = Path(os.environ.get("BENCH_HELD_OUT", str(Path(__file__).with_name("held_out"))))
 WANTED = os.environ.get("BENCH_ROWS", "*").split(",")
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "11"))
 AWAY = 0.10
 ROWS_WITHIN = 12
-BUDGET = "5s"
+BUDGET = "2s"
 ENV_BYTES = 1024  # in the middle of what drivers get
 
 
