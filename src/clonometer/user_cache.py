@@ -21,8 +21,8 @@ _MOST_BYTES = 32 << 20
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def kept_text(name: str, make: Callable[[], str]) -> str:
-    """Read a text that an earlier call has kept, or make it and keep it.
+def kept_text(name: str, make: Callable[[], str], *, is_worth_keeping: Callable[[str], bool] = bool) -> str:
+    """Read a text that an earlier call has kept, or make it and keep it if it is worth that.
 
     The file's name must tell everything that the text depends on, such as a library's version. What ``make`` raises is
     passed on.
@@ -31,9 +31,12 @@ def kept_text(name: str, make: Callable[[], str]) -> str:
     if folder is None:
         return make()
     kept = _read(folder / name)
-    if kept is not None:
+    # What an earlier release kept may not be worth it.
+    if kept is not None and is_worth_keeping(kept):
         return kept
     text = make()
+    if not is_worth_keeping(text):
+        return text
     # A full disk or a folder that may not be written to costs the time next time, and nothing else.
     with contextlib.suppress(OSError):
         _write(folder / name, text)

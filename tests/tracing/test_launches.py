@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from clonometer.tracing.census.launches import (
     launches,
     worth_changing,
 )
+from clonometer.tracing.census.savings import IntervalEnds
 from clonometer.tracing.census.tally import Census
 from clonometer.views.document import Heading, NamedTexts, Paragraph
 from clonometer.views.documents.census import census_document
@@ -46,10 +48,15 @@ def forked(number: int, did: dict[str, int] | None, cost_ns: int = 30 * MS, **ch
     return launched(number, did, **({"call": "clone", "flag_names": FORK} | times | changes))
 
 
-def seen(*lines: dict[str, Any], runtimes: dict[str, RuntimeVersion] = PYTHON, **changes: Any) -> list[LaunchSite]:
+def seen(
+    *lines: dict[str, Any],
+    runtimes: dict[str, RuntimeVersion] = PYTHON,
+    costs_ns: Mapping[str, IntervalEnds] = COSTS,
+    **changes: Any,
+) -> list[LaunchSite]:
     stacks = [site(number, frame(0, "__fork"), frame(1, None, 80 + number, line=12 + number)) for number in (0, 1)]
     census = taken(*lines, *stacks, *MODULES, ended(stacks=STACKS))
-    return launches(census, runtimes, load_book(), COSTS, **changes)
+    return launches(census, runtimes, load_book(), costs_ns, **changes)
 
 
 CLOSES = {"close_range": 1}
@@ -115,6 +122,29 @@ def test_a_launch_without_a_copy_is_not_advised_against() -> None:
     assert launch.fits
     assert launch.saved is None
     assert worth_changing([launch]) == []
+
+
+@pytest.mark.parametrize(
+    ("costs_ns", "forget", "took", "saves"),
+    [
+        ({}, (), " took 240 ms, since fork copies", "could not be measured here"),
+        (COSTS, ("making_ns", "cost_ns", "call_ns"), ", each of which copies", "It grows with the program's memory"),
+    ],
+)
+def test_advice_does_not_wait_for_a_price(
+    costs_ns: dict[str, IntervalEnds], forget: Collection[str], took: str, saves: str
+) -> None:
+    """On a busy machine nothing may be left to compare with, and ptrace sees no times."""
+    lines = [forked(0, CLOSES | {"setsid": 1}, **dict.fromkeys(forget)) for _ in range(8)]
+    (launch,) = seen(*lines, costs_ns=costs_ns)
+    assert (launch.saved, launch.is_unpriced) == (None, True)
+    ((_, costs, entries),) = launch_advice(worth_changing([launch]))
+    assert isinstance(costs, Paragraph)
+    assert f"8 launches{took} the memory map." in costs.text
+    assert isinstance(entries, NamedTexts)
+    assert saves in entries.entries[-1].text
+    few = seen(*lines[:5], costs_ns=costs_ns)
+    assert worth_changing(few) == []
 
 
 def test_what_a_package_installed_is_advised_last_in_one_sentence_of_its_own() -> None:

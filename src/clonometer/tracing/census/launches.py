@@ -68,12 +68,17 @@ class SavedTime:
 
 @dataclass(frozen=True)
 class LaunchSite:
-    """A call site with the lines of the book that fit; the one that stands is known only where there is one."""
+    """A call site with the lines of the book that fit; the one that stands is known only where there is one.
+
+    ``is_unpriced``: all lines that fit copy the memory map and name something else to write, but what that would save
+    is not known, because the census has no times or nothing to compare them with.
+    """
 
     site: CallSite
     runtime: RuntimeVersion | None = None
     fits: tuple[PathFit, ...] = field(default=())
     saved: SavedTime | None = None
+    is_unpriced: bool = False
 
     @property
     def path(self) -> LaunchPath | None:
@@ -150,19 +155,27 @@ def launches(
         other = (others, "its own launches that share memory") if others else None
         if other is None and _SHARING in costs_ns:
             other = (costs_ns[_SHARING], "posix_spawn by a small program")
-        can = fits and all(fit.path.copies and fit.path.instead for fit in fits)
+        can = bool(fits) and all(fit.path.copies and fit.path.instead for fit in fits)
         saved = _saved(site, *other) if can and other is not None else None
-        listed.append(LaunchSite(site, runtime, fits, saved))
+        unpriced = can and site.execed >= LEAST_CALLS and (other is None or not site.making_ns)
+        listed.append(LaunchSite(site, runtime, fits, saved, unpriced))
     return sorted(listed, key=lambda launch: (-launch.site.cost_ns, -launch.site.created))
 
 
 def worth_changing(listed: Sequence[LaunchSite]) -> list[LaunchSite]:
     """Those at which another launch would save time, most first: at most five, those of packages last.
 
-    Advice that depends on the line is left out where neither the line nor the option is known.
+    Those of which nobody knows how much come after the others, the most frequent first. Advice that depends on the line
+    is left out where neither the line nor the option is known.
     """
-    worth = [launch for launch in listed if launch.saved is not None and not launch.is_vague]
-    worth.sort(key=lambda launch: (launch.is_packaged, -launch.saved.low_ns if launch.saved else 0.0))
+    worth = [launch for launch in listed if (launch.saved is not None or launch.is_unpriced) and not launch.is_vague]
+    worth.sort(
+        key=lambda launch: (
+            launch.is_packaged,
+            launch.saved is None,
+            -launch.saved.low_ns if launch.saved else -launch.site.execed,
+        )
+    )
     return worth[:_MOST_ADVICE]
 
 

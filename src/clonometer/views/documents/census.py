@@ -121,7 +121,12 @@ def _advice(saving: Saving) -> str:
 
 
 #: A task as it is spoken of after its creation.
-_EACH = {"thread": "each thread", "fork": "each child", "vfork": "each child", "posix_spawn": "each child"}
+_EACH = {
+    "thread": "each thread",
+    "fork": "each forked child",
+    "vfork": "each child of vfork",
+    "posix_spawn": "each child of posix_spawn",
+}
 
 
 def _headline(census: Census, name: str) -> str:

@@ -27,36 +27,47 @@ def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
     """
     parts: list[list[DocumentBlock]] = []
     for launch in worth:
-        saved = launch.saved
-        if saved is None or launch.is_packaged:
+        if launch.is_packaged:
             continue
         path = launch.path
-        count = launch.site.created
-        costs = (
-            f"{clean(_called(launch))}: {count:,} {'launch' if count == 1 else 'launches'} took "
-            f"{format_duration(launch.site.cost_ns)}, since {launch.site.mechanism} copies the memory map."
-        )
         entries = [
             NamedText("  Why", clean(path.why) if path is not None else _alternatives(launch)),
             *([NamedText("  Evidence", _evidence(launch))] if path is not None else []),
             NamedText("  Instead", _either(launch, [fit.path.instead for fit in launch.fits])),
             NamedText("  You lose", _either(launch, [fit.path.lose for fit in launch.fits])),
-            NamedText(
-                "  Saves",
-                f"{format_duration(saved.value_ns)} ({format_duration(saved.low_ns)} to "
-                f"{format_duration(saved.high_ns)}), compared with {saved.compared_with}.",
-            ),
+            NamedText("  Saves", _saves(launch)),
         ]
         service = f" (service {clean(launch.site.service)})" if launch.site.service else ""
         heading = Heading(f"What to change: {_place(launch)}{service}")
-        parts.append([heading, Paragraph(costs), NamedTexts(entries, _INDENT)])
+        parts.append([heading, Paragraph(_costs(launch)), NamedTexts(entries, _INDENT)])
     packaged = [launch for launch in worth if launch.is_packaged]
     return [*parts, [Paragraph(_of_packages(packaged))]] if packaged else parts
 
 
+def _costs(launch: LaunchSite) -> str:
+    count = launch.site.created
+    took = f" took {format_duration(launch.site.cost_ns)}" if launch.site.making_ns else ""
+    noun = "launch" if count == 1 else "launches"
+    why = f"since {launch.site.mechanism} copies the memory map" if took else "each of which copies the memory map"
+    return f"{clean(_called(launch))}: {count:,} {noun}{took}, {why}."
+
+
+def _saves(launch: LaunchSite) -> str:
+    saved = launch.saved
+    if saved is not None:
+        return (
+            f"{format_duration(saved.value_ns)} ({format_duration(saved.low_ns)} to "
+            f"{format_duration(saved.high_ns)}), compared with {saved.compared_with}."
+        )
+    if launch.site.making_ns:
+        return "not known: what a launch without that copy costs could not be measured here; run it again."
+    return "not known: times cannot be seen this way. It grows with the program's memory (clonometer predict)."
+
+
 def _of_packages(packaged: Sequence[LaunchSite]) -> str:
     each = [
-        f"{_place(launch)} ({clean(_called(launch))}, {launch.site.created:,}, {format_duration(launch.site.cost_ns)})"
+        f"{_place(launch)} ({clean(_called(launch))}, {launch.site.created:,}"
+        f"{f', {format_duration(launch.site.cost_ns)}' if launch.site.making_ns else ''})"
         for launch in packaged
     ]
     return (
