@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 from tests.integration.census import CLONOMETER, can_trace
 from tests.integration.container import KNOWN, refuse
+
+from clonometer.cli.pytest_plugin import at_least_none
 
 SCRIPT = "x=$(cat /dev/null)\ny=$(cat /dev/null)\n"
 SCHEMA = Path(__file__).parents[2] / "docs/schemas/budget.schema.json"
@@ -68,6 +71,13 @@ def test_recording_keeps_a_file_unless_forced(tmp_path: Path) -> None:
     assert (tmp_path / "launches.toml").read_text() == "# mine\n"
 
 
+def test_nothing_is_recorded_of_a_run_that_fails(tmp_path: Path) -> None:
+    ended = budget("--record", "--", "sh", "-c", "exit 7", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "run 1 ended with status 7" in ended.stderr
+    assert not (tmp_path / "launches.toml").exists()
+
+
 def test_github_gets_annotations_and_a_summary(tmp_path: Path) -> None:
     (tmp_path / "s.sh").write_text(SCRIPT)
     summary = tmp_path / "summary.md"
@@ -103,15 +113,17 @@ def test_nothing():
 
 def test_block(launch_budget):
     subprocess.run(["true"])
-    with launch_budget(thread=0):
+    with launch_budget({"shares memory": 0}, thread=0):
         subprocess.run(["true"])
     with launch_budget(processes=0):
         subprocess.run(["true"])
 """
 
 
-def run_pytest(folder: Path, *words: str, become: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
-    (folder / "test_it.py").write_text(TESTS)
+def run_pytest(
+    folder: Path, *words: str, become: Callable[[], None] | None = None, tests: str = TESTS
+) -> subprocess.CompletedProcess[str]:
+    (folder / "test_it.py").write_text(tests)
     plugins = ("-p", "clonometer.cli.pytest_plugin", "-p", "no:cacheprovider")
     # The plug-in is installed with the package, unless this is a checkout whose metadata are older.
     return subprocess.run(
@@ -137,6 +149,15 @@ def test_pytest_fails_tests_that_create_too_much(tmp_path: Path) -> None:
     assert "2 failed, 3 passed" in ended.stdout, ended.stdout
     assert "FAILED test_it.py::test_exceeded" in ended.stdout
     assert "FAILED test_it.py::test_block" in ended.stdout
+    # The lines of the process that runs the tests.
+    exceeding = [
+        line.split() for line in ended.stdout.splitlines() if "subprocess.run" in line and "/test_it.py:" in line
+    ]
+    assert {(words[0].rpartition("/")[2], *words[1:]) for words in exceeding} == {
+        ("test_it.py:16", "test_exceeded", "subprocess.run", "1"),
+        ("test_it.py:17", "test_exceeded", "subprocess.run", "1"),
+        ("test_it.py:28", "test_block", "subprocess.run", "1"),
+    }
     counted = {line.split()[4]: line.split()[:4] for line in ended.stdout.splitlines() if "  test_it.py::" in line}
     # Tasks, processes, by fork, threads: what counts the limited tests does not count.
     assert counted == {
@@ -145,6 +166,34 @@ def test_pytest_fails_tests_that_create_too_much(tmp_path: Path) -> None:
         "test_it.py::test_exceeded": ["2", "2", "0", "0"],
         "test_it.py::test_block": ["3", "3", "0", "0"],
     }
+
+
+MISTAKEN = """
+import pytest
+
+@pytest.mark.launch_budget(5)
+def test_no_name(): pass
+
+@pytest.mark.launch_budget(programs=["git"])
+def test_no_number(): pass
+
+def test_no_block(launch_budget):
+    launch_budget(fork=0)
+"""
+
+
+def test_pytest_says_what_is_no_limit(tmp_path: Path) -> None:
+    ended = run_pytest(tmp_path, tests=MISTAKEN)
+    assert "2 failed, 1 passed, 1 error" in ended.stdout, ended.stdout
+    assert "launch_budget: 5 names no limit" in ended.stdout
+    assert "launch_budget: ['git'] names no limit" in ended.stdout
+    assert "launch_budget(...) limits a block" in ended.stdout
+
+
+def test_pytest_shows_no_less_than_none() -> None:
+    assert at_least_none("0") == 0
+    with pytest.raises(ArgumentTypeError, match="no number of tests"):
+        at_least_none("-1")
 
 
 @pytest.mark.usefixtures("tracing")

@@ -21,6 +21,7 @@ from clonometer.tracing.launch_limits import (
 )
 from clonometer.tracing.recorded_limits import recorded_limits
 from clonometer.verdicts import Gate
+from clonometer.views.documents.budget import cautions
 from clonometer.views.exports.github import github_annotations
 from clonometer.views.exports.junit import junit_xml
 
@@ -130,6 +131,7 @@ def test_reads_a_file(tmp_path: Path) -> None:
         ("[launches]\nmax = 1.5\n", "launches: max is 1.5"),
         ("launches = 3\n", "launches is not a table"),
         ("[lunches]\n", "no table 'lunches'"),
+        ("fork = 0\n", "fork stands in no table"),
         ("[launches\n", "is not TOML"),
         ("[launches]\nforc = 1\n", "unknown limit 'forc'; did you mean 'fork'"),
     ],
@@ -152,17 +154,40 @@ def test_records_what_is_alike_and_comments_what_varies() -> None:
     def counts(fork: int, threads: int, git: int) -> CountedLaunches:
         launches = dict.fromkeys(CountedLaunches.of(some_tasks()).launches, 0)
         launches |= {"max": 3 + fork + threads, "processes": 3 + fork, "fork": fork, "vfork": 3, "thread": threads}
-        return CountedLaunches(launches, {'/opt/a"\\\tb': 2, "/usr/bin/git": git})
+        return CountedLaunches(launches, {'/opt/a"\\\tb': 2, "/usr/bin/git": git, "/bin/git": 1})
 
     alike = tomllib.loads(recorded_limits([counts(1, 0, 4)] * 2).text)
     assert alike["launches"] == {"max": 4, "processes": 4, "fork": 1, "vfork": 3}
-    assert alike["programs"] == {'/opt/a"\\\tb': 2, "/usr/bin/git": 4}
+    # By file names: on another machine a program has another path, where this limit must hold too.
+    assert alike["programs"] == {'a"\\\tb': 2, "git": 5}
     varying = recorded_limits([counts(1, 2, 4), counts(2, 2, 4)])
     assert tomllib.loads(varying.text)["launches"] == {"vfork": 3}
     assert "fork: 1 to 2 in 2 runs" in varying.varying
     # How many threads a runtime starts is chance, also if these runs had the same.
     threaded = tomllib.loads(recorded_limits([counts(1, 2, 4)] * 2).text)
     assert threaded["launches"] == {"processes": 4, "fork": 1, "vfork": 3}
+
+
+def test_says_that_only_the_first_run_differs() -> None:
+    def recorded(*makes: int, threads: tuple[int, ...] = (0, 0, 0)) -> bool:
+        names = CountedLaunches.of(some_tasks()).launches
+        counts = [
+            CountedLaunches({**dict.fromkeys(names, 0), "processes": cc, "thread": thread, "max": cc + thread}, {})
+            for cc, thread in zip(makes, threads, strict=True)
+        ]
+        return recorded_limits(counts).only_first_differs
+
+    assert recorded(9, 2, 2)
+    assert recorded(9, 2, 2, threads=(3, 4, 5))
+    assert not recorded(2, 2, 2, threads=(3, 4, 5))
+    assert not recorded(9, 2, 3)
+    assert not recorded(9, 2, threads=(0, 0))
+
+
+def test_says_what_may_be_executed_and_never_is() -> None:
+    answer = judged(LaunchLimits({"max": 9}, {"git": 2, "gti": 2, "rm": 0}))
+    assert answer.never_executed == ["gti"]
+    assert "gti" in " ".join(cautions(answer))
 
 
 def test_github_annotates_files_of_the_checkout_alone() -> None:

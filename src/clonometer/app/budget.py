@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from clonometer.app.census import census
@@ -76,8 +77,10 @@ def record_budget(
 
     Raises
     ------
+    UsageError
+        If a run failed: its counts would be too small.
     UnavailableError
-        If events were lost, or a run did not end by itself: its counts would be too small.
+        If events were lost, or a run did not end by itself, likewise.
     NotStartedError
         If the command does not exist, or cannot be executed.
     """
@@ -88,6 +91,13 @@ def record_budget(
         if ended["lost"] or ended["interrupted"]:
             why = "it was interrupted" if ended["interrupted"] else f"{ended['lost']:,} events were lost"
             raise UnavailableError(f"cannot record limits: of run {run + 1} not all was counted, since {why}")
+        if ended["exit_status"]:
+            status = int(ended["exit_status"])
+            how = f"with status {status}" if status > 0 else f"by signal {-status}"
+            raise UsageError(
+                f"cannot record limits: run {run + 1} ended {how}, and what fails early creates fewer tasks",
+                f"if it always ends so: bash -c {shlex.quote(f'{shlex.join(command)} || true')}",
+            )
         counts.append(CountedLaunches.of(tally))
     return recorded_limits(counts)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 from clonometer.errors import ClonometerError, UnavailableError
 from clonometer.runner.census import take_census
+from clonometer.runner.hooks.within import own_calls
 from clonometer.tracing.census.tally import Census
 from clonometer.tracing.launch_limits import CountedLaunches, LaunchBudget, LaunchLimits, judge_launches
 
@@ -32,6 +34,9 @@ class LaunchesDuring:
         #: The tasks that do the counting: numbers of our thread, and of the process that watches.
         self.counting_tasks: tuple[int, ...] = ()
         self._error: ClonometerError | None = None
+        #: What names the lines of this process; those of other programs are not known.
+        self._calls: deque[str] = deque()
+        self._hooked = ExitStack()
         self._thread = threading.Thread(target=self._take, name="clonometer-census", daemon=True)
 
     def start(self) -> None:
@@ -49,6 +54,7 @@ class LaunchesDuring:
         if not self._listens.is_set():
             self.stop()
             raise UnavailableError(f"the census did not listen within {_LISTENS_WITHIN_S:.0f} s")
+        self._calls = self._hooked.enter_context(own_calls())
 
     def stop(self) -> None:
         """End it, and wait until all is counted; once is enough."""
@@ -56,6 +62,7 @@ class LaunchesDuring:
             self._process.terminate()
             self._process = None
         self._thread.join()
+        self._hooked.close()
         if self._error is not None:
             raise self._error
 
@@ -87,6 +94,9 @@ class LaunchesDuring:
             self._listens.set()
 
     def _receive(self, line: Mapping[str, Any]) -> None:
+        # What was noted of a task was noted before the task was made.
+        while self._calls:
+            self._tally.take({"line": "call", "text": self._calls.popleft()})
         self._tally.take(line)
         if self._also is not None:
             self._also(line)

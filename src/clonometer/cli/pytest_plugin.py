@@ -7,6 +7,7 @@ creates more than it may. Counts come from the kernel, by a census of pytest's p
 
 from __future__ import annotations
 
+import argparse
 import time
 from bisect import bisect_right
 from collections import Counter
@@ -27,6 +28,7 @@ _OUTPUT = "clonometer_launches"
 #: A session that creates more keeps the counts of these alone, and says so.
 _MOST_TASKS = 1_000_000
 _MOST_PROGRAMS = 3
+_WITHOUT_ROOT = "Without root, 'clonometer budget -- pytest' counts the tasks of all tests together."
 #: Where the launches of fixtures that serve several tests, and of the collection, are counted.
 OUTSIDE = "(outside of tests)"
 
@@ -39,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--launches",
         metavar="N",
-        type=int,
+        type=at_least_none,
         default=None,
         help="Show the N tests that create the most tasks (0: all).",
     )
@@ -48,6 +50,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Fail tests with a launch_budget where nothing can be counted.",
     )
+
+
+def at_least_none(text: str) -> int:
+    """Read a number of tests."""
+    if not (text.isdecimal() and text.isascii()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of tests: 10 shows ten, 0 all")
+    return int(text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,19 +72,37 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def launch_budget(request: pytest.FixtureRequest) -> LaunchBudgetFixture:
+def launch_budget(request: pytest.FixtureRequest) -> Iterator[LaunchBudgetFixture]:
     """Limit the tasks that a block creates: ``with launch_budget(fork=0): ...``.
 
     The names are those of the marker; the block fails if it creates more.
     """
     plugin = request.config.pluginmanager.getplugin("clonometer-launches")
+    blocks: list[_Block] = []
 
-    @contextmanager
-    def limited(**limits: Any) -> Iterator[None]:
-        with plugin.limited(request.node.nodeid, limits):
-            yield
+    def limited(*others: Mapping[str, Any], **limits: Any) -> _Block:
+        blocks.append(_Block(plugin.limited(request.node.nodeid, limits, *others)))
+        return blocks[-1]
 
-    return limited
+    yield limited
+    if any(not block.entered for block in blocks):
+        # It would pass whatever the test creates.
+        pytest.fail(f"{_MARKER}(...) limits a block: with {_MARKER}(fork=0): ...", pytrace=False)
+
+
+class _Block(AbstractContextManager[None]):
+    """A limited block, and whether it was one."""
+
+    def __init__(self, limited: AbstractContextManager[None]) -> None:
+        self._limited = limited
+        self.entered = False
+
+    def __enter__(self) -> None:
+        self.entered = True
+        self._limited.__enter__()
+
+    def __exit__(self, *how: Any) -> bool | None:
+        return self._limited.__exit__(*how)
 
 
 @dataclass
@@ -120,6 +147,8 @@ class _Launches:
         self._ours: set[int] = set()
         #: When each test began and ended, ns of CLOCK_MONOTONIC.
         self._tests: list[tuple[int, int, str]] = []
+        #: Why nothing can be counted here, once that is known.
+        self._refused = ""
         self.unchecked: dict[str, str] = {}
         self.unavailable = ""
         self.results: list[TestLaunches] = []
@@ -139,7 +168,7 @@ class _Launches:
         try:
             self._census.start()
         except ClonometerError as error:
-            self._census, self.unavailable = None, str(error)
+            self._census, self.unavailable, self._refused = None, str(error), str(error)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -164,12 +193,16 @@ class _Launches:
 
         most = _launch_limits(limits, others)
         census = LaunchesDuring()
-        try:
-            census.start()
-        except ClonometerError as error:
+        if not self._refused:
+            try:
+                census.start()
+            except ClonometerError as error:
+                # Later tests would hear the same, and each attempt is a process more for whoever counts all.
+                self._refused = str(error)
+        if self._refused:
             if self._required:
-                pytest.fail(f"its launches cannot be counted: {error}", pytrace=False)
-            self.unchecked[test] = str(error)
+                pytest.fail(f"its launches cannot be counted: {self._refused}", pytrace=False)
+            self.unchecked[test] = self._refused
             yield
             return
         try:
@@ -210,6 +243,7 @@ class _Launches:
             tests = "1 test" if len(self.unchecked) == 1 else f"{len(self.unchecked)} tests"
             terminalreporter.section("launch budgets that were not checked", yellow=True)
             terminalreporter.line(f"{tests}, since nothing could be counted: {why}")
+            terminalreporter.line(_WITHOUT_ROOT)
         if self.shown is not None:
             terminalreporter.section("launches")
             for line in _summary(self):
@@ -265,17 +299,23 @@ def _launch_limits(named: Mapping[str, Any], others: Sequence[Any]) -> LaunchLim
 
     given: dict[str, Any] = {}
     for mapping in (*others, named):
-        given.update(mapping)
-    programs = given.pop("programs", {})
+        given.update(_mapping(mapping, 'launch_budget({"shares memory": 0}), or launch_budget(fork=0)'))
+    programs = _mapping(given.pop("programs", {}), 'programs={"git": 1}')
     texts = [*(f"{name}={most}" for name, most in given.items())]
     texts += [f"programs.{name}={most}" for name, most in programs.items()]
     try:
         limits, wrong = LaunchLimits().with_limits(texts), ""
     except ClonometerError as error:
-        limits, wrong = LaunchLimits(), str(error)
+        limits, wrong = LaunchLimits(), "; ".join(filter(None, (error.message, error.hint)))
     if not limits:
         pytest.fail(f"{_MARKER}: {wrong or 'there is no limit, such as fork=0'}", pytrace=False)
     return limits
+
+
+def _mapping(given: object, example: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        pytest.fail(f"{_MARKER}: {given!r} names no limit; it is written {example}", pytrace=False)
+    return given
 
 
 def _by_test(
@@ -304,6 +344,7 @@ def _by_test(
 def _summary(plugin: _Launches) -> Iterator[str]:
     if plugin.unavailable:
         yield f"not counted: {plugin.unavailable}"
+        yield _WITHOUT_ROOT
         return
     ordered = sorted(plugin.results, key=lambda each: (-each.tasks, each.test))
     shown = ordered[: plugin.shown] if plugin.shown else ordered

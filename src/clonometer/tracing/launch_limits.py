@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from clonometer.errors import InputError, unknown
+from clonometer.errors import InputError, UsageError, unknown
 from clonometer.records import After, Count, computed_field, version
 from clonometer.tracing.census.call_sites import MOST_NAMES, CallSite, one_place
 from clonometer.tracing.census.tally import AS_THREAD, Census
@@ -29,6 +29,7 @@ LIMIT_NAMES = (
     *("fork", "vfork", "posix_spawn", "clone(VM|VFORK)", "shares memory", "container"),
 )
 _PROGRAMS = "programs."
+_EXAMPLE = "limits stand below [launches], as in fork = 0, and below [programs], as in git = 3"
 #: As many call sites as anybody reads are named for each limit.
 _MOST_SITES = 20
 
@@ -81,12 +82,19 @@ def read_launch_limits(path: Path) -> LaunchLimits:
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path} does not exist", f"clonometer budget --record --limits {path} -- COMMAND writes it"
+        ) from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not TOML: it is no text in UTF-8", _EXAMPLE) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{path} is not TOML: {error}", _EXAMPLE) from None
     for key in document.keys() - {"launches", "programs"}:
-        raise InputError(f"{path}: there is no table {key!r}", "limits stand in [launches] and [programs]")
+        wrong = f"there is no table {key!r}" if isinstance(document[key], dict) else f"{key} stands in no table"
+        raise InputError(f"{path}: {wrong}", _EXAMPLE)
     launches = _counts(document.get("launches", {}), f"{path}: launches")
     return LaunchLimits(
         {_known(name): most for name, most in launches.items()},
@@ -96,7 +104,8 @@ def read_launch_limits(path: Path) -> LaunchLimits:
 
 def _known(name: str) -> str:
     if name not in LIMIT_NAMES:
-        raise unknown("limit", name, LIMIT_NAMES)
+        error = unknown("limit", name, LIMIT_NAMES)
+        raise UsageError(error.message, f"{error.hint}; of a program: programs.git=3")
     return name
 
 
@@ -203,6 +212,12 @@ class LaunchBudget:
     def exceeded(self) -> list[LaunchLimit]:
         """The limits that are exceeded."""
         return [limit for limit in self.limits if limit.verdict is Gate.FAIL]
+
+    @property
+    def never_executed(self) -> list[str]:
+        """Programs that may be executed and were not: perhaps their names are wrong."""
+        unused = (limit for limit in self.limits if limit.most and not limit.counted and not self.unnamed_programs)
+        return [limit.name.removeprefix(_PROGRAMS) for limit in unused if limit.name.startswith(_PROGRAMS)]
 
     @property
     def uncounted(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,16 +26,21 @@ class RecordedLimits:
     text: str
     runs: int
     varying: Sequence[str]
+    #: Whether only the first run differs from the others: as if it built what they found built.
+    only_first_differs: bool = False
 
 
 def recorded_limits(counts: Sequence[CountedLaunches]) -> RecordedLimits:
     """Write limits of what every run counted alike.
 
     What varies is a comment, since it would alarm by chance. So are threads, and all tasks where there are threads.
+    Programs are limited by their file names: the same program has another path on another machine, where a limit of
+    this path would limit nothing.
     """
     launches = {name: [each.launches[name] for each in counts] for name in LIMIT_NAMES}
-    paths = sorted({path for each in counts for path in each.programs})
-    programs = {path: [each.programs.get(path, 0) for each in counts] for path in paths}
+    executed = [_by_file_name(each) for each in counts]
+    names = sorted({name for each in executed for name in each})
+    programs = {name: [each[name] for each in executed] for name in names}
     varying = [f"{name}: {_range(seen)}" for name, seen in (*launches.items(), *programs.items()) if len({*seen}) > 1]
     kept = {name: seen for name, seen in launches.items() if name in _ALWAYS or any(seen)}
     if any(each.unnamed for each in counts):
@@ -47,9 +53,20 @@ def recorded_limits(counts: Sequence[CountedLaunches]) -> RecordedLimits:
         "",
         "[programs]",
         *(_line(path, seen) for path, seen in programs.items()),
-        *([] if programs or not paths else [f"# not limited: {_UNNAMED}"]),
+        *([] if programs or not names else [f"# not limited: {_UNNAMED}"]),
     ]
-    return RecordedLimits("\n".join(lines) + "\n", len(counts), varying)
+    steady = {
+        name: seen for name, seen in (*launches.items(), *programs.items()) if name not in _WITH_THREADS and seen[1:]
+    }
+    first = any(len({*seen}) > 1 for seen in steady.values()) and all(len({*seen[1:]}) == 1 for seen in steady.values())
+    return RecordedLimits("\n".join(lines) + "\n", len(counts), varying, first and len(counts) > 2)
+
+
+def _by_file_name(counts: CountedLaunches) -> Counter[str]:
+    named: Counter[str] = Counter()
+    for path, times in counts.programs.items():
+        named[path.rpartition("/")[2]] += times
+    return named
 
 
 def _line(name: str, seen: Sequence[int], *, threads: bool = False) -> str:

@@ -55,8 +55,8 @@ _EXAMPLES = examples(
 @click.command(name="budget", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--limits", "limits_file", metavar="FILE", type=FILE, help=f"The limits.  [default: {LIMITS_FILE}]")
-@click.option("--limit", "texts", metavar="NAME=N", multiple=True, help="A limit, not of the file; repeatable.")
-@click.option("--record", is_flag=True, help="Write the limits that it keeps now, to FILE.")
+@click.option("--limit", "texts", metavar="NAME=N", multiple=True, help="A limit; without --limits no file is read.")
+@click.option("--record", is_flag=True, help="Run it, and write what it creates as the limits.")
 @number_option("--runs", "runs", "How often --record runs it.", 3, most=100)
 @time_option("--for", "seconds", "End the command then.")
 @click.option("--until-all-end", is_flag=True, help="Count until its daemons have ended.")
@@ -148,6 +148,11 @@ def _record(
     click.echo(f"Wrote {path}: limits that {recorded.runs} runs kept.")
     for text in recorded.varying:
         click.echo(f"  not limited, since it varies: {text}")
+    if recorded.only_first_differs:
+        click.echo(
+            "  only the first run differs: it may have built what the others found. Let each begin as in CI, such as:\n"
+            "    clonometer budget --record --force -- bash -c 'make clean && make test'"
+        )
 
 
 def _to_github(answer: LaunchBudget, *, to_stderr: bool) -> None:

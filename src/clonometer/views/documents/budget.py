@@ -54,6 +54,9 @@ def budget_sentence(budget: LaunchBudget) -> str:
 def cautions(budget: LaunchBudget) -> list[str]:
     """Say what makes the counts doubtful, and how the command ended if not well."""
     texts = budget.uncounted
+    if budget.never_executed:
+        names = ", ".join(map(clean, budget.never_executed))
+        texts.append(f"Not executed at all: {names}. Are the names right?")
     if budget.timed_out:
         texts.append("The command was ended because its time was over: it may have created more later.")
     elif budget.interrupted:

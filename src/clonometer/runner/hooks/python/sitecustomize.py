@@ -1,7 +1,8 @@
 """Notes which lines of a Python program make tasks, for `clonometer census`, which has put this folder on PYTHONPATH.
 
 Any Python may start with this, Python 2 too: what it does not understand it leaves alone. The program's own module of
-this name is imported after it, as if this one were not there.
+this name is imported after it, as if this one were not there. `clonometer.runner.hooks.within` imports it by its whole
+name, and only uses its function.
 """
 
 import os
@@ -23,13 +24,16 @@ _MOST_BYTES = 4000
 _MOST_FILE_BYTES = 64 * 1024 * 1024
 
 
-def _make_hook(path):
+def make_hook(write, listeners=None):
+    """Make a hook for audit events; ``write`` gets a line of bytes for each task that is about to be made.
+
+    With ``listeners``, a list, nothing is noted while it is empty, and nothing of the process is wrapped.
+    """
     import time
     from _thread import get_native_id
 
     library = os.path.dirname(os.__file__) + os.sep
     packages = (library + "site-packages" + os.sep, library + "dist-packages" + os.sep)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
     def describe(frame):
         code = frame.f_code
@@ -50,19 +54,14 @@ def _make_hook(path):
             words.append(describe(frame))
             frame = frame.f_back
         text = "\t".join(word.replace("\t", " ").replace("\n", " ") for word in words)
-        # It is opened each time: a program that closes all its descriptors must not find ours in the place of its own.
-        fd = os.open(path, flags)
-        try:
-            if os.fstat(fd).st_size < _MOST_FILE_BYTES:
-                os.write(fd, text.encode("utf-8", "surrogateescape")[:_MOST_BYTES] + b"\n")
-        finally:
-            os.close(fd)
+        write(text.encode("utf-8", "surrogateescape")[:_MOST_BYTES])
 
     def hook(event, arguments):
         try:
             if event in _EVENTS:
-                note(event)
-            elif event == "import" and arguments[0] == "_posixsubprocess":
+                if listeners is None or listeners:
+                    note(event)
+            elif listeners is None and event == "import" and arguments[0] == "_posixsubprocess":
                 _wrap_fork_exec(hook)
         except Exception:
             return  # Nothing may become of it: the census has gone, or cannot be seen from here.
@@ -105,8 +104,23 @@ def _wrap_fork_exec(hook):
     module.fork_exec = fork_exec
 
 
+def _write_to(path):
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+
+    def write(line):
+        # It is opened each time: a program that closes all its descriptors must not find ours in the place of its own.
+        fd = os.open(path, flags)
+        try:
+            if os.fstat(fd).st_size < _MOST_FILE_BYTES:
+                os.write(fd, line + b"\n")
+        finally:
+            os.close(fd)
+
+    return write
+
+
 def _begin(path):
-    hook = _make_hook(path)
+    hook = make_hook(_write_to(path))
     sys.addaudithook(hook)
     if sys.version_info < (3, 13):
         _wrap_threads(hook)
@@ -126,9 +140,10 @@ def _step_aside():
         sys.modules.setdefault("sitecustomize", ours)
 
 
-if os.environ.get("CLONOMETER_CALLS") and hasattr(sys, "addaudithook"):
-    try:
-        _begin(os.environ["CLONOMETER_CALLS"])
-    except Exception:
-        pass  # An older Python, or one that has been told to refuse hooks.
-_step_aside()
+if __name__ == "sitecustomize":
+    if os.environ.get("CLONOMETER_CALLS") and hasattr(sys, "addaudithook"):
+        try:
+            _begin(os.environ["CLONOMETER_CALLS"])
+        except Exception:
+            pass  # An older Python, or one that has been told to refuse hooks.
+    _step_aside()
