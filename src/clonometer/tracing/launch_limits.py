@@ -187,6 +187,11 @@ class LaunchLimit:
     verdict: Annotated[Gate, "unknown: not all was counted, and the rest could exceed it."]
     places: Annotated[Sequence[LaunchPlace], "The lines that count, most tasks first, if the limit is exceeded."] = ()
 
+    @property
+    def of_program(self) -> bool:
+        """Whether executions of a program are limited."""
+        return self.name.startswith(_PROGRAMS)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchBudget:
@@ -217,7 +222,7 @@ class LaunchBudget:
     def never_executed(self) -> list[str]:
         """Programs that may be executed and were not: perhaps their names are wrong."""
         unused = (limit for limit in self.limits if limit.most and not limit.counted and not self.unnamed_programs)
-        return [limit.name.removeprefix(_PROGRAMS) for limit in unused if limit.name.startswith(_PROGRAMS)]
+        return [limit.name.removeprefix(_PROGRAMS) for limit in unused if limit.of_program]
 
     @property
     def uncounted(self) -> list[str]:

@@ -38,7 +38,8 @@ def junit_xml(budget: LaunchBudget) -> str:
             {"classname": clean(shlex.join(budget.command)), "name": f"{clean(limit.name)} at most {limit.most}"},
         )
         if limit.verdict is Gate.FAIL:
-            message = f"{limit.counted:,} tasks, at most {limit.most:,} allowed"
+            what = "executions" if limit.of_program else "tasks"
+            message = f"{limit.counted:,} {what}, at most {limit.most:,} allowed"
             SubElement(case, "failure", {"message": message}).text = _places(limit)
         elif limit.verdict is Gate.UNKNOWN:
             SubElement(case, "skipped", {"message": " ".join(budget.uncounted)})
