@@ -1,4 +1,4 @@
-"""A function that is run elsewhere: in a pool of threads or processes, in a new process, or in a fork.
+"""A function that is run elsewhere: in a pool of threads or processes, or in a new process.
 
 Timed: from before the call until it has returned, until the function's first line elsewhere, until its result is here
 and, where a process was made for it, has been waited for. Outside: storing the sample. A cold launch contains making
@@ -7,11 +7,8 @@ results do. Beside busy threads the function also sleeps, which tells how long i
 """
 
 import ctypes
-import mmap
 import multiprocessing
-import os
 import signal
-import struct
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import forkserver
 
@@ -31,14 +28,6 @@ def workloads(workload):
             ("busy_threads",),
             contains="answer",
             api="ThreadPoolExecutor.submit",
-        ),
-        "fork": workload(
-            "runtime_call",
-            "os.fork, the child ends by os._exit, os.waitpid",
-            _STAGES,
-            _fork,
-            api="os.fork",
-            launch_path="os.fork",
         ),
     }
     for method in multiprocessing.get_all_start_methods():
@@ -122,23 +111,6 @@ def _process(method):
 
     # The server ends when its last client does, which is at the driver's end; and so does the tracker.
     return launch, forkserver._forkserver._stop if method == "forkserver" else _nothing
-
-
-def _fork(_):
-    page = mmap.mmap(-1, mmap.PAGESIZE)
-
-    def launch():
-        before = now()
-        pid = os.fork()
-        if pid == 0:
-            struct.pack_into("q", page, 0, now())
-            os._exit(0)
-        returned = now()
-        os.waitpid(pid, 0)
-        ended = now()
-        return before, returned, struct.unpack_from("q", page)[0], ended
-
-    return launch, page.close
 
 
 def _nothing():

@@ -1,11 +1,9 @@
 """All workloads by their ids: the name of the driver, a dot, and what is wanted."""
 
-import calls
-import commands
-import exchanges
-import floor
-import interpreters
-import threads
+from importlib import import_module
+
+#: Those that import little stand last, where one that is wanted is looked for first.
+_MODULES = ("threads", "calls", "interpreters", "commands", "exchanges", "floor", "forks")
 
 
 class Workload:
@@ -42,10 +40,13 @@ class Workload:
         self.reason = reason
 
 
-def all_workloads(name):
+def all_workloads(name, wanted=None):
+    """All workloads by their ids, or those until the ``wanted`` one: more is not imported, since a fork copies it."""
     workloads = {}
-    for module in (threads, calls, interpreters, commands, exchanges, floor):
+    for module in map(import_module, reversed(_MODULES) if wanted else _MODULES):
         for word, workload in module.workloads(Workload).items():
             workload.id = "%s.%s" % (name, word)
             workloads[workload.id] = workload
+        if wanted in workloads:
+            break
     return workloads

@@ -9,7 +9,7 @@ import pytest
 
 from clonometer.advice import advising
 from clonometer.advice.children import settle
-from clonometer.advice.costs import COPIED_BY_PARENT, FAULTS, FREED, HAND_OVER, START, costs_of
+from clonometer.advice.costs import COPIED_BY_PARENT, FAULTS, FREED, HAND_OVER, RUNTIME, START, costs_of
 from clonometer.advice.designs import design_named
 from clonometer.advice.terms import Term
 from clonometer.advice.wish import Wish
@@ -117,6 +117,29 @@ def test_figures_of_a_program_do_not_hold_for_a_fork():
     assert START not in parts(by_id(answer)["fork"])
     assert START in parts(by_id(answer)["spawn"])
     assert any("fork" in each.designs and each.name == "its start of work" for each in answer.unknown)
+
+
+def test_a_languages_fork_is_not_counted_beside_what_is_known_of_its_children():
+    plain = basis(share=0.0)
+    prices = {f"python.{launch}": Term(near(9e5, 0.0), f"python.{launch}") for launch in ("fork", "spawn", "thread")}
+    measured = replace(plain, terms=replace(plain.terms, terms={**plain.terms.terms, **prices}))
+    bare = replace(REAL, language="python", child_start_ns=None, child_faults=None, parent_faults=None)
+
+    def added(wish):
+        return {name for name, each in by_id(advise(wish, measured)).items() if RUNTIME in parts(each)}
+
+    assert added(bare) == {"fork", "spawn", "thread"}
+    for known in ({"child_faults": 0}, {"child_start_ns": 1e6}, {"child_cpu_ns": 4e6}):
+        assert added(replace(bare, **known)) == {"spawn", "thread"}
+    # Those of a new program say nothing of a fork.
+    assert added(replace(bare, child_faults=700, child_launch="spawn")) == {"fork", "spawn", "thread"}
+    # Nor is it missed where it is not counted.
+    assert "python.fork" in str(by_id(advise(replace(bare, language="python"), plain))["fork"].reason)
+    wish = replace(bare, child_faults=700)
+    without = replace(
+        measured, terms=replace(measured.terms, terms={**plain.terms.terms, "python.thread": prices["python.thread"]})
+    )
+    assert by_id(advise(wish, without))["fork"].reason is None
 
 
 def test_a_language_hands_over_at_its_price_or_says_that_it_is_not_known():

@@ -23,7 +23,7 @@ SERVER = {**AXES, "connections": "per_request", "transport": "tcp", "arrival_see
 class ChosenRun:
     """A run of cells with the samples of each process, by quantity."""
 
-    def __init__(self, cells, reasons=()):
+    def __init__(self, cells, reasons=(), blocks=()):
         self._samples = {cell: samples for cell, _, samples in cells}
         planned = [PlanCell(cell, cell.partition("[")[0], condition, None) for cell, condition, _ in cells]
         planned += [PlanCell(cell, cell.partition("[")[0], {}, None) for cell, _ in reasons]
@@ -34,6 +34,10 @@ class ChosenRun:
             catalogue=SimpleNamespace(axes=axes),
             columns=dict.fromkeys(names),
             cells=[SimpleNamespace(cell=cell, reason=reason) for cell, reason in reasons],
+            blocks=[
+                SimpleNamespace(cell=cell, process=process, rows=rows, facts=facts)
+                for cell, process, rows, facts in blocks
+            ],
         )
 
     def cells(self):
@@ -102,6 +106,21 @@ def test_terms_come_from_the_cells_that_measure_them():
     assert values["python.hand_over"] == 32_000
     assert values["python.fork"] == 200_000
     assert lacks_of(run) == {"serve.spawn": "no programs here"}
+
+
+def test_what_a_language_takes_more_to_launch_is_cpu_time_where_drivers_count_it():
+    """Else whoever uses the CPU meanwhile counts too, and the more the longer a launch takes."""
+    c = {"call_returns_ns": [[50_000]], "task_runs_ns": [[60_000]], "reaped_ns": [[90_000]]}
+    cells = [("launch.fork", {}, c), ("python.fork", {}, {"result_ns": [[2_900_000]]})]
+    blocks = [
+        ("launch.fork", 0, 100, {"cpu_ns": 4_000_000, "children_cpu_ns": 3_000_000}),
+        ("launch.fork", 0, 0, {"cpu_ns": 4_000_000, "children_cpu_ns": 3_000_000}),
+        ("python.fork", 0, 20, {"cpu_ns": 9_000_000, "children_cpu_ns": 20_000_000}),
+        ("python.fork", 1, 10, {"cpu_ns": 4_500_000, "children_cpu_ns": 10_000_000}),
+    ]
+    assert terms_of(ChosenRun(cells, blocks=blocks))["python.fork"].span.value == 1_450_000 - 70_000
+    uncounted = [*blocks[:2], ("python.fork", 0, 20, {"cpu_ns": 9_000_000, "children_cpu_ns": None})]
+    assert terms_of(ChosenRun(cells, blocks=uncounted))["python.fork"].span.value == 2_900_000 - 90_000
 
 
 def test_a_disturbed_process_moves_the_middle_of_several_little():

@@ -43,11 +43,10 @@ class ServerCase:
     """A server, its load, and its sides; the first one is what the others are compared with.
 
     ``needs`` are programs and files with the packages that have them. ``prepare`` are commands that are run once in a
-    side's folder, ``ready`` ones that are run when it listens. ``empty`` is a load of connections that ask for nothing:
-    `connect`, or options of the generator. ``kept`` is a load of many requests on each connection, which tells what a
-    request does. ``language`` is that of what handles requests, and ``watched_s`` how long a census lasts. ``folders``
-    are added to the path: Debian keeps some servers elsewhere. ``request`` says what a request is. ``missing_term``
-    says what the model lacks, where it lacks something.
+    side's folder, ``ready`` ones that are run when it listens. ``kept`` is a load of many requests on each connection,
+    which tells what a request does. ``language`` is that of what handles requests, and ``watched_s`` how long a census
+    lasts. ``folders`` are added to the path: Debian keeps some servers elsewhere. ``request`` says what a request is.
+    ``missing_term`` says what the model lacks, where it lacks something.
     """
 
     name: str
@@ -64,7 +63,6 @@ class ServerCase:
     prepare: Sequence[Sequence[str]] = ()
     ready: Sequence[Sequence[str]] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    empty: Sequence[str] = ()
     kept: Sequence[str] = ()
     language: str = "c"
     watched_s: float = 1.5

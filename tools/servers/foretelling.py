@@ -103,8 +103,8 @@ def _foretold(
     case: ServerCase, other: Side, first: Mapping[str, Any], measured: Sequence[float], basis: AdviceBasis
 ) -> Foretold:
     base, seen = case.sides[0], first["seen"]
-    # What is taken off must be of the same moment.
-    together = "empty" in seen or "kept" in seen or base.launches != "per request"
+    # What is taken off must be of the same moment: what a census saw of processes, if there are any.
+    together = base.design in _PROCESSES and "cpu_s" in seen["census"]
     base_ns = (seen["census"]["cpu_s"] if together else first["cpu_s"][0]) * 1e9
     made = Foretold(base.name, other.name, measured, base_ns=base_ns)
     try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,25 +30,8 @@ class Answered:
 def loaded(server: Server, seconds: float, options: Sequence[str] = ()) -> Answered:
     """Put load on a server for a while: its side's, its case's, or by other options."""
     place = server.place
-    if list(options) == ["connect"]:
-        return connected(server, seconds)
     options = [place.filled(word) for word in options or place.side.load or place.case.load]
     return {"wrk": _wrk, "pgbench": _pgbench, "redis-benchmark": _redis}[place.case.generator](server, options, seconds)
-
-
-def connected(server: Server, seconds: float) -> Answered:
-    """Connect again and again, ask for nothing, and wait until the server has closed its end too."""
-    until = time.monotonic() + seconds
-    began, waits = time.monotonic(), []
-    while time.monotonic() < until:
-        before = time.monotonic()
-        with socket.create_connection(("127.0.0.1", server.place.port), timeout=_MOST_S) as connection:
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(4096):
-                pass
-        waits.append(time.monotonic() - before)
-    waits.sort()
-    return Answered(len(waits), time.monotonic() - began, _quantile(waits, 0.5), _quantile(waits, 0.99))
 
 
 def _run(server: Server, words: Sequence[str]) -> str:

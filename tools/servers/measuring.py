@@ -133,15 +133,14 @@ def _ratio(base: Sequence[Mapping[str, float]], other: Sequence[Mapping[str, flo
 def _seen(place: Place, *, first: bool) -> dict[str, Any]:
     """What `predict` and `census` say of a side: before the load, and under it.
 
-    Of the ``first`` side also what connections cost that ask for nothing, or again and again, where there are such.
+    Of the ``first`` side also what requests cost on connections that stay, where there are such.
     """
     with place.serving() as server:
         _warm(server)
         predicted = _answer("predict", "--pid", str(server.pid), "--json")
         seen = {"predict": {key: predicted.get(key) for key in _PREDICTED}, "census": _counted(server, ())}
-        for name in ("empty", "kept") if first else ():
-            if options := getattr(place.case, name):
-                seen[name] = _counted(server, options)
+        if first and place.case.kept:
+            seen["kept"] = _counted(server, place.case.kept)
     return seen
 
 

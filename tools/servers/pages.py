@@ -127,7 +127,7 @@ def _terms() -> Iterator[str]:
         "They are those of `clonometer advise` (docs/advise.md says what measures each). A census of the first side "
         "counts the page faults and the CPU time of each child, exactly, and of the server itself. Each fault has the "
         "price of `cow.child` or `cow.fresh`, its tear-down that of `teardown.exit`, and each fault of the server that "
-        "of `cow.parent`."
+        "of `cow.parent`. What a language's fork takes more than C's is in those, and not counted beside them."
     )
     yield _wrapped(
         "- **start of work of the child**: what is left of a child's CPU time. Prices are of another moment than the "

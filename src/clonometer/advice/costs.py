@@ -125,7 +125,7 @@ def lacking(design: ServerDesign, wish: Wish, values: Collection[str]) -> list[s
     needed = [term_name(kind, name, wish) for kind in ("cpu", "latency") for name in {BASE, design.id}]
     if design.launch and wish.connections == "per_request":
         needed += [f"{stage}.{design.launch}" for stage in ("call", "runs", "whole")]
-        needed += [] if wish.language == "c" else [f"{wish.language}.{design.launch}"]
+        needed += [f"{wish.language}.{design.launch}"] if _adds_runtime(design, wish) else []
     needed += [WAKING_TERM, LATE_TERM] if wish.block_ns else []
     needed += ["byte_in"] if wish.request_bytes > LEAST_REQUEST_BYTES else []
     needed += ["byte_out"] if wish.response_bytes > LEAST_RESPONSE_BYTES else []
@@ -220,10 +220,24 @@ def _launching(design: ServerDesign, wish: Wish, values: TermValues, whole: str)
     ]
 
 
+def _adds_runtime(design: ServerDesign, wish: Wish) -> bool:
+    """Whether a launch in the language takes more than what is counted anyway.
+
+    What a forked child of the language does is in its faults, its start and the pages that the parent copies: where any
+    is known, the language's fork is counted there. What a program or a thread takes more is its caller's.
+    """
+    return wish.language != "c" and not (design.launch == "fork" and _knows_children(design, wish))
+
+
+def _knows_children(design: ServerDesign, wish: Wish) -> bool:
+    figures = (wish.child_faults, wish.child_start_ns, wish.child_cpu_ns)
+    return wish.tells_of(design.launch) and any(figure is not None for figure in figures)
+
+
 def _runtime(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
     """What a launch costs more in another language than in C."""
     term = f"{wish.language}.{design.launch}"
-    return [] if wish.language == "c" else [RequestPart(RUNTIME, values[term], "worker", (term,))]
+    return [RequestPart(RUNTIME, values[term], "worker", (term,))] if _adds_runtime(design, wish) else []
 
 
 def _children(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:

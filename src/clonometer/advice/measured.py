@@ -98,15 +98,36 @@ def _of_languages(run: RunSource, alone_terms: Mapping[str, Term]) -> dict[str, 
         alone = alone_terms.get(f"whole.{_OF_LANGUAGES.get(word)}")
         if entry.cell in measured and alone is not None and language not in _OURS:
             name = f"{language}.{_OF_LANGUAGES[word]}"
-            ends = [term for quantity in _UNTIL_ENDED for _, term in _term(name, run, entry, quantity)]
-            if ends:
-                terms[name] = Term(_above(ends[0].span, alone.span), ends[0].cell)
+            above = _launch_above(run, entry, alone)
+            terms |= {} if above is None else {name: Term(above, entry.cell)}
         handed, name = alone_terms.get(HANDED_TERM), hand_over_term(language)
         is_better = name not in terms or word == _HANDED[0]
         if entry.cell in measured and handed is not None and word in _HANDED and is_better:
             for _, term in _term(name, run, entry, "result_ns"):
                 terms[name] = Term(_above(term.span, handed.span), term.cell)
     return terms
+
+
+def _launch_above(run: RunSource, entry: PlanCell, alone: Term) -> TermSpan | None:
+    """What a launch takes more than the one in C: CPU time, or time on one CPU where a driver does not count that.
+
+    Others that use the CPU lengthen the time, and the more of it the longer a launch takes.
+    """
+    used = [_cpu_by_process(run, cell) for cell in (entry.cell, alone.cell)]
+    if all(used):
+        return _above(*map(middle_span, used))
+    ends = [each for quantity in _UNTIL_ENDED if (each := by_process(run, entry.cell, quantity))]
+    return _above(middle_span(ends[0]), alone.span) if ends else None
+
+
+def _cpu_by_process(run: RunSource, cell: str) -> dict[int, float]:
+    """Give for each process the CPU time of a launch, its child's included: the median of its blocks."""
+    blocks: dict[int, list[float]] = {}
+    for block in run.document.blocks:
+        ours, childrens = block.facts.get("cpu_ns"), block.facts.get("children_cpu_ns")
+        if block.cell == cell and block.rows and ours is not None and childrens is not None:
+            blocks.setdefault(block.process, []).append((ours + childrens) / block.rows)
+    return {process: float(np.median(each)) for process, each in blocks.items()}
 
 
 def _above(more: TermSpan, less: TermSpan) -> TermSpan:
