@@ -197,3 +197,13 @@ def test_easing_lowers_the_base_but_not_what_was_asked_for(catalogue):
     assert (eased.limits.warmup, eased.limits.blocks, eased.limits.samples) == (1, 1, 7)
     [plain] = expand([dear], catalogue)
     assert plain.limits == Limits(samples=7)
+
+
+def test_a_family_restricts_what_globs_mean(catalogue):
+    names = {each.id for each in catalogue.workloads.values() if each.family == "floor"}
+    assert names
+    [*targets] = expand([replace(entry(["*.*"]), family="floor")], catalogue)
+    assert {target.workload for target in targets} == names
+    [named] = expand([replace(entry(["launch.fork", "*.pthread"], None, ["warm"]), family="floor")], catalogue)
+    assert named.workload == "launch.fork"
+    assert expand([replace(entry(["*.*"]), family="of no driver here")], catalogue) == ()

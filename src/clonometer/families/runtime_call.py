@@ -38,6 +38,9 @@ FAMILY = Family(
         "process_fork": LanguageTask(
             "forked", "a function in a forked process", "result_ns", "launch.fork", "reaped_ns", creates=1
         ),
+        "process_open": LanguageTask(
+            "opened", "a function in a process opened as a pipe", "result_ns", "launch.fork", "reaped_ns", creates=1
+        ),
         "process_spawn": LanguageTask("spawned", "a function in a fresh process of the runtime", "result_ns"),
         "process_forkserver": LanguageTask("server", "a function in a process of a fork server", "result_ns"),
     },

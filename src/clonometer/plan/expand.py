@@ -34,6 +34,8 @@ class Entry:
         Fields of `Limits` that the entry sets.
     some
         Whether it is enough that one of several workloads has an axis: the others are measured without it.
+    family
+        The family of the workloads that globs mean, or None: any.
     """
 
     place: str
@@ -42,6 +44,7 @@ class Entry:
     temperatures: Sequence[str] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     some: bool = False
+    family: str | None = None
 
 
 @dataclass
@@ -111,6 +114,14 @@ def find_workloads(name: str, catalogue: Catalogue) -> list[Workload]:
     return workloads
 
 
+def _workloads_of(entry: Entry, name: str, catalogue: Catalogue) -> list[Workload]:
+    """What a name of an entry means: of a glob only what is of the entry's family."""
+    named = find_workloads(name, catalogue)
+    if entry.family is None or not is_glob(name):
+        return named
+    return [workload for workload in named if workload.family == entry.family]
+
+
 def _is_of_any_driver(name: str) -> bool:
     first, dot, _ = name.partition(".")
     return bool(dot) and is_glob(first)
@@ -175,7 +186,7 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
     left = 0
     for name in entry.workloads:
         strict = not is_glob(name)
-        for workload in find_workloads(name, catalogue):
+        for workload in _workloads_of(entry, name, catalogue):
             axes = axes_of(workload, catalogue)
             alone = strict and not (entry.some and len(entry.workloads) > 1)
             settings = _settings_of(entry, workload, axes, strict=alone)
@@ -190,7 +201,7 @@ def _expand_entry(entry: Entry, catalogue: Catalogue, drafts: dict[str, _Draft])
                     draft = _Draft(workload.id, condition, {temperature}, dict(entry.limits), entry.place)
                     _merge(drafts, make_cell(workload.id, condition, None, axes).text, draft)
                     left += 1
-    if not left and not any(find_workloads(name, catalogue) for name in entry.workloads):
+    if not left and not any(_workloads_of(entry, name, catalogue) for name in entry.workloads):
         return
     _refuse_unused(entry, used, catalogue)
     if not left:
@@ -204,7 +215,7 @@ def _refuse_unused(entry: Entry, used: set[str], catalogue: Catalogue) -> None:
             owned = {key for each in catalogue.workloads.values() for key in each.axes}
             if axis not in owned:
                 raise unknown("axis", axis, owned)
-            named = [workload for name in entry.workloads for workload in find_workloads(name, catalogue)]
+            named = [workload for name in entry.workloads for workload in _workloads_of(entry, name, catalogue)]
             had = sorted({key for workload in named for key in workload.axes})
             raise PlanError(
                 f"no workload of {', '.join(entry.workloads)} has the axis {axis!r}",

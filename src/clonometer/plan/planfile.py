@@ -19,7 +19,7 @@ DEFAULT_BUDGET_SECONDS = 60.0
 
 _QUICK_KEYS = ("title", "budget_seconds", "target_width", "temperature", "limits", "set", "cells")
 _TOP_KEYS = ("schema", "name", *_QUICK_KEYS, "quick")
-_ENTRY_KEYS = ("workloads", "temperature", "set", "limits", "quick")
+_ENTRY_KEYS = ("workloads", "family", "temperature", "set", "limits", "quick")
 
 
 def plan_title(name: str) -> str:
@@ -180,6 +180,7 @@ def _entry(
         settings={**common, **_settings(table, place)},
         temperatures=_temperatures(table, place) or temperatures,
         limits=_limits(table, place),
+        family=_text(table, "family", place, "") or None,
     )
 
 
