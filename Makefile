@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz translation pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -96,6 +96,10 @@ dev: $(VENV)/.built $(VENV)/.dev
 
 test: $(VENV)/.built $(VENV)/.dev
 	@sh tools/tests.sh --core $(BIN) $(TEST_ARGS)
+
+# What pytest makes of the tests' sources, once; whoever runs them does it else.
+translation: $(VENV)/.built $(VENV)/.dev
+	@sh tools/tests.sh --translate $(BIN)
 
 # Without the probe's own tests.
 pytest: $(VENV)/.built $(VENV)/.dev
