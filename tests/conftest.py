@@ -115,7 +115,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_alone(item: pytest.Item) -> bool:
-    return item.get_closest_marker("alone") is not None
+    # By its folder: one in a file of others would wait for whatever runs, in the midst of them, and all others with it.
+    return item.path.parent.name == "alone"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -142,7 +143,7 @@ def _others_at_work() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Share the machine with other tests; one that is marked `alone` has it for itself, from its fixtures on.
+    """Share the machine with other tests; one in a folder `alone` has it for itself, from its fixtures on.
 
     Whoever waits to have it alone lets nobody else in meanwhile, or would wait for ever.
     """

@@ -153,3 +153,9 @@ def sleepers(count: int) -> Iterator[None]:
         for stopped in asleep:
             stopped.kill()
             stopped.wait()
+
+
+def tracing_files() -> list[Path]:
+    """Where it stands what of the kernel's tracing is switched on, as far as this machine shows it."""
+    places = [Path("/sys/kernel/tracing/events/sched/enable"), Path("/sys/kernel/tracing/tracing_on")]
+    return [place for place in places if place.exists()]

@@ -18,8 +18,7 @@ import pytest
 from tests.fakes.hasty import EXPLAINING
 from tests.integration import container
 from tests.integration.leftovers import nothing_left
-from tests.integration.started import as_nobody
-from tests.integration.test_explain import _tracing_files
+from tests.integration.started import as_nobody, tracing_files
 from tests.integration.test_surroundings import HERE, Installed, ordinary  # noqa: F401 (a fixture)
 
 pytestmark = [
@@ -142,7 +141,7 @@ def _mounts() -> list[str]:
 
 def run(installed: Installed, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the command; afterwards nothing may be attached, mounted or enabled that was not before."""
-    enabled = [name.read_text() for name in _tracing_files()]
+    enabled = [name.read_text() for name in tracing_files()]
     mounts = _mounts()
     with nothing_left(folder) as trace:
         ended = subprocess.run(
@@ -158,7 +157,7 @@ def run(installed: Installed, folder: Path, *words: str) -> subprocess.Completed
     assert "Traceback" not in ended.stderr
     # Perf events and BPF programs are held by descriptors, which went with the tasks that had them.
     assert _mounts() == mounts
-    assert [name.read_text() for name in _tracing_files()] == enabled
+    assert [name.read_text() for name in tracing_files()] == enabled
     return ended
 
 

@@ -9,7 +9,7 @@ from tests import probe
 from tests.integration.test_footprint import PAGE, QUICK, WORKLOADS, groups
 from tests.probe import present
 
-pytestmark = [pytest.mark.real, pytest.mark.alone]
+pytestmark = pytest.mark.real
 
 
 def group_answer(workload: str, *words: str) -> probe.Answer:

@@ -15,7 +15,7 @@ from tests.integration.started import ROOT_ONLY
 from tests.integration.test_limits_real import mounts
 
 # Some mount and unmount where all others see it.
-pytestmark = [pytest.mark.real, pytest.mark.alone]
+pytestmark = pytest.mark.real
 
 
 @pytest.fixture(autouse=True)

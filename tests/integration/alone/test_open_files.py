@@ -10,7 +10,7 @@ import pytest
 from tests import probe
 from tests.integration.test_conditions import lacks
 
-pytestmark = [pytest.mark.real, pytest.mark.alone]
+pytestmark = pytest.mark.real
 
 
 @pytest.mark.parametrize(("kind", "distinct"), [("same", False), ("distinct", True)])

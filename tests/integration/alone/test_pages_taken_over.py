@@ -7,7 +7,7 @@ from tests import probe
 from tests.integration.started import happens
 from tests.integration.test_cow import PAGE, SIDES, vmstat
 
-pytestmark = [pytest.mark.real, pytest.mark.alone]
+pytestmark = pytest.mark.real
 
 
 @pytest.mark.skipif(vmstat("pgreuse") is None, reason="this kernel does not count pages that are taken over")

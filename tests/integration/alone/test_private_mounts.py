@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 from tests.integration import container
 from tests.integration.test_surroundings import HERE, Installed
-from tests.integration.test_tiers import TRACEFS, answer_of, made, run
-from tests.integration.test_tiers import pytestmark as needed
-
-pytestmark = [*needed, pytest.mark.alone]
+from tests.integration.test_tiers import TRACEFS, answer_of, made, pytestmark, run  # noqa: F401 (marks these too)
 
 
 @pytest.mark.parametrize("refused", [(), ("fsopen",)], ids=["in no namespace", "in one of its own"])
