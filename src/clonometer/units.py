@@ -207,6 +207,17 @@ def _interval_decimals(value: float, low: float | None, high: float | None, most
     return decimals
 
 
+def format_grouped(value: float) -> str:
+    """Write a number with three digits, and thousands apart.
+
+    Examples
+    --------
+    >>> format_grouped(20_480.0), format_grouped(0.04567)
+    ('20,500', '0.0457')
+    """
+    return f"{float(f'{value:.3g}'):,.10g}"
+
+
 def format_number(value: float, low: float | None = None, high: float | None = None) -> str:
     """Write a number with no more digits than its interval supports, three at most.
 

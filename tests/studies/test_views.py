@@ -23,7 +23,7 @@ from clonometer.verdicts import Status
 from clonometer.views.documents.studies import studies_document
 from clonometer.views.html.document import render_document_page
 from clonometer.views.markdown import render_markdown
-from clonometer.views.studies import figure_table, number_text, ours_text, published_text
+from clonometer.views.studies import figure_table, number_text, ours_text
 from clonometer.views.study_figures import figure_specs, study_pictures
 from clonometer.views.terminal.document import render_document
 from clonometer.views.terminal.table import draw_table
@@ -190,7 +190,7 @@ def test_an_answer_without_results_is_said_too():
 def test_fits_in_days_keep_their_digits():
     item = load_published().item("U2")
     row = FigureRow("U2", item.values[0], 1.9478e-14, 1.2e-14, 2.2e-14, "", ())
-    assert published_text(item.values[0]) == "1.6e-14 d"
+    assert item.values[0].shown == "1.6e-14 d"
     assert ours_text(row) == "1.9e-14 (1.2e-14 to 2.2e-14) d"
 
 

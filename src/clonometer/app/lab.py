@@ -23,6 +23,7 @@ from clonometer.lab.sheet import teachers_sheet
 from clonometer.results.types import Estimate
 from clonometer.runfile import check_output
 from clonometer.studies.types import Reproduction
+from clonometer.units import format_grouped
 from clonometer.views.notebook import notebook_picture
 
 __all__ = ["Lab", "lessons", "write_lesson"]
@@ -172,7 +173,7 @@ class Lab:
         self._guesses[key] = _Guess(question, unit, number)
         if number is None:
             return Shown(f"**{question}** Write a number in place of the dots, and run this cell again.")
-        return Shown(f"**{question}** You guess {_number(number)}{_of(unit)}.")
+        return Shown(f"**{question}** You guess {format_grouped(number)}{_of(unit)}.")
 
     def beside(self, key: str, measured: float, published: str = "") -> Shown:
         """Set what was measured beside the guess.
@@ -332,13 +333,13 @@ def _table(guesses: Iterable[_Guess]) -> Iterator[str]:
     yield "| | your guess | measured here | published | off by |\n| --- | ---: | ---: | ---: | --- |"
     for guess in guesses:
         unit = _of(guess.unit)
-        mine = "-" if guess.value is None else f"{_number(guess.value)}{unit}"
+        mine = "-" if guess.value is None else f"{format_grouped(guess.value)}{unit}"
         measured = (
             "-"
             if guess.measured is None
             else "not here"
             if math.isnan(guess.measured)
-            else f"{_number(guess.measured)}{unit}"
+            else f"{format_grouped(guess.measured)}{unit}"
         )
         yield f"| {guess.question} | {mine} | {measured} | {guess.published or '-'} | {_how_far(guess)} |"
 
@@ -353,11 +354,6 @@ def _how_far(guess: _Guess) -> str:
     if factor < _NEAR:
         return "nothing to speak of"
     return f"a factor of {factor:.2g}, too {'high' if guess.value > guess.measured else 'low'}"
-
-
-def _number(value: float) -> str:
-    """A number with three digits, and thousands apart."""
-    return f"{float(f'{value:.3g}'):,.10g}"
 
 
 def _of(unit: str) -> str:

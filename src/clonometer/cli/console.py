@@ -49,6 +49,15 @@ def json_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
+def print_listed(named: Mapping[str, str]) -> None:
+    """Print names, each with what it stands for beside it."""
+    from clonometer.views.terminal.text import wrap
+
+    wide = max(map(len, named))
+    for name, text in named.items():
+        click.echo("\n".join(wrap(text, plain_width(), bullet=f"  {name:<{wide}}  ")))
+
+
 def print_drawn(render: Callable[..., str], *answer: Any, **options: Any) -> None:
     """Print an answer for people; where the console lacks a character of it, in ASCII alone.
 

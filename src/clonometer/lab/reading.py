@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Literal
 
 from clonometer.errors import unknown
-from clonometer.studies.published import Item, PublishedValue, Study, load_published
+from clonometer.studies.published import Item, Study, load_published
 
 #: What a lesson lasts.
 LESSON_MINUTES = 90
@@ -172,16 +172,4 @@ def _published(item: Item) -> Iterator[tuple[str, str | None]]:
     if item.kind != "figure":
         yield item.text, "" if item.size is None else f"{item.size:g} times"
     for value in item.values:
-        yield value.what, None if value.control else published_text(value)
-
-
-def published_text(value: PublishedValue) -> str:
-    """A published number with its unit, or the study's words."""
-    if value.wording is not None:
-        return value.wording
-    unit = {"us": " µs", "ratio": " times", "day": " days", "R2": ""}.get(value.unit, f" {value.unit}")
-    if value.value is not None:
-        return f"{'about ' if value.approximate else ''}{value.value:,g}{unit}"
-    if value.high is None:
-        return f"more than {value.low:g}{unit}"
-    return f"{value.low:g} to {value.high:g}{unit}"
+        yield value.what, None if value.control else value.shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -21,10 +22,16 @@ def plan_names() -> list[str]:
     >>> {"default", "memory", "memory-quick"} <= set(plan_names())
     True
     """
+    return list(_plan_names())
+
+
+@cache
+def _plan_names() -> tuple[str, ...]:
+    # They are asked for each name that is looked up, and stay as they are.
     names = [path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml")]
     # By the text: to parse all plans would take 40 ms of every command.
     quick = [f"{name}{QUICK}" for name in names if _QUICK_TABLE in file_text(_shipped() / f"{name}.toml")]
-    return sorted([*names, *quick])
+    return tuple(sorted([*names, *quick]))
 
 
 def plan_place(name: str) -> str:

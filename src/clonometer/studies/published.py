@@ -16,6 +16,9 @@ from clonometer.records import Key, OneOf, Pattern
 KINDS = ("figure", "claim", "question")
 #: How many of what a run has (ns, bytes, %) make one of each published unit.
 UNITS = {"us": 1e3, "s": 1e9, "KiB": 1024.0, "%": 1.0, "ratio": 1.0, "day": 86400e9, "R2": 1.0}
+_SHOWN_UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
+#: What a change of unit leaves of a number's digits: none that it did not have. The smallest is 1.6e-14 days.
+_MOST_DECIMALS = 20
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,34 @@ class PublishedValue:
         if self.low is not None and self.high is not None:
             return float((self.low * self.high) ** 0.5)
         return self.low if self.low is not None else self.high
+
+    @property
+    def shown_unit(self) -> tuple[str, float]:
+        """The unit that it and ours are written in, and how many of it make one of the published unit."""
+        middle = self.middle
+        if self.unit == "us" and middle is not None and middle >= 10_000:
+            return "ms", 1e-3
+        if self.unit == "us" and middle is not None and middle < 1:
+            return "ns", 1e3
+        return _SHOWN_UNITS.get(self.unit, self.unit), 1.0
+
+    @property
+    def shown(self) -> str:
+        """The number with its unit, or the study's words."""
+        if self.wording is not None:
+            return self.wording
+        unit, factor = self.shown_unit
+        value, low, high = (
+            None if number is None else _plain(round(number * factor, _MOST_DECIMALS))
+            for number in (self.value, self.low, self.high)
+        )
+        about = "about " if self.approximate else ""
+        text = value or (f"{low}–{high}" if high is not None else f"over {low}")
+        return f"{about}{text} {unit}".rstrip()
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:g}"
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clonometer.grouping import group_by
 from clonometer.studies.cells import condition_words, quantity_words
-from clonometer.studies.published import Item, PublishedValue, Study
+from clonometer.studies.published import Item, Study
 from clonometer.studies.types import (
     ClaimEntry,
     FigureEntry,
@@ -49,40 +48,6 @@ _OF_SEVERAL = {
 _NO_RATIOS = {"share", "ms"}
 _LEAST_LABEL = 16
 _WHOLE = 80
-_UNITS = {"us": "µs", "ratio": "×", "R2": "", "day": "d"}
-
-
-def _unit(value: PublishedValue) -> tuple[str, float]:
-    """The unit that a row is written in, and how many of it make one of the published unit."""
-    middle = value.middle
-    if value.unit == "us" and middle is not None and middle >= 10_000:
-        return "ms", 1e-3
-    if value.unit == "us" and middle is not None and middle < 1:
-        return "ns", 1e3
-    return _UNITS.get(value.unit, value.unit), 1.0
-
-
-def published_text(value: PublishedValue) -> str:
-    """The published number with its unit, or the study's words."""
-    if value.wording is not None:
-        return value.wording
-    if value.unit == "day":
-        return f"{value.value or 0.0:.3g} d"
-    unit, factor = _unit(value)
-    value = replace(value, **{name: round(number * factor, 9) for name in ("value", "low", "high")
-                              if (number := getattr(value, name)) is not None})  # fmt: skip
-    if value.low is not None and value.high is not None:
-        text = f"{_plain(value.low)}–{_plain(value.high)}"
-    elif value.low is not None:
-        text = f"over {_plain(value.low)}"
-    else:
-        text = _plain(value.value or 0.0)
-    about = "about " if value.approximate else ""
-    return f"{about}{text} {unit}".rstrip()
-
-
-def _plain(number: float) -> str:
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:g}"
 
 
 def ours_text(row: FigureRow) -> str:
@@ -96,7 +61,7 @@ def ours_text(row: FigureRow) -> str:
     if row.published.unit == "day":
         ends = "" if row.low is None or row.high is None else f" ({row.low:.2g} to {row.high:.2g})"
         return f"{row.value:.2g}{ends} d"
-    unit, factor = _unit(row.published)
+    unit, factor = row.published.shown_unit
     value, low, high = (None if number is None else number * factor for number in (row.value, row.low, row.high))
     assert value is not None
     if low is None or high is None:
@@ -276,7 +241,7 @@ def figure_table(rows: Sequence[FigureRow], study: Study, title: str = "") -> Ta
         [
             Column("id", [row.id for row in rows], once=True),
             Column("figure", [row.published.what for row in rows], least=_LEAST_LABEL),
-            Column(str(study.year or "published"), [published_text(row.published) for row in rows]),
+            Column(str(study.year or "published"), [row.published.shown for row in rows]),
             Column("here", [ours_text(row) for row in rows]),
             Column("ratio", [ratio_text(row) for row in rows], drop=1),
             # It qualifies the number: it stays, below its row where room is short.

@@ -11,7 +11,7 @@ from clonometer.views.axes import COUNT_LABEL, NEVER, number_axis
 from clonometer.views.colours import GREY, kinds_of_task
 from clonometer.views.pictures import FORMATS, provenance, rendered, titled
 from clonometer.views.specs import choice, dots, frame, nominal, quantitative, rule, where
-from clonometer.views.studies import ours_text, published_text
+from clonometer.views.studies import ours_text
 from clonometer.views.types import Spec
 
 _HERE, _THEN = "here", "published"
@@ -53,9 +53,7 @@ def table_figure(rows: Sequence[FigureRow], title: str) -> Spec:
         if low:
             # A bar that can be seen, where one number was published.
             ends = {"x": low * _NS_PER_US, "x2": max(high or 0, low * 1.12) * _NS_PER_US}
-            data.append(
-                {"label": label, "kind": _THEN, **ends, "said": f"{label}, published: {published_text(published)}"}
-            )
+            data.append({"label": label, "kind": _THEN, **ends, "said": f"{label}, published: {published.shown}"})
         if row.value is not None:
             low, high = (row.value if end is None else end for end in (row.low, row.high))
             ends = {"x": low * _NS_PER_US, "x2": high * _NS_PER_US, "value": row.value * _NS_PER_US}
@@ -92,7 +90,7 @@ def bars_figure(rows: Sequence[FigureRow], title: str) -> Spec:
         }
         for row in rows
         for kind, value, low, high, text in (
-            (_THEN, row.published.value, None, None, published_text(row.published)),
+            (_THEN, row.published.value, None, None, row.published.shown),
             (_HERE, row.value, row.low, row.high, ours_text(row)),
         )
     ]

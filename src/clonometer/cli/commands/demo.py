@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from clonometer.cli.completing import complete_demos
-from clonometer.cli.console import print_drawn, print_json
+from clonometer.cli.console import print_drawn, print_json, print_listed
 from clonometer.cli.options import examples, json_option
 from clonometer.errors import UsageError
 
@@ -60,6 +60,4 @@ def _list(demos: tuple[Demo, ...], as_json: bool) -> None:
     if as_json:
         print_json({"demos": [{"name": demo.name, "title": demo.title} for demo in demos]})
         return
-    wide = max(len(demo.name) for demo in demos)
-    for demo in demos:
-        click.echo(f"  {demo.name:<{wide}}  {demo.title}")
+    print_listed({demo.name: demo.title for demo in demos})

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.completing import complete_lessons
-from clonometer.cli.console import plain_width
+from clonometer.cli.console import print_listed
 from clonometer.cli.options import FILE, examples, force_option
 from clonometer.errors import UsageError
 
@@ -49,12 +49,8 @@ def command(name: str | None, *, teacher: bool, out: Path | None, force: bool) -
 
 
 def _list() -> None:
-    from clonometer.lab.reading import load_lessons
-    from clonometer.views.terminal.text import wrap
+    from clonometer.lab.reading import LESSON_MINUTES, load_lessons
 
-    lessons = load_lessons()
-    wide = max(len(lesson.name) for lesson in lessons)
-    for lesson in lessons:
-        begin = f"  {lesson.name:<{wide}}  {lesson.minutes} min  "
-        click.echo("\n".join(wrap(f"{lesson.title}. {lesson.teaches}", plain_width(), bullet=begin)))
-    click.echo("\nclonometer lab NAME writes its notebook, with --teacher the teacher's sheet.")
+    print_listed({lesson.name: f"{lesson.title}. {lesson.teaches}" for lesson in load_lessons()})
+    click.echo(f"\nEach takes {LESSON_MINUTES} minutes.")
+    click.echo("clonometer lab NAME writes its notebook, with --teacher the teacher's sheet.")
