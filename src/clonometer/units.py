@@ -310,12 +310,15 @@ def figures(
 
     Down to the digit that the interval supports (see `_interval_decimals`), with four digits at most, three where there
     is no interval. ``unit`` is what was measured in, ``shown`` what is written, by default what suits the value. A
-    value smaller than the resolution is written as ``< x``; a whole number that did not vary keeps all its digits.
+    value smaller than the resolution is written as ``< x``; a whole number that did not vary keeps all its digits. An
+    end that is not 0 is not rounded to it: nothing here is free.
 
     Examples
     --------
     >>> figures(395_000, 380_000, 430_000, shown="µs"), figures(395_000, 380_000, 430_000).short
     (Figures(value='400', low='380', high='430', unit='µs'), '400 µs')
+    >>> figures(21e6, 4.3e6, 34e6).text
+    '20 (4 to 30) ms'
     >>> figures(0.3, resolution=10).short, figures(65_530.0, 65_530.0, 65_530.0, "count").short
     ('< 10 ns', '65,530')
     """
@@ -328,8 +331,9 @@ def figures(
     decimals = _interval_decimals(value / factor, start, end)
     if unit != "ns" and low == high == value and value % factor == 0:
         decimals = 0
-    text, *ends = ("" if number is None else _rounded(number, decimals, ",") for number in (value / factor, start, end))
-    return Figures(text, ends[0], ends[1], name)
+    most = max(decimals, _interval_decimals(value / factor, None, None, _MOST_INTERVAL_DIGITS))
+    low_text, high_text = ("" if number is None else _end(number, decimals, most, (0,)) for number in (start, end))
+    return Figures(_rounded(value / factor, decimals, ","), low_text, high_text, name)
 
 
 def supported_decimals(value_ns: float, low_ns: float | None, high_ns: float | None, unit: str) -> int:
@@ -411,11 +415,13 @@ def ratio_figures(value: float, low: float, high: float) -> tuple[str, str, str]
     """
     decimals = _interval_decimals(value, low, high, _MOST_DIGITS)
     most = _interval_decimals(value, None, None, _MOST_RATIO_DIGITS)
-    return _rounded(value, decimals, ","), _ratio_end(low, decimals, most), _ratio_end(high, decimals, most)
+    left, right = (_end(end, decimals, most, (0, 1)) for end in (low, high))
+    return _rounded(value, decimals, ","), left, right
 
 
-def _ratio_end(end: float, decimals: int, most: int) -> str:
-    while decimals < most and round(end, decimals) in (0, 1) and end not in (0, 1):
+def _end(end: float, decimals: int, most: int, telling: tuple[int, ...]) -> str:
+    """Write the end of an interval so that it is not rounded to a ``telling`` number that it is not."""
+    while decimals < most and round(end, decimals) in telling and end not in telling:
         decimals += 1
     return _rounded(end, decimals, ",")
 

@@ -48,10 +48,15 @@ def test_a_gate_says_its_verdict(centre: float, scatter: float, verdict: str) ->
 
 def test_a_multiple_is_said_as_one_and_few_pairs_have_no_interval() -> None:
     [slower, faster] = (text(judged([sign, 1.01 * sign, 0.99 * sign] * 10), width=100) for sign in (1.0, -1.0))
-    for drawn, verdict in ((slower, "slower"), (faster, "faster")):
+    either = ((slower, "2.72 times 2.70 – 2.73 ", "slower"), (faster, " 1/2.72 1/2.73 – 1/2.70 ", "faster"))
+    for drawn, change, verdict in either:
         [line] = [line for line in drawn.splitlines() if line.startswith("posix_spawn, warm")]
-        assert "2.72 times  2.70 – 2.73" in line
+        assert change in " ".join(line.split())
         assert line.endswith(verdict)
+    # The only word for which way it went where there is no verdict.
+    drawn = text(judged([-1.0]))
+    assert "1/2.72" in drawn
+    assert "1 pair, started in random order." in drawn
     drawn = text(judged([0.3] * 4))
     assert "more pairs are needed" in " ".join(drawn.split())
 

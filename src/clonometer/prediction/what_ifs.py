@@ -29,6 +29,11 @@ _MANY_FILES = 1000
 _MANY_ARENAS = 4
 #: What does not change the cost by this share is not worth a line.
 _LEAST_CHANGE = 0.02
+#: How to see whether it is so, with memory that a machine can surely spare.
+_SEEN_HERE = (
+    " To see it here: clonometer ab fork --set parent_bytes=256MiB --a page_kind=4k --b page_kind=thp; for the writes: "
+    "clonometer ab cow.parent --a page_kind=4k --b page_kind=thp."
+)
 
 Predict = Callable[[Features], Prediction]
 
@@ -81,7 +86,8 @@ def _changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
     if largest is not None and _copied(largest.features):
         yield (
             "dontfork",
-            f"MADV_DONTFORK on the largest mapping, {largest.label}: children must not touch it then.",
+            f"MADV_DONTFORK on the largest mapping, {largest.label}: not where a child reads it, as one that "
+            "saves it does.",
             _without(features, largest.features),
         )
     yield from _pages_changed(profile)
@@ -96,13 +102,13 @@ def _pages_changed(profile: Profile) -> Iterator[tuple[str, str, Features]]:
     if could:
         yield (
             "thp_on",
-            "With transparent huge pages: a write after the fork then splits a 2 MiB page or copies it.",
+            "With transparent huge pages: a write after the fork then splits a 2 MiB page or copies it." + _SEEN_HERE,
             with_huge_pages(features, could),
         )
     if features.huge_pages:
         yield (
             "thp_off",
-            "Without transparent huge pages: forks cost more, and each copy on write is smaller.",
+            "Without transparent huge pages: forks cost more, and each copy on write is smaller." + _SEEN_HERE,
             without_huge_pages(features),
         )
 

@@ -18,7 +18,7 @@ from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import DRIFTS, MISSING, Column, Table, label_column
 from clonometer.views.terminal.text import OF_THIS_RUN
-from clonometer.words import stage_name
+from clonometer.words import counted, stage_name
 
 SHORT_ROWS = 16
 SHORT_SENTENCES = 3
@@ -156,7 +156,7 @@ def _ab_table(rows: Sequence[AbRow], unit: str) -> Table:
 
 
 def change_texts(row: AbRow | CommandRow) -> tuple[str, str]:
-    """Write the change and its interval: percentages, or how many times as long either side is."""
+    """Write the change and its interval: percentages, or how many times as long as A; 1/68 where A is the longer."""
     ratio, interval = row.change.value, row.change.interval
     if ratio is None:
         return MISSING, MISSING
@@ -164,11 +164,13 @@ def change_texts(row: AbRow | CommandRow) -> tuple[str, str]:
     if 1 / _MANY_TIMES < ratio < _MANY_TIMES:
         value, first, last = percentages(ratio - 1, low - 1, high - 1)
         change, ends = f"{'' if value.startswith(('-', '0')) else '+'}{value}%", f"{first} – {last}"
-    else:
-        # The verdict says which way.
-        turned = (ratio, low, high) if ratio > 1 else (1 / ratio, 1 / high, 1 / low)
-        value, first, last = ratio_figures(*turned)
+    elif ratio > 1:
+        value, first, last = ratio_figures(ratio, low, high)
         change, ends = f"{value} times", f"{first} – {last}"
+    else:
+        # Without a verdict nothing else in the row says which way.
+        value, last, first = ratio_figures(1 / ratio, 1 / high, 1 / low)
+        change, ends = f"1/{value}", f"1/{first} – 1/{last}"
     if interval is None:
         ends = DRIFTS if row.drifts else MISSING
     return change, ends
@@ -184,7 +186,7 @@ def p_text(p: float | None) -> str:
 def summary_text(result: AbResult | CommandsResult) -> str:
     """Say how many rows have which verdict, and that of the gate."""
     counts = ", ".join(counts_of_verdicts(result.rows))
-    text = f"{result.pairs} pairs, started in random order. Rows: {counts or 'none'}."
+    text = f"{counted(result.pairs, 'pair')}, started in random order. Rows: {counts or 'none'}."
     if result.max_regression is None:
         return text
     limit = format_share(result.max_regression)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.units import approximate_bytes, format_duration, format_duration_interval, format_share
+from clonometer.units import approximate_bytes, brief_duration, format_duration, format_duration_interval, format_share
 from clonometer.views.document import BulletList, Document, DocumentBlock, Heading, Note, Paragraph, TableBlock
 from clonometer.views.table import MISSING, Column, Table
 from clonometer.views.terminal.text import clean
@@ -106,8 +106,8 @@ def _later(document: JsonObject) -> str:
     rewritten, later = document["rewritten"], document["fork"]["later_ns"]
     if rewritten["source"] != "unknown":
         return f"A later fork takes {span(later)}, with {_rewritten(rewritten)} of the memory rewritten since the last."
-    unwritten, first = (format_duration(document["fork"][f"{key}_ns"]["median"]) for key in ("unwritten", "first"))
-    low, high = format_duration(later["low"]), format_duration(later["high"])
+    unwritten, first = (_median(document["fork"][f"{key}_ns"]) for key in ("unwritten", "first"))
+    low, high = brief_duration(later["low"]), brief_duration(later["high"])
     return (
         f"A later fork takes {low} to {high}: about {unwritten} if nothing was rewritten since the last one, {first} "
         "if everything was."
@@ -124,6 +124,11 @@ def _rewritten(share: JsonObject) -> str:
 def span(value: JsonObject) -> str:
     """Write a predicted time with its interval."""
     return format_duration_interval(value["median"], value["low"], value["high"])
+
+
+def _median(value: JsonObject) -> str:
+    """Write a predicted time to the digits that its interval supports."""
+    return format_duration(value["median"], value["low"], value["high"])
 
 
 def _name(document: JsonObject) -> str:
@@ -217,12 +222,13 @@ def _copies(cow: JsonObject) -> Iterator[str]:
 
 
 def _what_ifs(document: JsonObject) -> list[DocumentBlock]:
+    now = _median(document["fork"]["first_ns"])
     lines = []
     for change in document["what_ifs"]:
-        first, unwritten = (format_duration(change[key]["median"]) for key in ("first_ns", "unwritten_ns"))
-        times = first if first == unwritten else f"{first}; {unwritten}"
-        lines.append(f"{times} ({change['how']}): {change['sentence']}")
-    return [Heading("What would change it (first fork; one with nothing rewritten)"), BulletList(lines)]
+        first, unwritten = (_median(change[key]) for key in ("first_ns", "unwritten_ns"))
+        later = "" if first == unwritten else f"; {unwritten} with nothing rewritten"
+        lines.append(f"{first} instead of {now} ({change['how']}{later}): {change['sentence']}")
+    return [Heading("What would change its first fork"), BulletList(lines)]
 
 
 def _basis(document: JsonObject) -> Iterator[str]:
@@ -292,13 +298,13 @@ def _ranked(processes: Sequence[JsonObject]) -> Table:
             Column("fork() call", [span(process["waits"]["call_ns"]) for process in processes], "right"),
             Column(
                 "until exec",
-                [format_duration(process["waits"]["until_exec_ns"]["median"]) for process in processes],
+                [_median(process["waits"]["until_exec_ns"]) for process in processes],
                 "right",
                 drop=2,
             ),
             Column(
                 "posix_spawn",
-                [MISSING if each is None else format_duration(each["median"]) for each in spawns],
+                [MISSING if each is None else _median(each) for each in spawns],
                 "right",
                 drop=1,
             ),
