@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.browser.conftest import Visit, load
+from tests.views.page_charts import page_charts
 
 pytestmark = pytest.mark.browser
 
@@ -111,7 +112,7 @@ def test_the_report_of_a_run_draws_its_explanations_in_silence(report_page):
     assert report_page.messages == []
     assert len(report_page.asked) == 1
     page = report_page.page
-    charts = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).charts.map((c) => c.id)")
+    charts = [chart["id"] for chart in page_charts(page.content())["charts"]]
     assert len(charts) > 8
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     for name in charts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from functools import cache, partial
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.browser.conftest import load
+from tests.views.page_charts import page_charts
 from tests.views.sample_documents import DOCUMENTS
 
 from clonometer.views.html.document import render_document_page
@@ -110,12 +110,11 @@ def colours_in(spec, of, values=()):
 def drawn_on(page):
     """What each mechanism and kind of task is drawn in, on a page with charts or with pictures."""
     of = {}
-    for text in re.findall(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL):
-        data = json.loads(text)
-        for chart in data["charts"]:
-            colours_in(chart["spec"], of)
-        for line in (line for figure in data["switched"] for line in figure["lines"]):
-            of.setdefault(line["of"], set()).add(line["colour"])
+    data = page_charts(page)
+    for chart in data.get("charts", ()):
+        colours_in(chart["spec"], of)
+    for line in (line for figure in data.get("switched", ()) for line in figure["lines"]):
+        of.setdefault(line["of"], set()).add(line["colour"])
     for tag in re.findall(r"<path [^>]*aria-label=[^>]*>", page):
         words = re.search(r'aria-label="(?:published, )?(threads|processes): ', tag)
         drawn = re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', tag)
@@ -146,14 +145,14 @@ def test_a_page_is_whole_at_every_width_silent_and_open_to_everybody(browser, tm
     page.on("pageerror", lambda error: messages.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())
-    if "report-data" in path.read_text("utf-8"):
+    if "chart-data" in path.read_text("utf-8"):
         page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     for width in WIDTHS:
         if width != WIDTHS[0]:
             page.evaluate("delete document.documentElement.dataset.drawn")
             page.set_viewport_size({"width": width, "height": 900})
-            if "report-data" in path.read_text("utf-8"):
+            if "chart-data" in path.read_text("utf-8"):
                 page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate(CUT) == [], width

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections import Counter
@@ -9,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 from tests.results.runs_of_servers import servers_with_memory
+from tests.views.page_charts import page_charts
 from tests.views.sample_kinds import panels_of
 
 from clonometer.results.summary import summarize
@@ -31,7 +31,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.fetched, self.ids, self.headings, self.words = [], [], [], [], []
-        self.links, self.labelled, self.data = [], {}, ""
+        self.links, self.labelled = [], {}
         self.feed(text)
         assert self.open == []
 
@@ -51,10 +51,8 @@ class Page(HTMLParser):
             assert self.open.pop()[0] == tag
 
     def handle_data(self, data):
-        tag, name = self.open[-1] if self.open else ("", None)
-        if name == "report-data":
-            self.data += data
-        elif tag not in ("script", "style"):
+        tag, _ = self.open[-1] if self.open else ("", None)
+        if tag not in ("script", "style"):
             self.words.append(data)
 
     @property
@@ -106,11 +104,12 @@ def test_headings_are_nested_links_lead_somewhere_and_charts_have_a_text(page):
 
 
 def test_every_figure_is_drawn_once_with_its_title_its_text_and_a_link(everything):
-    page = Page(render_document_page(run_document(everything)))
+    text = render_document_page(run_document(everything))
+    page = Page(text)
     drawn = panels_of(everything)
     of_choice = {figure.kind for figure in figures() if figure.stands_in == "distributions"}
     panels = [panel for kind in drawn.keys() - of_choice for panel in drawn[kind]]
-    charts = json.loads(page.data)["charts"]
+    charts = page_charts(text)["charts"]
     assert Counter(chart["id"] for chart in charts) == Counter(panel.id for panel in panels)
     assert page.labelled.keys() == {panel.id for panel in panels} | of_choice
     for panel in panels:
@@ -131,8 +130,8 @@ def test_every_estimate_has_a_row(results, report):
     assert report.count('<tr title="') == len(results.cells)
 
 
-def test_embedded_data_is_json_and_every_distribution_is_there(results, report, page):
-    data = json.loads(page.data)
+def test_embedded_data_is_json_and_every_distribution_is_there(results, report):
+    data = page_charts(report)
     [figure] = data["switched"]
     assert len(figure["lines"]) == len(results.ecdfs)
     assert {chart["id"].partition("-")[0] for chart in data["charts"]} >= {"overview", "memory", "story", "footprint"}
@@ -156,7 +155,7 @@ def test_texts_cannot_break_out_of_the_page(results):
     )
     page = Page(text)
     assert "<script>alert" not in text
-    assert json.loads(page.data)["switched"][0]["lines"][0]["label"] == evil
+    assert page_charts(text)["switched"][0]["lines"][0]["label"] == evil
     assert evil.replace("\u2028", " ") in page.text
 
 

@@ -1,7 +1,7 @@
 "use strict";
 
 /* Answers again for other work, memory and rate: the simulation of clonometer.advice, which draws the same requests. */
-const advised = JSON.parse(document.getElementById("report-data").textContent).explored;
+const advised = JSON.parse(document.getElementById("report-data").textContent);
 
 /* mulberry32 (clonometer.advice.uniform). */
 function uniform(seed) {

@@ -1,24 +1,26 @@
-const report = JSON.parse(document.getElementById("report-data").textContent);
-
-/* The library that draws is stored compressed. Where it is not there, or cannot be unpacked, nothing is drawn: the page
-   says so, and its tables have every figure. */
-async function unpackLibrary() {
-  const stored = document.getElementById("chart-library");
-  if (!stored) return;
-  if (!window.DecompressionStream) {
-    document.body.classList.add("no-charts");
-    const words = "This browser is too old to draw the charts of this page (2023 or later can). The tables have every figure.";
-    const said = Object.assign(document.createElement("p"), { className: "banner", textContent: words });
-    said.setAttribute("role", "status");
-    document.querySelector("main").prepend(said);
-    return;
-  }
-  const packed = Uint8Array.from(atob(stored.textContent), (letter) => letter.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  new Function(await new Response(unpacked).text())();
+/* What is drawn, and the library that draws it, are stored compressed. Where the library is not there, or a browser cannot
+   unpack it, nothing is drawn: the page says so, and its tables have every figure. */
+async function unpacked(name) {
+  const packed = Uint8Array.from(atob(document.getElementById(name).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
 }
 
-const library = unpackLibrary();
+function sayTooOld() {
+  document.body.classList.add("no-charts");
+  const words = "This browser is too old to draw the charts of this page (2023 or later can). The tables have every figure.";
+  const said = Object.assign(document.createElement("p"), { className: "banner", textContent: words });
+  said.setAttribute("role", "status");
+  document.querySelector("main").prepend(said);
+}
+
+async function loadLibrary() {
+  if (document.getElementById("chart-library")) new Function(await unpacked("chart-library"))();
+}
+
+if (!window.DecompressionStream) sayTooOld();
+const report = window.DecompressionStream ? JSON.parse(await unpacked("chart-data")) : { charts: [], switched: [] };
+const library = window.DecompressionStream && loadLibrary();
 
 /* Charts. Colours of text and lines are currentColor, so they follow light, dark and print by themselves. */
 

@@ -42,14 +42,13 @@ def render_document_page(document: Document) -> str:
     page = _Page(document)
     draws = bool(page.charts or page.switched)
     drawn = {"theme": theme(*PAGE), "dashes": list(DASHES), "charts": page.charts, "switched": page.switched}
-    drawn |= {"explored": page.explored} if page.explored else {}
     # What can be used at once comes before what draws.
     scripts = [*sorted(page.scripts), *(("fit.js", "charts.js") if draws else ())]
     return render_page(
         "document.html.j2",
         *scripts,
-        data=drawn if draws or page.explored else None,
-        draws=draws,
+        data=page.explored or None,
+        charts=drawn if draws else None,
         brand=f"Clonometer: {document.kind}",
         title=document.title,
         about=document.about,

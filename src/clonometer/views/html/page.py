@@ -21,14 +21,15 @@ _HERE = Path(__file__).parent
 
 
 def render_page(
-    template: str, *scripts: str, styles: Sequence[str] = (), data: Any = None, draws: bool = False, **values: Any
+    template: str, *scripts: str, styles: Sequence[str] = (), data: Any = None, charts: Any = None, **values: Any
 ) -> str:
     """Fill a template with ``values``, and with what a page carries inside it.
 
-    That is its style with its own ``styles``, its scripts, the ``data`` that these read and, if it ``draws`` charts,
-    the library for it. Where that is not installed the page says so, and how to get it, in place of its charts.
+    That is its style with its own ``styles``, its scripts, the ``data`` that these read and, if it draws ``charts``,
+    these and the library for it. Where that is not installed the page says so, and how to get it, in place of its
+    charts.
     """
-    missing = draws and not can_draw()
+    missing = charts is not None and not can_draw()
     return (
         _environment()
         .get_template(template)
@@ -37,8 +38,9 @@ def render_page(
             style="\n".join([_asset("style.css"), folding_style(_asset("fold.css")), *map(_asset, styles)]),
             script="\n".join(map(_asset, scripts)),
             data="" if data is None else _embedded(data),
-            draws=draws,
-            chart_library=_chart_library() if draws and not missing else "",
+            draws=charts is not None,
+            charts="" if charts is None else _packed(_embedded(charts)),
+            chart_library=_chart_library() if charts is not None and not missing else "",
             charts_missing=how_to_install() if missing else "",
         )
     )
@@ -82,5 +84,10 @@ def _embedded(data: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _chart_library() -> str:
-    """Vega and Vega-Lite as one script, compressed: it is more than half of most pages."""
-    return b64encode(gzip.compress(chart_script().encode(), mtime=0)).decode("ascii")
+    """Vega and Vega-Lite as one script: it is more than half of most pages."""
+    return _packed(chart_script())
+
+
+def _packed(text: str) -> str:
+    """Compress what a page only uses where it draws: a browser that cannot unpack it draws nothing."""
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
