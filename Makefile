@@ -188,12 +188,16 @@ dist: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.dist dist
 
 # Locks carry hashes and no address, so that pip takes packages from wherever this machine's pip looks.
-# `make lock UPGRADE=` keeps every version that still fits.
-UPGRADE ?= --upgrade
+# It keeps the versions that the locks have, if they fit; `make lock UPGRADE=--upgrade` takes the newest. uv needs a second for
+# each list, where pip-compile downloads all wheels. It is told what pip knows of this machine: uv does not read pip's settings.
+UPGRADE ?=
+LOCKS := run pictures fleet slurm kubernetes s3 build cmake dev stand-ins
 lock:
-	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q pip-tools
-	@cd requirements && for name in run pictures fleet slurm kubernetes s3 build cmake dev stand-ins; do ../build/lock/bin/pip-compile -q $(UPGRADE) --generate-hashes --allow-unsafe \
-	  --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o $$name.txt $$name.in; done
+	@$(PYTHON) -m venv --clear build/lock && build/lock/bin/pip install -q uv
+	@index="$${PIP_INDEX_URL:-$$(build/lock/bin/pip config get global.index-url 2>/dev/null)}"; \
+	  export $${index:+UV_DEFAULT_INDEX="$$index"} UV_NO_PROGRESS=1; \
+	  cd requirements && for name in $(LOCKS); do ../build/lock/bin/uv pip compile -q $(UPGRADE) --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o $$name.txt $$name.in || exit 1; done
 	@awk '/^(numpy|pyarrow)==/, /# via/' requirements/run.txt >src/clonometer/fleet/needed.txt
 
 clean:
