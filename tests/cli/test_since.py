@@ -86,3 +86,8 @@ def test_only_so_many_plans_are_remembered(data: Path, monkeypatch: pytest.Monke
         (data / f"last-{number}.json.gz").write_bytes(b"")
     since_last_time(STORED)
     assert len(list(data.iterdir())) == 3
+
+
+def test_a_limit_that_was_not_there_is_not_set() -> None:
+    kept = changes_since(side(**{"limit.as_bytes": None}), side(days=1, **{"limit.as_bytes": 1 << 30}))
+    assert kept.sentence == "Since 1 day ago, limit.as_bytes changed from not set to 1073741824: not compared."

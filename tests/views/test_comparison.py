@@ -156,6 +156,12 @@ def test_of_mitigations_that_sum_up_alike_one_is_said_by_its_name() -> None:
     )
 
 
+def test_no_single_difference_is_hidden() -> None:
+    keys = {f"limit__a{number}": (1, 2) for number in range(6)}
+    assert "limit.a5: 1 → 2." in differences_text(differing(**keys), 5)
+    assert differences_text(differing(**keys, limit__a6=(1, 2)), 5).endswith("limit.a4: 1 → 2; and 2 more.")
+
+
 def test_one_key_with_several_changes_is_said_once() -> None:
     changes = [Difference("limit.of_plan.warmup", *sides) for sides in ((10, 20), (3, 10))]
     assert differences_text(changes, 5) == "The runs differ in the plan's warmup: 10 → 20, 3 → 10."

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 from tests.dataset.made import write_fleet
+from tests.dataset.test_fleet import kernels
 
+from clonometer.dataset.compare import compare_fleet
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
 from clonometer.dataset.types import FleetShown
+from clonometer.views.documents.comparison import fleet_comparison_document
+from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.fleet import hosts_text, odd_text
 from clonometer.views.fleet_picture import host_charts
+from clonometer.views.terminal.document import render_document
 
 
 def shown(folder: Path, hosts: int, odd: float = 1.0) -> FleetShown:
@@ -58,3 +63,18 @@ def test_every_host_is_a_point_of_each_row_beside_the_median_host(tmp_path: Path
 
 def test_of_fewer_than_three_hosts_there_is_a_table_alone(tmp_path: Path) -> None:
     assert host_charts(shown(tmp_path, 2)) == []
+
+
+def test_two_machines_are_sent_to_the_command_that_compares_them(tmp_path: Path) -> None:
+    """Each is a group of one, so hosts cannot be the units; all rows were measured on both."""
+    dataset = load(kernels(tmp_path, hosts=1, paired=False, fork=1.1))
+    text = render_document(fleet_comparison_document, compare_fleet(dataset, "kernel"), width=80)
+    assert "fewer than 3 hosts together" in text
+    assert "No row was measured in both." not in text
+    assert "'clonometer compare BEFORE AFTER'" in text
+    alone = render_document(fleet_document, show_fleet(dataset, "kernel"), width=80)
+    assert "'clonometer compare BEFORE AFTER'" in alone
+    # One host has nothing between hosts, and one run nothing within the host.
+    assert "between hosts" not in alone
+    assert "95% interval" not in alone
+    assert "clonometer compare" not in render_document(fleet_document, shown(tmp_path / "nine", 9), width=80)

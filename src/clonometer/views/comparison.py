@@ -226,7 +226,7 @@ def known_noise(source: NoiseSource, stored: StoredRuns | None) -> str:
         return ""
     beside = f" The other runs in their folder do not show it: {left_out}." if left_out else ""
     return (
-        "The noise between runs of this machine is not known: no row has a verdict, and intervals hold only within "
+        "The noise between runs is not known: no row has a verdict, and intervals hold only within "
         f"these two runs.{beside} 'clonometer noise --json' measures it for --noise; three more runs in the same "
         "folder show it too."
     )
@@ -297,6 +297,10 @@ def differences_text(differences: Sequence[Difference], most: int | None = None)
         boot = " The machine was rebooted between them." if is_another_boot else ""
         return f"Same machine and settings, as far as they were recorded.{boot}"
     kept = set(keys if most is None else _named_keys(keys, most))
+    hidden = [key for key in keys if key not in kept]
+    # The words that hide one are as long as it is, and it may be what explains the rows.
+    if len(hidden) == 1 and not hidden[0].startswith("mitigations."):
+        kept.update(hidden)
     changes_of: dict[str, list[str]] = {key: [] for key in keys if key in kept}
     for difference in differences:
         if difference.key in changes_of:

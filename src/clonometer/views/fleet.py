@@ -14,6 +14,7 @@ from clonometer.words import counted, mechanism_name, stage_name
 
 _NAMED = 2
 _LEAST_FOR_ODD = 8
+_TWO_HOSTS = 2
 
 
 def reading_text(reading: FolderReading) -> str:
@@ -35,6 +36,13 @@ def reading_notes(reading: FolderReading) -> list[str]:
             "runs have clocks that disagree with this machine's",
         ),
     ]
+
+
+def few_hosts(reading: FolderReading) -> str:
+    """What to do where two hosts are too few to be the units of a comparison; else empty."""
+    if reading.n_hosts != _TWO_HOSTS:
+        return ""
+    return "Of two hosts, 'clonometer compare BEFORE AFTER' says how two runs differ, and in which settings."
 
 
 def _files(files: Sequence[LeftOutFile], one_file: str, many_files: str) -> list[str]:
@@ -62,9 +70,9 @@ def fleet_table(rows: Sequence[FleetRow]) -> Table:
             label_column(label_parts(row.label) for row in rows),
             Column("until", until),
             Column("median", [text.value for text in texts], "point"),
-            Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=3),
-            Column("between hosts", [share_text(row.between_hosts) for row in rows], "point"),
-            Column("within host", [share_text(row.within_host) for row in rows], "point", drop=2),
+            Column(INTERVAL_HEADING, [text.interval for text in texts], "range", drop=3, optional=True),
+            Column("between hosts", [share_text(row.between_hosts) for row in rows], "point", optional=True),
+            Column("within host", [share_text(row.within_host) for row in rows], "point", drop=2, optional=True),
             Column("hosts", [f"{row.n_hosts:,}" for row in rows], "point", drop=1),
         ],
         title=f"Medians over hosts in {unit}.",

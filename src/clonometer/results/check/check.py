@@ -270,7 +270,7 @@ def _too_little(checked: Checked) -> list[str]:
 def _unknown(candidates: Sequence[CheckedRow]) -> str:
     """Say that nobody has measured how far runs are apart, and at how much the greatest slow-down would be one."""
     turning = [row.compared.turns_at for row in candidates if row.suspect and row.compared.turns_at]
-    why = "the noise between runs of this machine was never measured"
+    why = "the noise between runs was never measured"
     if not turning:
         return f"{why}, so it may hide a slowdown"
     rows = "row would be a regression" if len(turning) == 1 else "rows would be regressions"

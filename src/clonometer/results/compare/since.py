@@ -52,7 +52,8 @@ def since(before: RunEstimates, now: RunEstimates) -> SinceLastRun:
     if differing:
         first, rest = differing[0], len(differing) - 1
         more = f" and {rest} more fact{'' if rest == 1 else 's'}" if rest else ""
-        text = f"{when}, {first.key} changed from {first.base} to {first.other}{more}: not compared"
+        base, other = ("not set" if value is None else value for value in (first.base, first.other))
+        text = f"{when}, {first.key} changed from {base} to {other}{more}: not compared"
         return SinceLastRun(sentence(text), differing)
     matches, _ = match_sides([before], [now])
     # A process has one first launch, whose level is another in each run.

@@ -36,7 +36,7 @@ from clonometer.views.document import (
     TableBlock,
 )
 from clonometer.views.figures.types import Panel
-from clonometer.views.fleet import group_text, reading_notes, reading_text
+from clonometer.views.fleet import few_hosts, group_text, reading_notes, reading_text
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.views.terminal.text import wide_adds
 
@@ -72,7 +72,7 @@ def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> D
               for name in answer.paired),
         ],
         *_pairs(answer.compared, wide=wide),
-        _summed_up(answer.compared, wide=wide),
+        [*_summed_up(answer.compared, wide=wide), Paragraph(few_hosts(answer.reading))],
     ]  # fmt: skip
     return Document("fleet compare", f"Groups of hosts by {answer.by}", lead, groups, least_width=60)
 
@@ -104,7 +104,8 @@ def _pair(pair: ComparedPair, number: int, *, several: bool, wide: bool) -> list
     if pair.rows and not is_within_run(pair):
         about.append(Paragraph(shifts_text(pair.shifts)))
     panel = pair_panel(pair, number, MOST_DRAWN)
-    rows: list[DocumentBlock] = [Paragraph("No row was measured in both.")]
+    # With runs for units nothing but that is left out before it is compared; with hosts, too few of them.
+    rows: list[DocumentBlock] = [Paragraph("" if pair.left_out else "No row was measured in both.")]
     if shown:
         changed = [row for row in pair.rows if row.verdict.is_change or row.turns_at is not None or row.common_shift]
         rows = row_blocks(pair.rows, changed, shown, _tables, panel)

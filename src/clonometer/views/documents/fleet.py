@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clonometer.dataset.types import FleetShown
 from clonometer.views.document import Document, DocumentBlock, Heading, Hint, Note, Paragraph, TableBlock
-from clonometer.views.fleet import fleet_table, group_text, hosts_text, odd_text, reading_notes, reading_text
+from clonometer.views.fleet import few_hosts, fleet_table, group_text, hosts_text, odd_text, reading_notes, reading_text
 from clonometer.views.fleet_picture import host_charts
 from clonometer.views.rows import first_ranked, is_part
 from clonometer.views.terminal.text import wide_adds
@@ -42,6 +42,6 @@ def fleet_document(shown: FleetShown, *, wide: bool = False) -> Document:
         (hidden_rows, "row"),
         (len(shown.odd_hosts) - len(odd), "odd host"),
     )
-    groups.append([*map(Hint, hidden)])
+    groups.append([*map(Hint, hidden), Paragraph(few_hosts(shown.reading))])
     title = f"What tasks cost on {counted(shown.reading.n_hosts, 'host')}"
     return Document("fleet", title, lead, groups, least_width=60)
