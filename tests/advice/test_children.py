@@ -9,7 +9,17 @@ import pytest
 
 from clonometer.advice import advising
 from clonometer.advice.children import settle
-from clonometer.advice.costs import COPIED_BY_PARENT, FAULTS, FREED, HAND_OVER, RUNTIME, START, costs_of
+from clonometer.advice.costs import (
+    CALL_PARTS,
+    CALL_REST,
+    COPIED_BY_PARENT,
+    FAULTS,
+    FREED,
+    HAND_OVER,
+    RUNTIME,
+    START,
+    costs_of,
+)
 from clonometer.advice.designs import design_named
 from clonometer.advice.terms import Term
 from clonometer.advice.wish import Wish
@@ -83,6 +93,18 @@ def test_prices_above_what_a_child_used_leave_less_than_nothing_for_its_start():
     assert parts(fork)[START].cpu_ns.value < 0
     child_ns = sum(part.cpu_ns.value for part in fork.parts if part.place != "acceptor")
     assert child_ns + wish.work_ns == pytest.approx(1.0 * MS)
+
+
+def test_a_fork_takes_the_server_what_was_observed():
+    """Mappings and files are copied too, which the price of a small server's fork with as much memory lacks."""
+    wish = replace(REAL, memory_bytes=1 << 30, fork_call_ns=40 * MS)
+    answer = by_id(advise(wish, basis(share=0.0), seen=["fork_call_ns"]))
+    fork = parts(answer["fork"])
+    assert sum(fork[name].cpu_ns.value for name in (*CALL_PARTS, CALL_REST)) == pytest.approx(40 * MS, rel=0.01)
+    assert fork[CALL_REST].known == "observed"
+    assert CALL_REST not in parts(answer["spawn"])
+    # Whoever accepts waits for it: that limits the rate.
+    assert answer["fork"].most_hz < 1e9 / (40 * MS)
 
 
 def test_says_first_what_is_not_known_of_the_children():

@@ -46,6 +46,7 @@ def test_the_most_frequent_tasks_are_taken_for_requests(monkeypatch: pytest.Monk
         "child_cpu_ns": 400_000,
         "child_launch": "fork",
         "child_faults": 417,
+        "fork_call_ns": 80_000,
     }
 
 
@@ -59,6 +60,8 @@ def test_of_threads_all_is_work_and_of_programs_their_exec_is_part(monkeypatch: 
     assert observed(monkeypatch, [thread] * 10).fields["work_ns"] == 300_000
     program = observed(monkeypatch, [child(execs=1)] * 10)
     assert (program.fields["child_launch"], "work_ns" in program.fields) == ("spawn", False)
+    # What a program's fork takes is not asked of other launches of programs.
+    assert "fork_call_ns" not in program.fields
 
 
 def test_faults_of_the_server_are_shared_by_its_children(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,11 +19,12 @@ from tools.servers.case import DATA, ServerCase, Side, read_cases
 from tools.servers.foretelling import BESIDE, WORK, foretold
 from tools.servers.loads import Answered, pgbench_answer, redis_answer, wrk_answer
 from tools.servers.measuring import measured, summed
-from tools.servers.pages import page
+from tools.servers.pages import _profile, page
 from tools.servers.pricing import read_prices
+from tools.servers.profiling import OTHER, USER, grouped
 from tools.servers.serving import NotServingError, Place, Server, listens
 
-from clonometer.advice.costs import COPIED_BY_PARENT, FAULTS, FREED, START
+from clonometer.advice.costs import CALL_PARTS, CALL_REST, COPIED_BY_PARENT, FAULTS, FREED, START
 from clonometer.advice.terms import Term, TermSpan
 
 CASES = read_cases()
@@ -220,7 +221,8 @@ def test_the_terms_of_the_first_side_add_up_to_what_its_child_and_it_use() -> No
     assert ns[FREED] == pytest.approx(50 * OTHERS["freed_page"])
     assert ns[COPIED_BY_PARENT] == pytest.approx(10 * OTHERS["parent_page"])
     assert ns[WORK] == pytest.approx(60_000.0)
-    by_parent = ("accept", "launch call", COPIED_BY_PARENT, BESIDE)
+    assert sum(ns.get(name, 0.0) for name in (*CALL_PARTS, CALL_REST)) == pytest.approx(100_000.0)
+    by_parent = ("accept", *CALL_PARTS, CALL_REST, COPIED_BY_PARENT, BESIDE)
     assert sum(value for name, value in ns.items() if name not in by_parent) == pytest.approx(350_000.0)
     assert sum(ns.values()) == pytest.approx(500_000.0)
     assert {each.parts[FAULTS].known, each.parts[START].known, each.parts["launch call"].known} == {
@@ -297,3 +299,49 @@ def test_a_server_that_is_not_installed_is_skipped_with_its_package(capsys: pyte
     assert case.missing("/usr/bin") == ["no-such-package"]
     assert command.main(["no-such-server"]) == 1
     assert "no such server: no-such-server" in capsys.readouterr().err
+
+
+PERF_SCRIPT = """\
+systemd     0/0         0.000000: PERF_RECORD_FORK(40:40):(1:1)
+server.pl     0/0         0.000000: PERF_RECORD_FORK(50:50):(40:40)
+server.pl    40/40    901.247038: \n\tffffffff816dd4fc copy_page_range\n\tffffffff81000130 kernel_clone\n\t   d3bd3 fork
+
+server.pl    40/40    901.247040: PERF_RECORD_FORK(60:60):(50:50)
+server.pl    60/60    901.247114:
+\tffffffff815d2e66 clear_page_erms
+\tffffffff815d2e67 asm_exc_page_fault
+\t   20ca3 memcpy
+
+server.pl    60/60    901.247314:
+\tffffffff815d2e66 unmap_page_range
+\tffffffff815d2e67 do_exit.part.0
+
+server.pl    60/61    901.247414:
+\t           20ca3 [unknown]
+
+server.pl    60/60    901.247514:
+\tffffffff815d2e66 tcp_sendmsg
+
+wrk    70/70    901.247614:
+\t           20ca3 parse
+
+"""
+
+
+def test_samples_of_a_server_and_its_children_are_sorted_by_kernel_entry() -> None:
+    groups = grouped(PERF_SCRIPT.splitlines(keepends=True), {40})
+    assert dict(groups) == {"launches": 1, "page faults": 1, "ends of tasks": 1, USER: 1, OTHER: 1}
+    # Who is not of the family does not count.
+    assert grouped(PERF_SCRIPT.splitlines(keepends=True), {70}) == {USER: 1}
+
+
+def test_a_profile_stands_beside_the_terms() -> None:
+    result = seen_of(0.2, **KEPT_LOAD)
+    shares = {"page faults": 0.4, "ends of tasks": 0.2, "launches": 0.1, USER: 0.2, OTHER: 0.1}
+    (each,) = foretold(forking_case("prefork"), result, BASIS)
+    (table,) = _profile(each, {"samples": 1000, "shares": shares})
+    # The fork was seen to take 100 us of 500, and to start a task takes more.
+    assert "| launches | 2" in table
+    assert "| all else |" in table
+    assert f"| of that {USER} | | 20% |" in table
+    assert list(_profile(each, {"unavailable": "perf is not installed"})) == []

@@ -37,6 +37,11 @@ class Side:
     meanwhile: Sequence[str] = ()
     launches: Literal["per request", "now and then"] = "per request"
 
+    @property
+    def makes_processes(self) -> bool:
+        """Whether each request has a process of its own."""
+        return self.design in ("fork", "spawn") and self.launches == "per request"
+
 
 @dataclass(frozen=True)
 class ServerCase:

@@ -165,7 +165,7 @@ def _observed(case: ServerCase, base: Side, seen: Mapping[str, Any], base_ns: fl
     return _Observed(settled, work_ns, parts, is_least)
 
 
-_SEEN = ("child_cpu_ns", "child_faults", "parent_faults", "child_start_ns")
+_SEEN = ("child_cpu_ns", "child_faults", "parent_faults", "child_start_ns", "fork_call_ns")
 
 
 def _with_children(wish: Wish, seen: Mapping[str, Any]) -> Wish:
@@ -178,6 +178,7 @@ def _with_children(wish: Wish, seen: Mapping[str, Any]) -> Wish:
         child_faults=round(way["minor_faults_median"]),
         child_launch="spawn" if 2 * way.get("execed", 0) > way.get("created", 1) else "fork",
         parent_faults=None if own_faults is None else round(own_faults),
+        fork_call_ns=way["making_median_ns"],
         memory_bytes=seen["predict"].get("features", {}).get("anon_pages", 0) * _PAGE_BYTES,
     )
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from tools.servers.case import ServerCase
 from tools.servers.loads import loaded
+from tools.servers.profiling import profiled
 from tools.servers.serving import Place, Server
 
 from clonometer.stats.quantiles import quantile_interval
@@ -133,7 +134,8 @@ def _ratio(base: Sequence[Mapping[str, float]], other: Sequence[Mapping[str, flo
 def _seen(place: Place, *, first: bool) -> dict[str, Any]:
     """What `predict` and `census` say of a side: before the load, and under it.
 
-    Of the ``first`` side also what requests cost on connections that stay, where there are such.
+    Of the ``first`` side also what requests cost on connections that stay, where there are such, and where its CPU time
+    goes by another instrument, where it launches.
     """
     with place.serving() as server:
         _warm(server)
@@ -141,6 +143,8 @@ def _seen(place: Place, *, first: bool) -> dict[str, Any]:
         seen = {"predict": {key: predicted.get(key) for key in _PREDICTED}, "census": _counted(server, ())}
         if first and place.case.kept:
             seen["kept"] = _counted(server, place.case.kept)
+        if first and place.side.makes_processes:
+            seen["profile"] = profiled(server)
     return seen
 
 

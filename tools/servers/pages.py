@@ -9,8 +9,10 @@ from typing import Any
 
 from tools.servers.case import ServerCase
 from tools.servers.foretelling import NEAR, Foretold, foretold, words_of
+from tools.servers.profiling import PARTS, USER
 
 from clonometer.advice.basis import AdviceBasis
+from clonometer.advice.costs import FAULTS
 from clonometer.units import format_duration
 from clonometer.words import counted
 
@@ -133,6 +135,11 @@ def _terms() -> Iterator[str]:
         "- **start of work of the child**: what is left of a child's CPU time. Prices are of another moment than the "
         "census: where they are above what the child used, this is below zero."
     )
+    yield _wrapped(
+        "- **by `perf`**: the terms beside another instrument, which has no prices and counts nothing. It samples all "
+        "CPUs 5,000 times a second. A sample belongs to the page fault, the end of a task or the launch "
+        "on the kernel's stack. All tasks of the server count, beside those that hand its requests on."
+    )
     yield _wrapped("- **the rest**: what all tasks use above that, such as a proxy that stands before the server.")
     yield _wrapped(
         "No term: listening sockets that many tasks wait for, arenas of allocators, caches that are lost. Where a "
@@ -155,6 +162,7 @@ def _case(server: Compared) -> Iterator[str]:
     # What the first side shows is the same for all others.
     for each in server.foretold[:1]:
         yield from _explained(each)
+        yield from _profile(each, result["sides"][0]["seen"].get("profile", {}))
     if case.missing_term:
         yield _wrapped(f"**What is missing.** {case.missing_term}")
     failed = [f"{side['failed']:,.0f} of {side['name']}" for side in result["sides"] if side["failed"]]
@@ -209,6 +217,29 @@ def _explained(each: Foretold) -> Iterator[str]:
     elif each.parts:
         rows = "".join(f"| {' | '.join(row)} |\n" for row in words_of(each.parts))
         yield f"| {each.base}: a request | {format_duration(each.base_ns)} | |\n|---|---:|---|\n{rows}"
+
+
+def _profile(each: Foretold, profile: Mapping[str, Any]) -> Iterator[str]:
+    """Where the CPU time of the first side goes by samples, beside its terms where its children have any."""
+    if "shares" not in profile:
+        return
+    shares = profile["shares"]
+    terms = {
+        group: sum(part.ns for name, part in each.parts.items() if name in names) / each.base_ns
+        for group, names in PARTS.items()
+    }
+    if FAULTS not in each.parts:
+        rows = "".join(f"| {group} | {share:.0%} |\n" for group, share in shares.items())
+        yield f"| {each.base}: CPU time by `perf`, {profile['samples']:,} samples | |\n|---|---:|\n{rows}"
+        return
+    by_perf = {group: shares[group] for group in PARTS}
+    rows = "".join(f"| {group} | {terms[group]:.0%} | {share:.0%} |\n" for group, share in by_perf.items())
+    rest = f"| all else | {1 - sum(terms.values()):.0%} | {1 - sum(by_perf.values()):.0%} |\n"
+    user = f"| of that {USER} | | {shares[USER]:.0%} |\n"
+    yield (
+        f"| {each.base}: CPU time | by the terms | by `perf`, {profile['samples']:,} samples |\n|---|---:|---:|\n"
+        f"{rows}{rest}{user}"
+    )
 
 
 def _wrapped(text: str) -> str:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from clonometer.advice.basis import AdviceBasis
-from clonometer.advice.costs import CHILD_START, costs_of, hand_over_term, lacking, makes_processes
+from clonometer.advice.costs import (
+    CALL_PARTS,
+    CHILD_START,
+    FORK_REST,
+    costs_of,
+    hand_over_term,
+    lacking,
+    makes_processes,
+)
 from clonometer.advice.designs import DESIGNS, ServerDesign, design_named
 from clonometer.advice.drawing import DRAWS, draws, span_of
 from clonometer.advice.terms import Term, TermSpan
@@ -42,9 +50,11 @@ def settle(wish: Wish, basis: AdviceBasis, known: Collection[str], seed: int = 1
     """Divide the CPU time that each process of the running server uses: launch, faults and tear-down have their prices.
 
     What is left is the work of its request, and its start. If one of them is known (``known`` names fields of the wish
-    that are stated or observed), the other follows. If neither is, all of it is work.
+    that are stated or observed), the other follows. If neither is, all of it is work. What the server's fork takes
+    beyond its price is known where the fork was timed.
     """
-    as_stated = Settled(wish, replace(basis, stated=_stated(wish)))
+    fork_rest = _fork_rest(wish, basis, seed)
+    as_stated = Settled(wish, replace(basis, stated=_stated(wish) | fork_rest))
     design = design_named(wish.child_launch)
     both_known = "work_ns" in known and wish.child_start_ns is not None
     if wish.child_cpu_ns is None or both_known or not makes_processes(design, wish):
@@ -57,7 +67,7 @@ def settle(wish: Wish, basis: AdviceBasis, known: Collection[str], seed: int = 1
     if "work_ns" in known:
         start = TermSpan(*(end - wish.work_ns for end in (left.value, left.low, left.high)))
         wish = replace(wish, child_start_ns=max(0.0, round(start.value, -3)))
-        return Settled(wish, replace(basis, stated={CHILD_START: Term(start, OBSERVED)}))
+        return Settled(wish, replace(basis, stated={CHILD_START: Term(start, OBSERVED), **fork_rest}))
     work_ns = max(0.0, round(left.value - (wish.child_start_ns or 0.0), -3))
     return replace(as_stated, wish=replace(wish, work_ns=work_ns), work_has_start=wish.child_start_ns is None)
 
@@ -65,6 +75,19 @@ def settle(wish: Wish, basis: AdviceBasis, known: Collection[str], seed: int = 1
 def _stated(wish: Wish) -> dict[str, Term]:
     start_ns = wish.child_start_ns
     return {} if start_ns is None else {CHILD_START: Term(TermSpan(start_ns, start_ns, start_ns), STATED)}
+
+
+def _fork_rest(wish: Wish, basis: AdviceBasis, seed: int) -> dict[str, Term]:
+    """What the server's fork takes beyond the price of a small server's with as much memory."""
+    fork = design_named("fork")
+    spans = basis.spans(wish)
+    if wish.fork_call_ns is None or not makes_processes(fork, wish) or lacking(fork, wish, spans):
+        return {}
+    calls_ns = [
+        sum(part.ns for part in costs_of(fork, wish, values).parts if part.name in CALL_PARTS)
+        for values in draws(spans, DRAWS, seed)
+    ]
+    return {FORK_REST: Term(span_of([wish.fork_call_ns - each_ns for each_ns in calls_ns]), OBSERVED)}
 
 
 def _left(design: ServerDesign, bare: Wish, spans: dict[str, TermSpan], seed: int) -> TermSpan:
@@ -82,6 +105,7 @@ def how_known(terms: Sequence[str], wish: Wish, seen: Collection[str]) -> str:
         "fresh_page": "child_faults" if wish.child_faults is not None else "written_bytes",
         "parent_page": "parent_faults",
         CHILD_START: "child_start_ns",
+        FORK_REST: "fork_call_ns",
     }
     counted = [field for term, field in fields.items() if term in terms]
     if not counted:

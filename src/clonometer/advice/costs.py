@@ -28,13 +28,18 @@ BUSY = "busy."
 FORK_MEMORY = ("fork_memory_call", "fork_memory_exit")
 #: What each new process needs for itself beside its request: stated, or worked out from what was observed.
 CHILD_START = "child_start"
+#: What the server's fork takes beyond a small server's with as much memory.
+FORK_REST = "fork_rest"
 #: Parts that the processes of a real server have more than those of a small one.
-FAULTS, FREED, START, COPIED_BY_PARENT = CHILD_PARTS = (
+FAULTS, FREED, START, COPIED_BY_PARENT, CALL_REST = CHILD_PARTS = (
     "page faults of the child",
     "freeing the child's pages",
     "start of work of the child",
     "pages that the parent copies",
+    "mappings, files and all else that fork copies",
 )
+#: What a fork takes its caller.
+CALL_PARTS = LAUNCH_CALL, COPYING_TABLES = "launch call", "copying page tables"
 HAND_OVER = "runtime's hand-over"
 #: What a wait for something else costs: to go to sleep and to be woken, and how late that is.
 WAKING, WAKING_TERM, LATE_TERM = "sleeping and waking", "cpu.wait", "latency.wait"
@@ -212,7 +217,7 @@ def _launching(design: ServerDesign, wish: Wish, values: TermValues, whole: str)
     # A launch in a server may cost less than one alone: threads that nobody joins.
     share = min(1.0, max(0.0, above_ns) / whole_ns)
     return [
-        RequestPart("launch call", share * call_ns, "acceptor", (names["call"],)),
+        RequestPart(LAUNCH_CALL, share * call_ns, "acceptor", (names["call"],)),
         RequestPart("start of the task", share * (runs_ns - call_ns), "worker", (names["runs"], names["call"])),
         RequestPart("end of the task", share * (whole_ns - runs_ns), "after", (names["whole"], names["runs"])),
         RequestPart("first steps of the task", above_ns - share * whole_ns, "worker", (*terms, names["whole"])),
@@ -257,6 +262,8 @@ def _children(design: ServerDesign, wish: Wish, values: TermValues) -> list[Requ
     if wish.parent_faults and design.launch == "fork":
         copied_ns = wish.parent_faults * values["parent_page"]
         parts.append(RequestPart(COPIED_BY_PARENT, copied_ns, "acceptor", ("parent_page",)))
+    if FORK_REST in values and design.launch == "fork":
+        parts.append(RequestPart(CALL_REST, values[FORK_REST], "acceptor", (FORK_REST,)))
     return parts
 
 
@@ -278,7 +285,7 @@ def _memory(design: ServerDesign, wish: Wish, values: TermValues) -> list[Reques
     if copies_memory(design, wish):
         call, end = FORK_MEMORY
         parts = [
-            RequestPart("copying page tables", values[call], "acceptor", (call,)),
+            RequestPart(COPYING_TABLES, values[call], "acceptor", (call,)),
             RequestPart("freeing page tables", values[end], "after", (end,)),
         ]
     if wish.written_bytes:

@@ -51,6 +51,9 @@ class Wish:
         "fork"
     )
     parent_faults: Annotated[Count | None, "Pages that the server copies after each fork; null: not known."] = None
+    fork_call_ns: Annotated[
+        float | None, Ge(0), "What a fork takes the server that runs; null: calculated from its memory."
+    ] = None
     isolation: Annotated[str, OneOf(ISOLATIONS)] = "none"
     language: str = "c"
     limit: LatencyLimit | None = None

@@ -13,7 +13,7 @@ from clonometer.errors import UsageError
 from clonometer.model.features import HUGE_PAGE_BYTES, SMALL_PAGE_BYTES, Features
 from clonometer.prediction.profile import profile_of
 from clonometer.runner.interfaces import SILENT, Progress
-from clonometer.tracing.census.tally import AS_THREAD, Group
+from clonometer.tracing.census.tally import AS_FORK, AS_THREAD, Group
 from clonometer.units import approximate_bytes, format_duration
 from clonometer.words import counted
 
@@ -105,6 +105,10 @@ def _add_processes(seen: Observed, tasks: Group, used_ns: float) -> None:
         seen.fields["child_faults"] = round(faults)
         text += f" and {counted(round(faults), 'page fault')}"
     seen.texts.append(f"{text} (medians){', a program that it executes included' if is_program else ''}.")
+    call_ns = tasks.times["making_ns"].median_ns
+    if call_ns is not None and not is_program and tasks.mechanism == AS_FORK:
+        seen.fields["fork_call_ns"] = round(call_ns, -2)
+        seen.texts.append(f"Fork: {format_duration(call_ns)} of the server for each of them (median).")
 
 
 def _memory_of(pid: int) -> Observed:

@@ -39,7 +39,8 @@ _EXAMPLES = examples(
 @click.option("--child-start", metavar="TIME", help="CPU time of a new process for itself.")
 @number_option("--child-faults", "child_faults", "Page faults of a new process.", least=0, most=_MOST_FAULTS)
 @number_option("--parent-faults", "parent_faults", "Pages it copies after a fork.", least=0, most=_MOST_FAULTS)
-@click.option("--child-launch", type=click.Choice(["fork", "spawn"]), hidden=True)
+@click.option("--fork-call", metavar="TIME", hidden=True, help="What a fork takes it, until it goes on.")
+@click.option("--child-launch", type=click.Choice(["fork", "spawn"]), hidden=True, help="How it makes processes.")
 @click.option(
     "--isolation",
     metavar="KIND",

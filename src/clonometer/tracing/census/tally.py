@@ -23,7 +23,7 @@ NANOSECONDS = 1_000_000_000
 #: What a task shares with its creator, and what else its creator asks for, tells which library call made it
 #: (clone(2)).
 _THREAD = "CLONE_THREAD"
-AS_THREAD = "thread"
+AS_THREAD, AS_FORK = "thread", "fork"
 _MEMORY = "CLONE_VM"
 _VFORK = "CLONE_VFORK"
 _CLEAR = "CLONE_CLEAR_SIGHAND"
@@ -76,7 +76,7 @@ def mechanism(
             return "vfork"
         library = _spawned_by_a_library(call, flags, own_stack) and exit_signal in (_SIGCHLD, None)
         return "posix_spawn" if library else "clone(VM|VFORK)"
-    return "shares memory" if _MEMORY in flags else "fork"
+    return "shares memory" if _MEMORY in flags else AS_FORK
 
 
 def _spawned_by_a_library(call: str | None, flags: set[str], own_stack: int | None) -> bool:
