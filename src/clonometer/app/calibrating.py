@@ -186,7 +186,8 @@ class _Remarks:
         if now_s - self._said_s >= _SAY_EVERY_S:
             self._said_s = now_s
             left_s = max(0.0, self._seconds - (now_s - self._begin_s))
-            self._progress.say(f"processes fork one after the other: about {left_s:.0f} s left")
+            left = f"about {left_s:.0f} s left" if left_s >= 1 else "each has its turn, which takes longer than planned"
+            self._progress.say(f"processes fork one after the other: {left}")
 
 
 @contextmanager

@@ -59,7 +59,8 @@ function drawCurve(element, state, machine, measured) {
   const y = (ns) => (1 - (Math.log10(ns) - low) / (high - low)) * (height - below);
   element.replaceChildren();
   element.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  drawGrid(element, { x, y, low, high, width, height, below, most: machine.most_bytes });
+  const paths = lines.flatMap((line) => between(line.points.map(([place, ns]) => [x(place), y(ns)])));
+  drawGrid(element, { x, y, low, high, width, height, below, most: machine.most_bytes, paths });
   for (const line of lines) {
     const chosen = line.kind === chosenLine(state) ? " chosen" : "";
     svg("path", { class: `${line.kind}${chosen}`, d: `M${line.points.map(([place, ns]) => `${x(place).toFixed(1)} ${y(ns).toFixed(1)}`).join("L")}` }, element);
@@ -72,7 +73,7 @@ function drawCurve(element, state, machine, measured) {
   element.append(...element.querySelectorAll(".halo"));
   const at = x(Math.min(placeOf(now), STEPS));
   svg("line", { class: "at", x1: at, x2: at, y1: 0, y2: height - below }, element);
-  nameLines(element, lines.map((line) => ({ ...line, ns: line.at(now), top: y(line.at(now)), left: at })), { width, height: height - below });
+  nameLines(element, lines.map((line) => ({ ...line, ns: line.at(now), top: y(line.at(now)), left: at })), { width, height: height - below, paths });
   element.setAttribute("aria-label", `Time by memory. At ${inBytes(now)}: ${lines.map((line) => `${line.name} ${briefly(line.at(now))}`).join(", ")}.`);
 }
 
@@ -82,11 +83,29 @@ function chosenLine({ mechanism, shape }) {
   return shape.pages === "huge" ? "huge" : "fork";
 }
 
-function drawGrid(element, { x, y, low, high, width, height, below, most }) {
+/* Points of a curve, close enough that no word fits between two of them. */
+function between(points) {
+  const parts = [0, 0.25, 0.5, 0.75];
+  return points.slice(1).flatMap(([right, last], index) => {
+    const [left, first] = points[index];
+    return parts.map((part) => [left + part * (right - left), first + part * (last - first)]);
+  });
+}
+
+const LETTER = 7.2;
+const LINE = 15;
+const boxOf = (words, left, base) => ({ left, right: left + LETTER * words.length, top: base - 11, bottom: base + 3 });
+const isIn = (box) => ([across, down]) => across >= box.left && across <= box.right && down >= box.top && down <= box.bottom;
+
+function drawGrid(element, { x, y, low, high, width, height, below, most, paths }) {
   if (most) svg("rect", { class: "beyond", x: x(placeOf(most)), y: 0, width: Math.max(0, width - x(placeOf(most))), height: height - below }, element);
   for (let power = Math.ceil(low); power <= high; power += 1) {
     svg("line", { class: "grid", x1: 0, x2: width, y1: y(10 ** power), y2: y(10 ** power) }, element);
-    svg("text", { class: "halo", x: 0, y: y(10 ** power) - 4 }, element, briefly(10 ** power));
+    const words = briefly(10 ** power);
+    const crossed = (base) => paths.filter(isIn(boxOf(words, 0, base))).length + (base > height - below ? Infinity : 0);
+    /* Above its line, or on it where a curve is in the way. */
+    const [above, on] = [y(10 ** power) - 4, y(10 ** power) + 4];
+    svg("text", { class: "halo", x: 0, y: crossed(on) < crossed(above) ? on : above }, element, words);
   }
   const sizes = [1, 16, 256, 4096, 65_536].map((size) => size * MIB);
   for (const [index, size] of sizes.entries()) {
@@ -96,15 +115,20 @@ function drawGrid(element, { x, y, low, high, width, height, below, most }) {
   if (most && width - x(placeOf(most)) > 90) svg("text", { x: x(placeOf(most)) + 6, y: 14 }, element, "extrapolated");
 }
 
-/* A name at each line where the slider stands, with its time; none covers another. */
-function nameLines(element, lines, { width, height }) {
+/* A name at each line where the slider stands, with its time; none covers another, and they stand in the lines' order. */
+function nameLines(element, lines, { width, height, paths }) {
+  const rising = [...lines].sort((one, other) => one.top - other.top);
   let last = -Infinity;
-  for (const line of [...lines].sort((one, other) => one.top - other.top)) {
+  for (const [index, line] of rising.entries()) {
     svg("circle", { class: line.kind, cx: line.left, cy: line.top, r: 5 }, element);
     const toLeft = line.left > width * 0.6;
-    const top = Math.min(height - 4, Math.max(line.top - 8, last + 15, 12));
-    last = top;
     const words = `${line.name} ${briefly(line.ns)}`;
-    svg("text", { class: `name ${line.kind}`, x: line.left + (toLeft ? -10 : 10), y: top, "text-anchor": toLeft ? "end" : "start" }, element, words);
+    const left = toLeft ? line.left - 10 - LETTER * words.length : line.left + 10;
+    const crossed = (base) => paths.filter(isIn(boxOf(words, left, base))).length;
+    const [above, below] = [line.top - 8, line.top + 17].map((base) => Math.max(base, last + LINE, 12));
+    /* Below its line only where no other name has to give way for it. */
+    const next = rising[index + 1]?.top ?? height;
+    last = Math.min(height - 4, below + LINE < next && crossed(below) < crossed(above) ? below : above);
+    svg("text", { class: `name ${line.kind}`, x: line.left + (toLeft ? -10 : 10), y: last, "text-anchor": toLeft ? "end" : "start" }, element, words);
   }
 }
