@@ -68,6 +68,7 @@ LANGUAGES = [
     of_language("rust", "os_thread", "runtime_thread", ["call_returns_ns", "task_runs_ns", "reaped_ns"], "thread"),
     of_language("ruby", "os_thread", "runtime_thread", _STAGES, "thread"),
     of_language("node", "os_thread", "runtime_thread", _STAGES, "worker"),
+    of_language("perl", "os_thread", "runtime_thread", _STAGES, "threads"),
     of_language("node", "command", "runtime_command", [*_STAGES, "collector_ns", "loop_blocked_ns"], "stdio"),
     of_language("java_25_0", "command", "runtime_command", _STAGES, "redirect"),
     of_language("python", "none", "floor", _STAGES, None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import PTHREAD, languages
@@ -24,7 +26,7 @@ def test_each_language_is_held_against_c(findings: dict[str, Finding]) -> None:
     numbers = findings["languages.os_thread"].numbers
     assert numbers["base"] == "launch.pthread"
     ratios = {name: change["ratio"] for name, change in numbers["languages"].items()}
-    assert list(ratios) == ["node", "python", "ruby"]
+    assert list(ratios) == ["node", "python"]
     assert ratios["node"] == pytest.approx(100, rel=0.1)
     assert ratios["python"] == pytest.approx(2, rel=0.1)
     pool = findings["languages.thread_pool"].numbers
@@ -39,6 +41,22 @@ def test_the_book_says_why(findings: dict[str, Finding]) -> None:
     assert "copies" in reasons["node"]
     assert "jspawnhelper" in reasons["java_25_0"]
     assert "cannot tell a difference between Python and C" in finding.sentence.replace("Cannot", "cannot")
+    # And where it was seen: the stages of both have it.
+    assert "Node.js" in finding.sentence
+    assert finding.numbers["explain"] == ["explain", "java_25_0.command", "--vs", "launch.posix_spawn"]
+    assert finding.sentence.endswith("clonometer explain java_25_0.command --vs launch.posix_spawn.")
+    assert "explain" not in (finding.headline or "")
+
+
+def test_the_book_says_why_a_thread_takes_long() -> None:
+    builder = RunBuilder()
+    builder.cell("launch.pthread", PTHREAD)
+    for name in ("node", "perl", "python"):
+        builder.cell(f"{name}.os_thread", {"call_returns_ns": 900_000, "reaped_ns": 1_000_000})
+    [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.os_thread"]
+    reasons = finding.numbers["reasons"]
+    assert set(reasons) == {"node", "perl"}
+    assert "copies the interpreter" in reasons["perl"]
 
 
 def test_what_c_has_not_is_told_alone(findings: dict[str, Finding]) -> None:
@@ -77,10 +95,14 @@ def test_a_condition_is_compared_with_the_same_of_c_alone() -> None:
     assert list(row.times_ns) == ["python"]
 
 
-def test_who_uses_a_thread_again_is_not_taken_for_quick(results: Results, findings: dict[str, Finding]) -> None:
+def test_who_uses_a_thread_again_is_held_against_waking_one(results: Results, findings: dict[str, Finding]) -> None:
     finding = findings["languages.os_thread"]
     assert finding.numbers["tasks_per_launch"] == {"python": 1, "node": None, "ruby": 0}
-    assert "Ruby creates no task of the kernel, but uses one again" in finding.sentence
+    assert "ruby" not in finding.numbers["languages"]
+    # C makes a thread in as long, and wakes one in 4 us.
+    assert finding.numbers["reused"]["ruby"]["ratio"] == pytest.approx(7.5, rel=0.1)
+    assert "but uses a thread again that ended" in finding.sentence
+    assert "Ruby and C" not in finding.sentence
     assert "Python creates" not in finding.sentence
     [row] = [row for row in results.series["languages"] if (row.head, row.temperature) == ("thread", "warm")]
     assert row.reused == ["ruby"]
@@ -96,7 +118,8 @@ def test_reuse_is_not_claimed_where_first_launches_were_not_counted() -> None:
     builder.cell("launch.pthread", PTHREAD)
     builder.cell("ruby.os_thread", {"call_returns_ns": 10_000, "reaped_ns": 30_000}, facts={"tasks_created": 0})
     [finding] = [each for each in summarize(builder.run).findings if each.id == "languages.os_thread"]
-    assert "Ruby creates no task of the kernel." in finding.sentence
+    assert re.search(r"Ruby takes [\d.]+ µs, but creates no task of the kernel\.", finding.sentence)
+    assert finding.numbers["languages"] == finding.numbers["reused"] == {}
 
 
 def test_the_screen_says_why_languages_take_longer(results: Results) -> None:

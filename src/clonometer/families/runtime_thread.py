@@ -21,7 +21,16 @@ FAMILY = Family(
     },
     task="is started by a language's runtime",
     language_tasks={
-        "os_thread": LanguageTask("thread", "a thread", "reaped_ns", "launch.pthread", "reaped_ns", creates=1),
+        "os_thread": LanguageTask(
+            "thread",
+            "a thread",
+            "reaped_ns",
+            "launch.pthread",
+            "reaped_ns",
+            creates=1,
+            reuse="wake.thread_futex",
+            reuse_quantity="answered_ns",
+        ),
         "task": LanguageTask("task", "a task of the runtime", "reaped_ns", creates=0),
     },
 )

@@ -176,7 +176,8 @@ class LanguageTask(NamedTuple):
 
     ``head`` heads a column, ``thing`` stands in sentences. ``quantity`` is what it takes; ``base`` is what C does for
     the same purpose, and ``base_quantity`` what that takes. Empty: C has nothing to compare with. ``creates``: how many
-    tasks of the kernel each time is expected to create, as C's does; None where languages differ by nature.
+    tasks of the kernel each time is expected to create, as C's does; None where languages differ by nature. ``reuse``
+    and ``reuse_quantity``: what C does where a language uses again what ended.
     """
 
     head: str
@@ -185,6 +186,8 @@ class LanguageTask(NamedTuple):
     base: str = ""
     base_quantity: str = ""
     creates: int | None = None
+    reuse: str = ""
+    reuse_quantity: str = ""
 
 
 class WorkerColumn(NamedTuple):

@@ -112,6 +112,9 @@ class LaunchPath:
     ]
     why: Annotated[_Text, "The file of the runtime's sources that decides, a colon, and what it does."]
     snippet: Annotated[_Text, "What performs this launch."]
+    reason: Annotated[
+        str, Mark.OPTIONAL, "Why it takes long, where that is neither a copied memory map nor another program."
+    ] = ""
     option: Annotated[str, Mark.OPTIONAL, "The option that chooses this path; empty: none."] = ""
     since: Annotated[str | None, Key("from"), Mark.OPTIONAL, "The first version; null: any."] = None
     until: Annotated[str | None, Mark.OPTIONAL, "The last version; null: any."] = None
@@ -203,7 +206,7 @@ class LaunchPath:
         """What makes it no line of the book."""
         unknown = [text for text in (*self.sees, *self.mended) if SeenTask.read(text).mechanism not in COPIES]
         bounds = [bound for bound in (self.since, self.until) if bound is not None and not numbers(bound)]
-        texts = (self.api, self.option, self.when, self.why, self.instead, self.lose)
+        texts = (self.api, self.option, self.when, self.why, self.reason, self.instead, self.lose)
         faults = {
             f"sees {', '.join(unknown)}; mechanisms are {', '.join(COPIES)}": bool(unknown),
             f"has {', '.join(bounds)} for a version": bool(bounds),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from clonometer.families import is_launch
 from clonometer.launch_paths.reading import load_book
 from clonometer.launch_paths.types import PROGRAM, LaunchPath
 from clonometer.results.change import Change
@@ -65,29 +67,70 @@ def _alone(each: LanguageAnswers) -> Finding:
 
 def _beside_c(tests: PairwiseTests, each: LanguageAnswers) -> Finding:
     assert each.base is not None  # Whoever has none is told alone.
-    compared = {name: tests.compare(row, each.base) for name, row in each.rows.items()}
+    created = created_by(each)
+    # Who creates nothing does not do what C does.
+    apart = [name for name, count in created.items() if count == 0 and each.task.creates]
+    compared = {name: tests.compare(row, each.base) for name, row in each.rows.items() if name not in apart}
     known = {name: change for name, change in compared.items() if change is not None}
     ranked = sorted(known.items(), key=lambda item: -item[1].size)
     reasons = {name: reason for name, _ in ranked if (reason := reason_of(tests.estimates, each.rows[name].workload))}
     parts = {name: part for name, change in ranked if (part := _longer_part(tests.estimates, change))}
-    created = created_by(each)
-    clauses = [_clause(name, change, reasons.get(name) or parts.get(name, "")) for name, change in ranked]
-    clauses += _creation(each, created)
+    clauses = [_clause(name, change, reasons.get(name, ""), parts.get(name, "")) for name, change in ranked]
+    reused = {name: _reused(tests, each, name) for name in apart}
+    clauses += [_apart(each, name, change) for name, change in reused.items()]
+    clauses += _creation(each, {name: count for name, count in created.items() if name not in apart})
+    explained, explain = _explain(each, ranked)
+    if explain:
+        clauses.append(f"to see what {language_name(explained)} does meanwhile: clonometer {shlex.join(explain)}")
     first = f"C takes {short_median(each.base)}"
-    numbers: dict[str, Any] = numbers_of(ranked[0][1]) if ranked else {}
+    numbers: dict[str, Any] = numbers_of(ranked[0][1]) if ranked else {"verdict": str(Direction.UNKNOWN)}
+    woken = {name: change for name, change in reused.items() if change is not None}
     numbers |= {
         "base": each.base.workload,
         "languages": {name: change.numbers for name, change in ranked},
+        "reused": {name: change.numbers for name, change in woken.items()},
         "creates": each.task.creates,
         "reasons": reasons,
         "longer_parts": parts,
         "tasks_per_launch": created,
-        "cells": list(dict.fromkeys([each.base.cell, *cells_of(known.values())])),
+        "explain": explain,
+        "cells": list(dict.fromkeys([each.base.cell, *cells_of([*known.values(), *woken.values()])])),
     }
     head = task_head(each)
-    headline = headed(head, ["; ".join([first, *clauses[:1]])])
+    shortest = [_clause(name, change, reasons.get(name) or parts.get(name, "")) for name, change in ranked[:1]]
+    headline = headed(head, ["; ".join([first, *(shortest or clauses[:1])])])
     name, text = f"languages.{task_id(each)}", headed(head, [first, *clauses])
-    return Finding(name, text, numbers, headline, _place(each, len(known)))
+    return Finding(name, text, numbers, headline, _place(each, len(known) + len(apart)))
+
+
+def _reused(tests: PairwiseTests, each: LanguageAnswers, name: str) -> Change[RunEstimate] | None:
+    """How a language that uses again what ended compares with C, which wakes it; None where that cannot be known."""
+    if name not in each.reused or each.woken is None:
+        return None
+    return tests.compare(each.rows[name], each.woken)
+
+
+def _apart(each: LanguageAnswers, name: str, change: Change[RunEstimate] | None) -> str:
+    """Say what a language takes that creates nothing, so that it is not taken for as quick as C."""
+    language, took, thing = language_name(name), short_median(each.rows[name]), each.task.thing
+    if name not in each.reused:
+        return f"{language} takes {took}, but creates no task of the kernel"
+    again = f"{language} takes {took}, but uses {thing} again that ended"
+    if change is None or each.woken is None:
+        return again
+    if change.direction == Direction.UNKNOWN:
+        return f"{again}: cannot tell a difference from waking one in C ({change.aside})"
+    woken = f"to wake one C takes {short_median(each.woken)}"
+    longer = language if change.direction == Direction.MORE else "C"
+    return f"{again}: {woken}, and {longer} {change.upward.text} times as long"
+
+
+def _explain(each: LanguageAnswers, ranked: Sequence[tuple[str, Change[RunEstimate]]]) -> tuple[str, list[str]]:
+    """The language that takes most times as long, and the command that shows what it does meanwhile; empty: none."""
+    for name, change in ranked:
+        if change.direction == Direction.MORE and is_launch(change.other.family) and not each.changes:
+            return name, ["explain", change.other.workload, "--vs", change.base.workload]
+    return "", []
 
 
 def _place(each: LanguageAnswers, compared: int) -> tuple[int, ...]:
@@ -110,8 +153,7 @@ def _creation(each: LanguageAnswers, created: Mapping[str, int | None]) -> Itera
         names = [name for name, its in others.items() if its == count]
         verb = "creates" if len(names) == 1 else "create"
         what = f"{counted(count, 'task')} per launch" if count else "no task of the kernel"
-        again = ", but uses one again" if not count and all(name in each.reused for name in names) else ""
-        yield f"{listed([language_name(name) for name in names])} {verb} {what}{again}"
+        yield f"{listed([language_name(name) for name in names])} {verb} {what}"
     within = [language_name(name) for name, row in each.rows.items() if _is_within_a_thread(row)]
     if expected == 0 and each.base is not None and within:
         yield f"{listed(within)} {'does' if len(within) == 1 else 'do'} that within a thread, and no thread is woken"
@@ -120,11 +162,12 @@ def _creation(each: LanguageAnswers, created: Mapping[str, int | None]) -> Itera
         yield f"{listed(alike)} {'creates' if len(alike) == 1 else 'create'} no task of the kernel for it"
 
 
-def _clause(name: str, change: Change[RunEstimate], reason: str) -> str:
+def _clause(name: str, change: Change[RunEstimate], *reasons: str) -> str:
     language = language_name(name)
     if change.direction == Direction.UNKNOWN:
         return f"cannot tell a difference between {language} and C ({change.aside})"
-    because = f": {reason}" if reason else ""
+    why = "; ".join(filter(None, reasons))
+    because = f": {why}" if why else ""
     if change.direction == Direction.LESS:
         return f"C takes {change.upward.text} times as long as {language}"
     return f"{language} takes {change.upward.text} times as long{because}"
@@ -183,6 +226,8 @@ def _get(value: object, key: str) -> object:
 
 
 def _in_words(path: LaunchPath) -> str:
+    if path.reason:
+        return path.reason
     helpers = [program for task in path.tasks for program in task.programs[:-1] if program != _COMMAND]
     if path.copies:
         return "it forks, which copies its memory map"

@@ -19,6 +19,7 @@ class LanguageAnswers:
     """The rows of all languages that answer a question under one condition, and that of C, if there is one.
 
     ``reused``: languages whose first launch in a process creates a task of the kernel, and whose later ones none.
+    ``woken``: what C does where these use again what ended, if that was measured.
     """
 
     word: str
@@ -29,6 +30,7 @@ class LanguageAnswers:
     rows: Mapping[str, RunEstimate]
     is_instrument: bool
     reused: frozenset[str] = frozenset()
+    woken: RunEstimate | None = None
 
 
 @cached_per_run
@@ -66,15 +68,28 @@ def _with_base(
     rows: Mapping[str, RunEstimate],
 ) -> LanguageAnswers:
     task, changes, temperature = asked.language_tasks[word], dict(condition[0]), condition[1]
-    alike = (
-        row
-        for row in estimates.rows_of(task.base)
-        if row.quantity == task.base_quantity
-        and row.temperature in (temperature, None)
-        and estimates.changes(row) == changes
+    base, woken = (
+        _row_of_c(estimates, *of_c, changes, temperature)
+        for of_c in ((task.base, task.base_quantity), (task.reuse, task.reuse_quantity))
     )
     reused = frozenset(name for name, row in rows.items() if _is_reused(estimates, row))
-    return LanguageAnswers(word, task, changes, temperature, next(alike, None), rows, asked.instrument, reused)
+    return LanguageAnswers(word, task, changes, temperature, base, rows, asked.instrument, reused, woken)
+
+
+def _row_of_c(
+    estimates: RunEstimates,
+    workload: str,
+    quantity: str,
+    changes: Mapping[str, int | str],
+    temperature: str | None,
+) -> RunEstimate | None:
+    """What a workload of C takes under the same condition; None where that was not measured."""
+    rows = (
+        row
+        for row in estimates.rows_of(workload)
+        if row.quantity == quantity and row.temperature in (temperature, None) and estimates.changes(row) == changes
+    )
+    return next(rows, None)
 
 
 def _is_reused(estimates: RunEstimates, row: RunEstimate) -> bool:
