@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.plans import write_small_plan
 import clonometer
 from clonometer.app.folder import load_folder
 from clonometer.errors import ClonometerError, InputError, OutputError, UnfinishedError
+from clonometer.fleet.dask_access import _QUIET
 from clonometer.fleet.store import open_store
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -60,16 +60,6 @@ def server() -> Iterator[S3]:
 
 
 @pytest.fixture
-def dask_unchanged() -> Iterator[None]:
-    """What a fleet sets of Dask is for its process."""
-    config = pytest.importorskip("dask.config")
-    before = copy.deepcopy(config.config)
-    yield
-    config.config.clear()
-    config.config.update(before)
-
-
-@pytest.fixture
 def s3(server: S3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
     import s3fs
 
@@ -109,13 +99,16 @@ def kept(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.real
-@pytest.mark.usefixtures("dask_unchanged")
 def test_a_fleet_is_measured_into_a_bucket_and_read_there(s3: S3, tmp_path: Path) -> None:
     write_small_plan(tmp_path / "plan.toml", processes=2, samples=20, budget_s=0.3)
+    configuration = pytest.importorskip("dask.config")
+    before = {name: configuration.get(name) for name in _QUIET}
+    assert before != _QUIET
     url = "s3://bench/real"
     plan = str(tmp_path / "plan.toml")
     answer = clonometer.run_fleet(clonometer.Machines(local=1), plan=plan, out=url, rounds=1, seed=7)
     assert (answer.status, [host.rounds for host in answer.hosts]) == ("complete", [{"1": "complete"}])
+    assert {name: configuration.get(name) for name in _QUIET} == before
     host = answer.hosts[0].host
     files = [f"fleet-{answer.fleet}.json", f"{answer.fleet}-{host}-1.parquet"]
     # Nothing beside: no trial, no half of a file.

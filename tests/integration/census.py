@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -31,6 +32,7 @@ def taken(*words: str, how: str = "auto") -> dict[str, Any]:
     return json.loads(ended.stdout)
 
 
+@functools.cache
 def can_trace() -> bool:
     return json.loads(run("--json", "--", "true").stdout)["how"] == "tracepoints"
 

@@ -16,9 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import tests.results.runs_of_doubts
-import tests.results.runs_of_servers
-import tests.results.runs_of_workers  # noqa: F401  their runs are added to RUNS
+from tests.results import runs, runs_of_doubts, runs_of_servers, runs_of_workers
 from tests.results.runs import RUNS
 from tests.results.runs_of_since import SINCE
 from tests.studies.runs_of_flips import FLIPS
@@ -30,6 +28,8 @@ from clonometer.runfile import open_run
 DATA = Path(__file__).parents[1] / "data"
 GOLDEN = DATA / "sentences.txt"
 SHOWN_CELLS = 3
+# Each adds its runs as it is imported, by whichever test comes first: their order is this one.
+MODULES = [module.__name__ for module in (runs, runs_of_doubts, runs_of_servers, runs_of_workers)]
 INTRODUCTION = """\
 What findings and warnings say of fixed runs, each with the numbers that it rests on. At the end: what reverses
 contradictions between studies, and what changed since a run before.
@@ -49,7 +49,8 @@ def frozen_run() -> Results:
 @cache
 def all_results() -> Mapping[tuple[str, str], Results]:
     """Summarize every run: its name and what it is."""
-    made = {(name, make.__doc__ or ""): summarize(make()) for name, make in RUNS.items()}
+    in_order = sorted(RUNS.items(), key=lambda run: MODULES.index(run[1].__module__))
+    made = {(name, make.__doc__ or ""): summarize(make()) for name, make in in_order}
     return made | {("families.parquet.gz", "A few really measured samples of every family."): frozen_run()}
 
 

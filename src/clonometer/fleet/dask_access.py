@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import shutil
 import threading
@@ -83,10 +84,8 @@ class Access:
         UnavailableError
             If it cannot be reached in time.
         """
-        import dask
         import distributed
 
-        dask.config.set(_QUIET)
         connect: Any = distributed.Client
         # Whatever else a stranger may send is no answer.
         plain = {"deserializers": ["dask", "msgpack", "error"], "set_as_default": False}
@@ -152,6 +151,14 @@ _QUIET: Mapping[str, Any] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
 }
+
+
+def quiet_dask() -> contextlib.AbstractContextManager[object]:
+    """Let Dask do as little by the clock as it can; on leaving, its configuration is as it was."""
+    import dask
+
+    made: contextlib.AbstractContextManager[object] = dask.config.set(_QUIET)
+    return made
 
 
 def local_cluster(workers: int, folder: str) -> Any:

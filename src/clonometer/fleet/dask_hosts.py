@@ -27,7 +27,7 @@ from typing import Any
 from clonometer._version import __version__
 from clonometer.errors import UnavailableError
 from clonometer.fleet import remote_worker
-from clonometer.fleet.dask_access import CONNECT_TIMEOUT_S, LOOK_EVERY_S, Access
+from clonometer.fleet.dask_access import CONNECT_TIMEOUT_S, LOOK_EVERY_S, Access, quiet_dask
 from clonometer.fleet.handshake import clock_of, what_is_brought
 from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, LogEvent, Mailbox
 from clonometer.fleet.package import drivers_digest, packed
@@ -72,6 +72,7 @@ class DaskHosts:
 
     def begin(self) -> None:
         """Connect, and look for workers from now on, while whoever waits can be interrupted."""
+        self._until_the_end.enter_context(quiet_dask())
         if self._access.is_of_others:
             from clonometer.fleet.unpickling import nothing_unpickled
 
