@@ -21,7 +21,7 @@ extern const struct workload switch_pipe, switch_eventfd, switch_futex, switch_y
     switch_unix_socket;
 extern const struct workload ipc_shared_memory, ipc_pipe, ipc_vmsplice, ipc_unix_socket, ipc_posix_queue,
     ipc_process_vm_readv;
-extern const struct workload memcpy_private;
+extern const struct workload memcpy_private, connection_tcp;
 extern const struct workload contend_fault, contend_mmap, contend_malloc, contend_open, contend_counter;
 extern const struct workload work_factor;
 extern const struct workload isolate_worker, isolate_pool;
@@ -98,6 +98,7 @@ const struct workload *const WORKLOADS[] = {
     &ipc_posix_queue,
     &ipc_process_vm_readv,
     &memcpy_private,
+    &connection_tcp,
     &teardown_exit,
     &teardown_kill,
     &teardown_zombies,

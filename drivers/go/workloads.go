@@ -21,7 +21,7 @@ type workload struct {
 // All workloads: the name of the driver, a dot, and what is wanted.
 func allWorkloads(name string) []*workload {
 	var all []*workload
-	for _, group := range [][]*workload{threads(), calls(), commands(), exchanges(), floor()} {
+	for _, group := range [][]*workload{threads(), calls(), commands(), exchanges(), connections(), floor()} {
 		for _, each := range group {
 			each.ID = name + "." + each.ID
 			each.Axes = append([]string{"placement", "parent_bytes"}, each.Axes...)

@@ -64,6 +64,7 @@ final class Workload {
         Threads.addTo(named);
         Commands.addTo(named);
         Exchanges.addTo(named);
+        Connections.addTo(named);
         Floor.addTo(named);
         Map<String, Workload> workloads = new LinkedHashMap<>();
         named.forEach((word, workload) -> {

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 #: Those that import little stand last, where one that is wanted is looked for first.
-_MODULES = ("threads", "calls", "interpreters", "commands", "exchanges", "floor", "forks")
+_MODULES = ("threads", "calls", "interpreters", "commands", "exchanges", "floor", "connections", "forks")
 
 
 class Workload:

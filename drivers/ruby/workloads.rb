@@ -4,6 +4,7 @@
 
 require_relative "calls"
 require_relative "commands"
+require_relative "connections"
 require_relative "exchanges"
 require_relative "floor"
 require_relative "threads"
@@ -29,7 +30,7 @@ Workload = Struct.new(:family, :summary, :stages, :prepare, :further_axes, :null
 end
 
 def all_workloads(name)
-  [Threads, Calls, Commands, Exchanges, Floor].flat_map { |group| group.workloads.to_a }.to_h do |word, workload|
+  [Threads, Calls, Commands, Exchanges, Connections, Floor].flat_map { |group| group.workloads.to_a }.to_h do |word, workload|
     workload.id = "#{name}.#{word}"
     [workload.id, workload]
   end

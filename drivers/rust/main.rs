@@ -7,6 +7,7 @@
 mod answer;
 mod catalogue;
 mod commands;
+mod connections;
 mod exchanges;
 mod floor;
 mod json;

@@ -1,7 +1,7 @@
 //! What is wanted, and how Rust does it.
 
 use crate::request::Request;
-use crate::{commands, exchanges, floor, threads};
+use crate::{commands, connections, exchanges, floor, threads};
 use std::io;
 
 pub const NULL_64: i64 = i64::MIN;
@@ -28,7 +28,13 @@ pub struct Workload {
 
 /// All workloads: the name of the driver, a dot, and what is wanted.
 pub fn all(name: &str) -> Vec<Workload> {
-    let groups = [threads::workloads(), commands::workloads(), exchanges::workloads(), floor::workloads()];
+    let groups = [
+        threads::workloads(),
+        commands::workloads(),
+        exchanges::workloads(),
+        connections::workloads(),
+        floor::workloads(),
+    ];
     let mut all: Vec<Workload> = groups.into_iter().flatten().collect();
     for each in &mut all {
         each.id = format!("{name}.{}", each.id);

@@ -12,6 +12,7 @@ from clonometer.advice.children import settle
 from clonometer.advice.costs import (
     CALL_PARTS,
     CALL_REST,
+    CONNECTION,
     COPIED_BY_PARENT,
     FAULTS,
     FREED,
@@ -164,13 +165,32 @@ def test_a_languages_fork_is_not_counted_beside_what_is_known_of_its_children():
     assert by_id(advise(wish, without))["fork"].reason is None
 
 
+def test_a_languages_connections_cost_those_who_serve_them():
+    wish = replace(REAL, language="python", child_cpu_ns=4e6, child_start_ns=None)
+    plain = basis(share=0.0)
+    assert any("serve a connection" in each.name for each in advise(wish, plain).unknown)
+    terms = {**plain.terms.terms, "python.connection": Term(near(6_000.0, 0.0), "python.connection")}
+    terms |= {f"python.{name}": Term(near(1e5, 0.0), "x") for name in ("spawn", "thread")}
+    measured = replace(plain, terms=replace(plain.terms, terms=terms))
+    answers = by_id(advise(wish, measured, known=["work_ns"]))
+    assert parts(answers["inline"])[CONNECTION].cpu_ns.value == pytest.approx(6_000.0)
+    by_place = {part.place: part.cpu_ns.value for part in answers["fork"].parts if part.name == CONNECTION}
+    assert by_place == pytest.approx({"acceptor": 3_000.0, "worker": 3_000.0})
+    # What a child does of it is in the time that was observed.
+    child_ns = sum(part.cpu_ns.value for part in answers["fork"].parts if part.place != "acceptor")
+    assert child_ns + wish.work_ns == pytest.approx(4e6)
+    kept = advise(replace(wish, connections="kept"), measured)
+    assert not any(CONNECTION in parts(each) for each in kept.designs)
+    assert not any("connection" in each.name for each in advise(replace(wish, connections="kept"), plain).unknown)
+
+
 def test_a_language_hands_over_at_its_price_or_says_that_it_is_not_known():
     wish = replace(REAL, language="python")
     unmeasured = basis()
-    assert any("python" in each.name for each in advise(wish, unmeasured).unknown)
+    assert any("hand a request" in each.name for each in advise(wish, unmeasured).unknown)
     terms = {**unmeasured.terms.terms, "python.hand_over": Term(near(30_000.0, 0.0), "python.thread_pool")}
     measured = replace(unmeasured, terms=replace(unmeasured.terms, terms=terms))
     answer = advise(wish, measured)
     assert parts(by_id(answer)["thread_pool"])[HAND_OVER].cpu_ns.value == pytest.approx(30_000.0)
     assert HAND_OVER not in parts(by_id(answer)["pass_fd"])
-    assert not any("python" in each.name for each in answer.unknown)
+    assert not any("hand a request" in each.name for each in answer.unknown)

@@ -74,6 +74,8 @@ def test_terms_come_from_the_cells_that_measure_them():
             ("teardown.exit[child_bytes=40KiB]", {"child_bytes": 40_960}, {"teardown_ns": [[34_000], [36_000]]}),
             ("cow.parent", {}, {"write_each_ns": [[1600]]}),
             ("wake.thread_condvar", {}, {"answered_ns": [[8000]]}),
+            ("connection.tcp", {}, {"served_ns": [[14_000]]}),
+            ("python.connection", {}, {"result_ns": [[20_000]]}),
             ("python.fork", {}, {"result_ns": [[290_000]]}),
             ("python.exchange_thread", {}, {"result_ns": [[90_000]]}),
             ("python.thread_pool", {}, {"result_ns": [[40_000]]}),
@@ -104,6 +106,7 @@ def test_terms_come_from_the_cells_that_measure_them():
     assert (values["freed_page"], values["parent_page"]) == (400.0, 1600)
     # A pool that a language has is what its servers hand over by.
     assert values["python.hand_over"] == 32_000
+    assert values["python.connection"] == 6_000
     assert values["python.fork"] == 200_000
     assert lacks_of(run) == {"serve.spawn": "no programs here"}
 

@@ -104,6 +104,23 @@ def test_a_file_may_say_what_a_census_would_see(capsys: Captured, tmp_path: Path
     assert divided["wish"]["child_start_ns"] + 1e5 == pytest.approx(answer["wish"]["work_ns"])
 
 
+def test_sizes_are_said_as_they_were_asked(capsys: Captured) -> None:
+    words = (*LOAD, "--memory", "500MB", "--written", "64KiB", "--request", "1000", "--response", "1.5MiB")
+    out, _ = run(capsys, *words)
+    assert "500 MB" in out
+    assert "--memory 500MB --written 64KiB" in " ".join(out.split())
+    assert "--request 1000 --response 1536KiB" in asked(capsys, *words)["commands"][0]
+
+
+def test_terms_of_another_version_are_measured_again_and_that_is_said(capsys: Captured) -> None:
+    path = default_path().with_name(NAME)
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**kept, "schema": kept["schema"] - 1}), encoding="utf-8")
+    with pytest.raises(AssertionError, match="measures again"):
+        run(capsys, *LOAD)
+    assert f"{path} is of another version" in capsys.readouterr().err
+
+
 def census_of(mechanism: str, *, execs: int = 0) -> Any:
     """A census of two hundred tasks in two seconds: 4.3 ms of CPU time and 700 faults each."""
     group = Group("/usr/sbin/server", mechanism, "clone", (), created=200, execed=execs)

@@ -11,6 +11,7 @@ from clonometer.advice.costs import (
     CALL_PARTS,
     CHILD_START,
     FORK_REST,
+    connection_term,
     costs_of,
     hand_over_term,
     lacking,
@@ -133,6 +134,10 @@ def unknown_terms(wish: Wish, basis: AdviceBasis, *, work_has_start: bool) -> It
     if wish.language != _C and hand_over_term(wish.language) not in basis.terms.terms:
         pools = [each.id for each in DESIGNS if each.hands_to_threads]
         yield UnknownTerm(f"what {wish.language} takes to hand a request to a thread", pools, _UNMEASURED)
+    lacks_connection = wish.language != _C and connection_term(wish.language) not in basis.terms.terms
+    if lacks_connection and wish.connections == "per_request":
+        every = [each.id for each in DESIGNS]
+        yield UnknownTerm(f"what {wish.language} takes more than C to serve a connection", every, _UNMEASURED)
 
 
 def say_unknown(unknown: Sequence[UnknownTerm], shown: Collection[str], *, work_has_start: bool) -> list[str]:

@@ -40,7 +40,7 @@ FAULTS, FREED, START, COPIED_BY_PARENT, CALL_REST = CHILD_PARTS = (
 )
 #: What a fork takes its caller.
 CALL_PARTS = LAUNCH_CALL, COPYING_TABLES = "launch call", "copying page tables"
-HAND_OVER = "runtime's hand-over"
+HAND_OVER, CONNECTION = "runtime's hand-over", "runtime's connection"
 #: What a wait for something else costs: to go to sleep and to be woken, and how late that is.
 WAKING, WAKING_TERM, LATE_TERM = "sleeping and waking", "cpu.wait", "latency.wait"
 _READS_AND_ANSWERS = ("connection", "read and answer")
@@ -109,6 +109,11 @@ def makes_processes(design: ServerDesign, wish: Wish) -> bool:
 def hand_over_term(language: str) -> str:
     """Name the term of handing a request to another thread and back in a language, above the same in C."""
     return f"{language}.hand_over"
+
+
+def connection_term(language: str) -> str:
+    """Name the term of accepting a connection, answering and closing it in a language, above the same in C."""
+    return f"{language}.connection"
 
 
 def copies_memory(design: ServerDesign, wish: Wish) -> bool:
@@ -182,7 +187,7 @@ def _costs_at(design: ServerDesign, wish: Wish, values: TermValues) -> Costs:
     path_ns = values[term_name("latency", BASE, wish)] - sum(before)
     if design.id != BASE:
         path_ns += values[term_name("latency", design.id, wish)]
-    real = [*_children(design, wish, values), *_hand_over(design, wish, values)]
+    real = [*_children(design, wish, values), *_of_runtime(design, wish, values)]
     waking = [RequestPart(WAKING, values[WAKING_TERM], "worker", (WAKING_TERM,))] if wish.block_ns else []
     late_ns = max(0.0, values[LATE_TERM]) if wish.block_ns else 0.0
     parts = [*idle, *real, *waking, *_memory(design, wish, values), *_data(wish, values)]
@@ -267,12 +272,17 @@ def _children(design: ServerDesign, wish: Wish, values: TermValues) -> list[Requ
     return parts
 
 
-def _hand_over(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
-    """What a language takes more than C to hand a request to a thread."""
+def _of_runtime(design: ServerDesign, wish: Wish, values: TermValues) -> list[RequestPart]:
+    """What a language takes more than C to serve a connection, and to hand a request to a thread."""
+    parts = []
+    term = connection_term(wish.language)
+    if wish.connections == "per_request" and term in values:
+        places: Sequence[Place] = ("acceptor", "worker") if design.has_acceptor else ("worker",)
+        parts = [RequestPart(CONNECTION, values[term] / len(places), place, (term,)) for place in places]
     term = hand_over_term(wish.language)
-    if not design.hands_to_threads or term not in values:
-        return []
-    return [RequestPart(HAND_OVER, values[term], "worker", (term,))]
+    if design.hands_to_threads and term in values:
+        parts.append(RequestPart(HAND_OVER, values[term], "worker", (term,)))
+    return parts
 
 
 def _pages_written(wish: Wish) -> int:

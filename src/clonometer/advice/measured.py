@@ -15,6 +15,7 @@ from clonometer.advice.costs import (
     SLOW_HZ,
     SMALL_PAGE_BYTES,
     WAKING_TERM,
+    connection_term,
     hand_over_term,
 )
 from clonometer.advice.designs import DESIGNS
@@ -36,10 +37,13 @@ _COPIED, _FRESH, _BY_PARENT, _ENDS = "cow.child", "cow.fresh", "cow.parent", "te
 #: Of handing a function or data to another thread and waiting for what comes back; the first that a language has.
 _HANDED = ("thread_pool", "exchange_thread")
 _HANDED_IN_C = "wake.thread_condvar"
-#: What launches and hand-overs of languages are measured beside.
-IN_C = (*_LAUNCHES.values(), _HANDED_IN_C)
+#: What a server does for a connection, and what that is in C.
+_SERVED, _SERVED_IN_C = "connection", "connection.tcp"
+#: What launches, hand-overs and connections of languages are measured beside.
+IN_C = (*_LAUNCHES.values(), _HANDED_IN_C, _SERVED_IN_C)
 #: Waking a thread that waits, and being woken by its answer, in C.
 HANDED_TERM = "hand_over"
+SERVED_TERM = "served"
 #: Of a server without work: what a request costs all its tasks, and how long its client waits.
 CPU, LATENCY = "server_cpu_each_ns", "latency_ns"
 #: Of a server without work and without queues the quickest quarter is not delayed, on a busy machine too.
@@ -90,7 +94,7 @@ def _freed_page(run: RunSource) -> Term | None:
 
 
 def _of_languages(run: RunSource, alone_terms: Mapping[str, Term]) -> dict[str, Term]:
-    """What launches and hand-overs of languages take more than those of C."""
+    """What launches, hand-overs and connections of languages take more than those of C."""
     terms: dict[str, Term] = {}
     measured = set(run.cells())
     for entry in run.document.plan.cells:
@@ -100,11 +104,14 @@ def _of_languages(run: RunSource, alone_terms: Mapping[str, Term]) -> dict[str, 
             name = f"{language}.{_OF_LANGUAGES[word]}"
             above = _launch_above(run, entry, alone)
             terms |= {} if above is None else {name: Term(above, entry.cell)}
-        handed, name = alone_terms.get(HANDED_TERM), hand_over_term(language)
-        is_better = name not in terms or word == _HANDED[0]
-        if entry.cell in measured and handed is not None and word in _HANDED and is_better:
-            for _, term in _term(name, run, entry, "result_ns"):
-                terms[name] = Term(_above(term.span, handed.span), term.cell)
+        for name, beside, words in (
+            (hand_over_term(language), HANDED_TERM, _HANDED),
+            (connection_term(language), SERVED_TERM, (_SERVED,)),
+        ):
+            in_c, is_better = alone_terms.get(beside), name not in terms or word == words[0]
+            if entry.cell in measured and in_c is not None and word in words and is_better:
+                for _, term in _term(name, run, entry, "result_ns"):
+                    terms[name] = Term(_above(term.span, in_c.span), term.cell)
     return terms
 
 
@@ -151,7 +158,7 @@ def _data_of(run: RunSource, entry: PlanCell) -> tuple[str, float] | None:
 
 def launches_of(language: str) -> list[str]:
     """Name the workloads that measure a language's launches, where it has them."""
-    return [f"{language}.{word}" for word in (*_OF_LANGUAGES, *_HANDED)]
+    return [f"{language}.{word}" for word in (*_OF_LANGUAGES, *_HANDED, _SERVED)]
 
 
 def lacks_of(run: RunSource) -> dict[str, str]:
@@ -178,6 +185,8 @@ def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
         yield from _term("parent_page", run, entry, "write_each_ns")
     if entry.workload == _HANDED_IN_C:
         yield from _term(HANDED_TERM, run, entry, "answered_ns")
+    if entry.workload == _SERVED_IN_C:
+        yield from _term(SERVED_TERM, run, entry, "served_ns")
     if entry.workload == _FRESH:
         yield from _term("fresh_page", run, entry, "write_each_ns")
     for name, workload in _HELD.items():

@@ -16,12 +16,12 @@ _MOST_BYTES = 4 << 20
 
 
 def read_terms(path: Path) -> Terms | None:
-    """Read what was measured; None where there is no such file, or an earlier Clonometer wrote it.
+    """Read what was measured; None where there is no such file.
 
     Raises
     ------
     InputError
-        If it is damaged.
+        If it is damaged, or another version of Clonometer measured in another way.
     """
     try:
         with path.open("rb") as file:
@@ -33,7 +33,7 @@ def read_terms(path: Path) -> Terms | None:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged: it is not JSON") from error
     if isinstance(content, dict) and content.get("schema") != TERMS_SCHEMA:
-        return None
+        raise InputError(f"{path} is of another version, which measured in another way")
     try:
         return from_json(Terms, content)
     except InputError as error:

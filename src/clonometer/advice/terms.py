@@ -8,7 +8,8 @@ from typing import Annotated
 
 from clonometer.records import Count, Mark, version
 
-TERMS_SCHEMA = 3
+#: Raised where terms of an earlier version mean something else, or lack what all answers need.
+TERMS_SCHEMA = 4
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def assumptions(wish: Wish, slice_ns: float) -> list[str]:
         more.append("It waits once, after its work; half of what a connection costs comes after that.")
     if wish.language != "c":
         more.append(
-            f"Of {wish.language} only what a launch and a hand-over cost more than in C is known; all else is as in C."
+            f"Of {wish.language} only what a launch, a hand-over and a connection cost more than in C is known; "
+            "all else is as in C."
         )
     if wish.connections == KEPT:
         more.append("Connections last long: what opening one costs is not counted.")

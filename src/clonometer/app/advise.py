@@ -21,7 +21,7 @@ from clonometer.errors import InputError, UsageError, unknown
 from clonometer.records import from_json, to_json
 from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
 from clonometer.runner.interfaces import SILENT, Progress
-from clonometer.units import exact_duration, format_bytes, parse_bytes, parse_seconds
+from clonometer.units import approximate_bytes, exact_duration, format_bytes, parse_bytes, parse_seconds
 
 __all__ = ["advise"]
 
@@ -125,7 +125,9 @@ def _as_given(name: str, value: Any) -> str:
     if name.endswith("_ns"):
         return exact_duration(value)
     if name.endswith("_bytes"):
-        return format_bytes(value)
+        # In MB or GB it is exact.
+        text = approximate_bytes(value).replace(" ", "")
+        return text if text.endswith(("MB", "GB")) else format_bytes(value)
     return value.replace("_", "-") if isinstance(value, str) else f"{value:g}"
 
 

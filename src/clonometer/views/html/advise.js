@@ -298,9 +298,11 @@ function inUnits(value, units) {
   const [size, name] = units.find(([least]) => value >= least) ?? units.at(-1);
   return `${Number((value / size).toPrecision(3))} ${name}`;
 }
+/* MB or GB for what is a whole number of them, as it was stated (clonometer.units.approximate_bytes). */
+const whole = (bytes) => [[1e9, "GB"], [1e6, "MB"]].filter(([size]) => bytes >= size && bytes % size === 0).slice(0, 1);
 const TEXTS = {
   ns: (ns) => inUnits(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]),
-  bytes: (bytes) => inUnits(bytes, [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]]),
+  bytes: (bytes) => inUnits(bytes, [...whole(bytes), [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]]),
   hz: (hz) => `${Number(hz.toPrecision(3)).toLocaleString("en")}/s`,
 };
 
