@@ -250,12 +250,15 @@ def test_the_first_forks_of_a_process_which_are_dearest_are_saved_too() -> None:
     assert launch.saved.low_ns < launch.saved.value_ns < launch.saved.high_ns
 
 
-def test_of_few_launches_only_the_call_that_copies_is_certain_to_be_saved() -> None:
-    """A slow exec may have waited for a disk."""
+def test_only_the_call_that_copies_is_certain_to_be_saved_where_nothing_alike_was_launched() -> None:
+    """A slow exec of few launches may have waited for a disk, and a small program's is short in any case."""
     did = CLOSES | {"setsid": 1}
-    slow_exec = [forked(0, did, cost_ns=9 * MS, making_ns=70_000)] * 5
-    assert seen(*slow_exec)[0].saved is None
-    assert seen(*slow_exec, slow_exec[0])[0].saved is not None
+    slow_exec = [forked(0, did, cost_ns=9 * MS, making_ns=70_000)]
+    assert seen(*slow_exec * 5)[0].saved is None
+    assert seen(*slow_exec * 20)[0].saved is None
+    alike = [launched(1, CLOSES, cost_ns=8 * MS)] * 6
+    assert seen(*slow_exec * 5, *alike)[0].saved is None
+    assert seen(*slow_exec * 6, *alike)[0].saved is not None
     saved = seen(*[forked(0, did, cost_ns=9 * MS, making_ns=2 * MS)] * 5)[0].saved
     assert saved is not None
     assert saved.low_ns == 5 * (2 * MS - 80_000)

@@ -25,6 +25,8 @@ from clonometer.tracing.census.tally import Census
 
 #: What a launch costs that shares the memory until its exec, where the program has none of its own to compare with.
 _SHARING = "posix_spawn"
+#: What stands for it there: it executes what the others execute, as far as a census can know.
+_OF_ITS = "its own launches that share memory"
 _MOST_ADVICE = 5
 #: Options that look alike, of which the reader of a script can still find the one that it has.
 _MOST_ALIKE = 3
@@ -56,8 +58,9 @@ class SavedTime:
 
     ``value_ns`` is what its launches took together, less the others. ``high_ns`` takes these by the low end of their
     interval, and ``low_ns`` by the high end; it takes each launch by the low end of its median's 95% interval, so that
-    a few that were held up do not count. Fewer than 6 launches have no interval: of them it takes the shortest call
-    that made a task, which copies, and no exec, which may have waited for a disk.
+    a few that were held up do not count. Compared with a small program it takes no exec, only the call that made a
+    task, which copies: the exec of a larger program takes longer, however that is launched. Nor does it of fewer than 6
+    launches, which have no interval, and of which one may have waited for a disk: it takes the shortest call.
     """
 
     value_ns: float
@@ -152,7 +155,7 @@ def launches(
         (runtime, fits, site) for runtime, fits, some in explained.values() for site in one_place(some)
     ]:
         others = sharing.get(site.program or "")
-        other = (others, "its own launches that share memory") if others else None
+        other = (others, _OF_ITS) if others else None
         if other is None and _SHARING in costs_ns:
             other = (costs_ns[_SHARING], "posix_spawn by a small program")
         can = bool(fits) and all(fit.path.copies and fit.path.instead for fit in fits)
@@ -242,7 +245,8 @@ def _saved(site: CallSite, other: IntervalEnds, compared_with: str) -> SavedTime
     """
     if not site.costs_ns or not site.execed:
         return None
-    certain_ns = site.costs_ns if len(site.costs_ns) >= LEAST_CALLS else site.making_ns
+    is_alike = compared_with == _OF_ITS and len(site.costs_ns) >= LEAST_CALLS
+    certain_ns = site.costs_ns if is_alike else site.making_ns
     if not certain_ns:
         return None
     low_ns, _ = certain_ns.median_ends_ns
