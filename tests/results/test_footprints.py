@@ -70,6 +70,18 @@ def test_what_the_machine_does_besides_is_not_taken_for_a_task() -> None:
     assert {process.headline, thread.headline} == {""}
 
 
+@pytest.mark.parametrize(("whole_kib", "headline"), [(-88, False), (30, True), (900, False)])
+def test_without_an_interval_too_no_task_takes_less_than_nothing_or_more_than_it_has(
+    builder: Any, whole_kib: int, headline: bool
+) -> None:
+    """What a lesson of 5 s has: too few processes for an interval."""
+    sizes = footprint_sizes(25 * KIB, 5 * KIB, whole_each_bytes=whole_kib * KIB, resident_each_bytes=8 * KIB)
+    builder.cell("footprint.thread", sizes, None, processes=1, samples=2, tasks=100)
+    finding = _by_id(summarize(builder.run))["footprint.thread"]
+    assert finding.numbers["whole_each_bytes_interval"] == [None, None]
+    assert bool(finding.headline) == headline
+
+
 def test_the_machines_account_is_not_compared_where_a_groups_is_there(builder: Any) -> None:
     for accounting in ("machine", "cgroup"):
         builder.cell("footprint.process", footprint_sizes(70 * KIB, 20 * KIB), None, tasks=100, accounting=accounting)

@@ -14,6 +14,8 @@ TIMELINES = {"median": "the launch nearest the median", "p99": "the p99 launch"}
 #: What the sum of all parts is called.
 WHOLE = "whole launch, until reaped"
 _NAMED = 3
+#: How the names of parts begin that say when, or what somebody does: no time can be "in" them.
+_CLAUSES = ("until ", "before ", "the parent is ", "goes ", "waits ", "reaps")
 _LEAST_SHARE = 0.05
 #: A call that a launch makes so often is named.
 _OFTEN = 20
@@ -43,8 +45,9 @@ def _greatest(parts: Sequence[BudgetPart | RatioPart]) -> str:
 
 
 def _with_who(part: Part) -> str:
-    """What a part is called, and who is at work, where there are several."""
-    return f"{part.label} ({part.who})" if part.who else part.label
+    """What a part is called, and who is at work, where there are several; in quotation marks what is no thing."""
+    name = f'"{part.label}"' if part.label.startswith(_CLAUSES) else part.label
+    return f"{name} ({part.who})" if part.who else name
 
 
 def about_launches(explanation: Explanation) -> str:

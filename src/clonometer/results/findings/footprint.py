@@ -18,6 +18,8 @@ PROCESS, THREAD = "footprint.process", "footprint.thread"
 _BY_GROUP = {"accounting": "cgroup"}
 # Free memory may lose less than what was made for the tasks, where others gave some back meanwhile; no more than this.
 _LEAST_SHARE = 0.8
+# A task holds no more than its pages in memory, shared ones too, and the kernel's. The rest is what others took.
+_MOST_SHARE = 1.5
 
 
 def footprints(tests: PairwiseTests) -> Findings:
@@ -76,7 +78,7 @@ def _footprint_finding(tests: PairwiseTests, footprint: Footprint, whole: RunEst
         "cells": [estimate.cell],
     }
     headline = sentence(f"each idle {name}{_clause(changes)} takes {_size(whole)} ({count:,} of them)")
-    if _is_drowned(footprint, whole):
+    if _is_drowned(tests, footprint, whole):
         texts = [
             f"cannot tell how much memory each of {count:,} idle {many}{_clause(changes)} takes: free memory changed "
             f"by "
@@ -99,13 +101,21 @@ def _shares(footprint: Footprint) -> list[str]:
     return shares
 
 
-def _is_drowned(footprint: Footprint, whole: RunEstimate) -> bool:
-    """Whether free memory has not even lost what the kernel says that it made."""
-    low, high = whole.value_low, whole.value_high
-    if low is not None and low <= 0:
-        return True
+def _is_drowned(tests: PairwiseTests, footprint: Footprint, whole: RunEstimate) -> bool:
+    """Whether free memory has not even lost what the kernel says that it made, or more than a task can hold.
+
+    Where there are too few processes for an interval the value decides.
+    """
+    low, high = (whole.value if end is None else end for end in (whole.value_low, whole.value_high))
+    if low is None or high is None:
+        return False
     made = [part.value or 0.0 for part in (footprint.kernel, footprint.user) if part is not None]
-    return high is not None and high < _LEAST_SHARE * sum(made)
+    if low <= 0 or high < _LEAST_SHARE * sum(made):
+        return True
+    resident = tests.estimates.find(whole.cell, "resident_each_bytes")
+    if resident is None or footprint.kernel is None or _is_by_group(whole):
+        return False
+    return low > _MOST_SHARE * sum(part.value or 0.0 for part in (resident, footprint.kernel))
 
 
 def _is_by_group(row: RunEstimate) -> bool:
