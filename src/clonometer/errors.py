@@ -120,8 +120,8 @@ class CommandError(ClonometerError):
 class NotStartedError(ClonometerError):
     """A command of the user's own that cannot be executed, or does not exist: status 126 or 127, as of env(1)."""
 
-    def __init__(self, message: str, *, exists: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, hint: str | None = None, *, exists: bool) -> None:
+        super().__init__(message, hint)
         self.exit_status = 126 if exists else 127
 
 

@@ -65,6 +65,12 @@ def test_says_how_to_begin_without_limits(tmp_path: Path) -> None:
     assert "budget --record" in ended.stderr
 
 
+def test_the_line_of_a_shell_is_no_command(tmp_path: Path) -> None:
+    ended = budget("--limit", "max=0", "--", "true && false", cwd=tmp_path)
+    assert ended.returncode == 127
+    assert "bash -c 'true && false'" in ended.stderr
+
+
 def test_recording_keeps_a_file_unless_forced(tmp_path: Path) -> None:
     (tmp_path / "launches.toml").write_text("# mine\n")
     assert budget("--record", "--", "true", cwd=tmp_path).returncode == 2

@@ -190,6 +190,13 @@ def test_says_what_may_be_executed_and_never_is() -> None:
     assert "gti" in " ".join(cautions(answer))
 
 
+def test_says_that_what_runs_on_may_create_more() -> None:
+    census = taken(task(), task(alive=True, life_ns=None), ended())
+    answer = judge_launches(census, ("make",), LaunchLimits({"max": 2}))
+    assert (answer.verdict, answer.still_running) == (Gate.PASS, 1)
+    assert "1 task still runs" in " ".join(cautions(answer))
+
+
 def test_github_annotates_files_of_the_checkout_alone() -> None:
     answer = judged(LaunchLimits({"max": 0}))
     lines = list(github_annotations(answer, PurePath("/checkout"), lambda path: True))

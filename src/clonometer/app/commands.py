@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -26,7 +27,12 @@ def check_command(word: str) -> None:
         raise NotStartedError(
             f"cannot execute {place}: {'a folder' if place.is_dir() else 'not executable'}", exists=True
         )
-    raise NotStartedError(f"cannot find {word}" + ("" if os.sep in word else " along PATH"), exists=False)
+    is_line = len(word.split()) > 1
+    raise NotStartedError(
+        f"cannot find {word}" + ("" if os.sep in word else " along PATH"),
+        f"the line of a shell is run by: bash -c {shlex.quote(word)}" if is_line else None,
+        exists=False,
+    )
 
 
 def not_started(word: str, number: int) -> NotStartedError:

@@ -78,8 +78,8 @@ class LaunchesDuring:
 
     def judge(self, limits: LaunchLimits, name: str) -> LaunchBudget:
         """Compare with limits; ``name`` says what ran."""
-        # It was interrupted, by `stop`: what ran had ended by then.
-        return replace(judge_launches(self._tally, (name,), limits), interrupted=False, exit_status=0)
+        # It was interrupted, by `stop`: what ran had ended by then. What runs on is another block's.
+        return replace(judge_launches(self._tally, (name,), limits), interrupted=False, exit_status=0, still_running=0)
 
     def _take(self) -> None:
         def begun(process: Any) -> None:

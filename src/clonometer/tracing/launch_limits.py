@@ -211,6 +211,7 @@ class LaunchBudget:
     interrupted: bool = False
     lost_events: Annotated[Count, "Events without room: the counts are too small."] = 0
     unnamed_programs: Annotated[Count, "Executions of programs whose names had no room: not in programs."] = 0
+    still_running: Annotated[Count, "Tasks that ran on after the census: what they create is not counted."] = 0
     how: Annotated[str, After("command"), "tracepoints or ptrace."]
 
     @property
@@ -270,6 +271,7 @@ def judge_launches(census: Census, command: Sequence[str], limits: LaunchLimits)
         interrupted=bool(ended["interrupted"]),
         lost_events=int(ended["lost"]),
         unnamed_programs=counts.unnamed,
+        still_running=census.running,
         how=census.how,
     )
 

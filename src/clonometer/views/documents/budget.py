@@ -57,6 +57,11 @@ def cautions(budget: LaunchBudget) -> list[str]:
     if budget.never_executed:
         names = ", ".join(map(clean, budget.never_executed))
         texts.append(f"Not executed at all: {names}. Are the names right?")
+    if budget.still_running and not (budget.timed_out or budget.interrupted):
+        runs = "runs" if budget.still_running == 1 else "run"
+        texts.append(
+            f"{counted(budget.still_running, 'task')} still {runs} and may create more: --until-all-end waits for them."
+        )
     if budget.timed_out:
         texts.append("The command was ended because its time was over: it may have created more later.")
     elif budget.interrupted:
