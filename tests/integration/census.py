@@ -10,20 +10,30 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.cli.fork_server import fork_server
+from tests.cli.fork_server import fork_server, starts_alike
 
 CLONOMETER = str(Path(sys.executable).with_name("clonometer"))
+_PATIENCE_S = 280
 
 
-def run(*words: str, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
-    if not options:
-        return fork_server().run(["census", *words], cwd or Path.cwd(), os.environ, 120)
-    options["cwd"] = cwd
-    return subprocess.run([CLONOMETER, "census", *words], capture_output=True, text=True, timeout=120, **options)
+def clonometer(
+    *words: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end: of the server that has loaded all, unless more is asked than place and variables."""
+    environment = dict(os.environ if env is None else env)
+    if not options and starts_alike(environment):
+        return fork_server().run(words, cwd or Path.cwd(), environment, _PATIENCE_S)
+    return subprocess.run(
+        [CLONOMETER, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=_PATIENCE_S, **options
+    )
+
+
+def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return clonometer("census", *words, **options)
 
 
 def taken(*words: str, how: str = "auto") -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.integration.census import CLONOMETER
+from tests.integration.census import clonometer as of_server
 
 import clonometer
 from clonometer.errors import NotStartedError, UsageError
@@ -26,7 +27,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/ab-commands.schem
 
 
 def ab(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([CLONOMETER, "ab", *words], capture_output=True, text=True, timeout=120, **options)
+    return of_server("ab", *words, **options)
 
 
 def rows(*words: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.integration.census import CLONOMETER, can_trace
+from tests.integration.census import can_trace, clonometer
 from tests.integration.container import KNOWN, refuse
 
 from clonometer.cli.pytest_plugin import at_least_none
@@ -24,14 +24,7 @@ SCHEMA = Path(__file__).parents[2] / "docs/schemas/budget.schema.json"
 
 
 def budget(*words: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [CLONOMETER, "budget", *words],
-        cwd=cwd,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return clonometer("budget", *words, cwd=cwd, env={**os.environ, **environ})
 
 
 def test_a_change_that_forks_more_exceeds_what_was_recorded(tmp_path: Path, seen_by: str) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.census import CLONOMETER, can_trace
+from tests.integration.census import can_trace, clonometer
 
 from clonometer.app.census import census
 from clonometer.tracing.census.launches import LaunchSite
@@ -64,7 +64,8 @@ def test_a_proof_compares_the_command_with_itself_under_the_setting(tmp_path: Pa
     script = tmp_path / "sleeps.sh"
     script.write_text('sleep "${PAUSE:-0.05}"\n')
     words = ["census", "--no-advice", "--prove", "PAUSE=0", "--", "sh", str(script)]
-    ended = subprocess.run([CLONOMETER, *words], capture_output=True, text=True, timeout=120, check=True)
+    ended = clonometer(*words)
+    assert ended.returncode == 0, ended.stderr
     text = " ".join(ended.stdout.split())
     assert "Without and with PAUSE=0:" in text
     assert "B: env PAUSE=0 sh " in text
@@ -78,7 +79,7 @@ def test_a_proof_that_cannot_be_made_is_refused_before_the_command_runs(tmp_path
         (["--prove", "--json", "--", "touch", str(touched)], "an answer of its own"),
         (["--prove", "--pid", "1"], "there is none"),
     ):
-        ended = subprocess.run([CLONOMETER, "census", *words], capture_output=True, text=True, timeout=60, check=False)
+        ended = clonometer("census", *words)
         assert ended.returncode == 2, ended.stderr
         assert complaint in " ".join(ended.stderr.split())
     assert not touched.exists()
@@ -86,7 +87,8 @@ def test_a_proof_that_cannot_be_made_is_refused_before_the_command_runs(tmp_path
 
 def test_where_no_setting_mends_a_launch_the_proof_says_so(tmp_path: Path) -> None:
     words = ["census", "--no-advice", "--prove", "--", "true"]
-    ended = subprocess.run([CLONOMETER, *words], capture_output=True, text=True, timeout=60, check=True)
+    ended = clonometer(*words)
+    assert ended.returncode == 0, ended.stderr
     assert "Nothing to prove" in ended.stdout
 
 

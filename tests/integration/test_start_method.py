@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.integration.census import CLONOMETER
+from tests.integration.census import clonometer as of_server
 
 import clonometer
 from clonometer.errors import CommandError, UsageError
@@ -27,7 +26,7 @@ QUANTITIES = ["first", "later", "pool", "task", "compute", "memory", "private"]
 
 def answered(*words: str) -> dict[str, Any]:
     started = ["start-method", "--json", "--rounds", "1", "--data-mb", "4", *words]
-    ended = subprocess.run([CLONOMETER, *started], capture_output=True, text=True, timeout=280)
+    ended = of_server(*started)
     assert ended.returncode == 0, ended.stderr
     answer = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(answer)
@@ -56,8 +55,14 @@ def figures_of(document: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return answered("--", sys.executable, "-c", "import json")
+def code(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What is imported, which no other test imports in these words."""
+    return f"import json; mark = {str(tmp_path_factory.mktemp('mark'))!r}"
+
+
+@pytest.fixture(scope="module")
+def document(code: str) -> dict[str, Any]:
+    return answered("--", sys.executable, "-c", code)
 
 
 def test_each_method_of_processes_and_threads_is_measured_and_later_workers_of_a_forkserver_need_no_server(
@@ -86,11 +91,8 @@ def test_what_breaks_is_what_python_documents(document: dict[str, Any]) -> None:
     assert {outcomes["fork"][case] for case in ("lambda", "state", "descriptor", "guard")} == {"works"}
 
 
-def test_no_process_is_left(tmp_path: Path) -> None:
-    mark = f"start-method-{tmp_path.name}"
-    code = f"import sys; mark = {mark!r}"
-    answer = clonometer.start_method([sys.executable, "-c", code], rounds=1)
-    assert answer.rounds == 1
+def test_no_process_is_left(document: dict[str, Any], code: str) -> None:
+    assert document["rounds"] == 1
     assert left_with(code) == []
 
 
