@@ -65,7 +65,7 @@ class CostModel:
     flat: Annotated[
         Sequence[str],
         Mark.OPTIONAL,
-        "Terms that were varied and added no time that could be seen: they have none.",
+        "Terms that were varied and have no time: none could be seen, or they are of memory that is not copied.",
     ] = ()
 
     def fault(self) -> str | None:

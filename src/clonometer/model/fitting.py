@@ -29,6 +29,7 @@ _KNOT_RATIO = 2.0
 _DENSE, _SCATTERED_PART = 100, 0.8
 #: What calls that copy no memory take for their largest condition is nothing, unless it is surely more than this part.
 _LEAST_EFFECT, _LOW_END = 0.05, 0.025
+#: What the kernel does not touch where memory is not copied: CLONE_VM shares the page tables whole.
 _OF_MEMORY = (PAGES, "page tables", SCATTERED)
 
 
@@ -67,8 +68,9 @@ def fit_model(
     Where ``caches_are_hot`` what a scattered page costs depends on how much is touched: what fits a cache is in it.
     With cold caches it has one price.
 
-    A call that does not copy memory (``copies_memory``) has no time for what cannot be told from none: any time at all
-    would be an hour of nothing for a process that is large enough. What was left out is named.
+    A call that does not copy memory (``copies_memory``) has no time for pages and page tables, whatever was measured: a
+    few processes beside other work seem to have one, which would be minutes of nothing for a process that is large
+    enough. Nor has it one for what cannot be told from none. What was left out is named.
 
     Raises
     ------
@@ -98,20 +100,17 @@ def fit_model(
 
 
 def _flat_terms(observations: Sequence[Observation], fitted: CostModel) -> list[str]:
-    """The terms whose time at the highest count that was measured is certainly not above what could be seen.
-
-    Of memory, pages and page tables rise together: what can be told is their sum.
-    """
+    """The terms of memory, and those that at the highest count measured are not surely above what could be seen."""
     base_ns = fitted.each_ns[0]
     rows = [design_row(each.features, fitted.terms, fitted.knots) for each in observations]
     above = np.max(rows, axis=0) - np.min(rows, axis=0)
     effects = np.asarray(fitted.draws_ns) * above
     names = [*fitted.terms, *[SCATTERED] * len(fitted.knots)]
-    flat = []
-    for group in (_OF_MEMORY, *((name,) for name in names[1:] if name not in _OF_MEMORY)):
-        places = [place for place, name in enumerate(names) if name in group]
-        if places and np.quantile(effects[:, places].sum(axis=1), _LOW_END) < _LEAST_EFFECT * base_ns:
-            flat += [names[place] for place in places]
+    flat = [
+        name
+        for place, name in enumerate(names[1:], 1)
+        if name in _OF_MEMORY or np.quantile(effects[:, place], _LOW_END) < _LEAST_EFFECT * base_ns
+    ]
     return list(dict.fromkeys(flat))
 
 

@@ -67,7 +67,7 @@ def _flat(calibration: Calibration) -> Iterator[str]:
     """Say for calls that copy no memory what was varied, and cost nothing that could be seen."""
     flat = {name: model.flat for _, name, _ in _COLUMNS if (model := calibration.models.get(name)) and model.flat}
     for terms, names_of in group_by((terms, name) for name, terms in flat.items()).items():
-        yield f"{' and '.join(names_of)}: no time could be seen for {', '.join(terms)}, so none is added."
+        yield f"{' and '.join(names_of)}: nothing is added for {', '.join(terms)}."
 
 
 def _worst(model: CostModel) -> list[str]:
