@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(not can_trace(), reason="what a child does before its exec takes tracepoints and bpf"),
 ]
 BOOK = load_book()
-LAUNCHES, MEGABYTES = 4, 200
+LAUNCHES, MEGABYTES = 4, 50
 #: What a posix_spawn of a small program takes here is of no interest: a tenth of what is planted, or less.
 COSTS = {"posix_spawn": (100_000.0, 200_000.0)}
 AS_ROOT = ("ruby", "go")
