@@ -23,7 +23,7 @@ from clonometer.views.html.fork_page import render_fork_page
 
 pytestmark = pytest.mark.browser
 
-SHAPES, PROFILES = 1000, 100
+SHAPES, PROFILES = 250, 100
 MOST_BYTES = 300_000
 
 
@@ -91,7 +91,7 @@ def launch_in_script(answer):
     return call, parts, (launch["pageTables"], launch["copiedBytes"], launch["copyingNs"] or 0.0)
 
 
-def test_it_predicts_what_the_model_predicts_in_a_thousand_shapes(visit, machine):
+def test_it_predicts_what_the_model_predicts_in_many_shapes(visit, machine):
     chance = random.Random(36)
     page = make_fork_page(machine, load_book())
     questions = [(chance.choice(MECHANISMS), random_shape(chance)) for _ in range(SHAPES)]
@@ -202,9 +202,9 @@ def test_it_is_whole_at_every_width_and_open_to_everybody(visit, address):
         assert page.evaluate(CUT_HERE) == [], width
         assert page.evaluate(BROKEN) == [], width
     page.evaluate(axe)
-    for scheme, run_axe in AXE.items():
+    for scheme, asked_of_axe in AXE:
         page.emulate_media(color_scheme=scheme)
-        violations = page.evaluate(run_axe)["violations"]
+        violations = page.evaluate(asked_of_axe)["violations"]
         assert [(entry["id"], [node["html"][:120] for node in entry["nodes"]][:3]) for entry in violations] == [], (
             scheme
         )
