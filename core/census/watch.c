@@ -281,7 +281,7 @@ static void watch(struct census *census, struct watching *watching) {
     }
     census->end_ns = census_now_ns();
     int64_t faults_by_now = faults >= 0 ? usage_faults_of(census->pid) : -1;
-    census->own_faults = faults_by_now >= faults ? faults_by_now - faults : -1;
+    census->own_faults = faults >= 0 && faults_by_now >= faults ? faults_by_now - faults : CENSUS_UNKNOWN;
     if (pidfd >= 0) {
         close(pidfd);
     }

@@ -13,6 +13,7 @@ use warnings;
 
 use Calls;
 use Commands;
+use Connections;
 use Exchanges;
 use Floor;
 use Threads;
@@ -20,7 +21,7 @@ use Threads;
 sub all {
     my ($name) = @_;
     my @workloads;
-    for my $group (qw(Threads Calls Commands Exchanges Floor)) {
+    for my $group (qw(Threads Calls Commands Exchanges Connections Floor)) {
         for my $workload ($group->workloads) {
             my @axes = ('placement', 'parent_bytes', @{ $workload->{further_axes} // [] });
             push @workloads, { %$workload, id => "$name.$workload->{word}", axes => \@axes };

@@ -97,6 +97,33 @@ def test_few_tasks_tell_no_rate_unless_it_is_stated(monkeypatch: pytest.MonkeyPa
     assert "rate_hz" not in observed(monkeypatch, [child()] * 4, given=["rate_hz"]).fields
 
 
+def test_tasks_that_stay_are_a_pool_and_no_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Node.js has ten threads of its own from its start on, which end with it."""
+    pool = [task(call="clone3", flag_names=["CLONE_VM", "CLONE_THREAD"], life_ns=1_900_000_000)] * 10
+    with pytest.raises(UsageError, match=r"created 0 tasks, and 10 that stayed in 2\.0 s"):
+        observed(monkeypatch, pool)
+    seen = observed(monkeypatch, pool, given=["rate_hz"])
+    assert not {"rate_hz", "work_ns", "block_ns"} & seen.fields.keys()
+    assert observed(monkeypatch, [*pool, *[child()] * 6]).fields["rate_hz"] == 3.0
+
+
+def test_tasks_that_wait_for_a_cpu_at_their_start_do_not_tell_how_long_they_sleep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = observed(monkeypatch, [child(life_ns=5_400_000, making_ns=80_000, runs_ns=1_000_000)] * 10)
+    assert "block_ns" not in seen.fields
+    (text,) = [text for text in seen.texts if text.startswith("Waiting:")]
+    assert "920 µs for a CPU" in text
+    assert "--block" in text
+
+
+def test_a_command_that_ends_by_itself_is_said_to_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    tally = taken(ended(wall_ns=30_000_000, tasks_created=0))
+    monkeypatch.setattr(observing, "census", lambda *_, **__: CensusAnswer(tally, ("false",), None, [], []))
+    with pytest.raises(UsageError, match=r"false ended after 0\.0 s"):
+        observing.observe(command=("false",), seconds=2)
+
+
 def test_the_memory_of_a_process_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = observed(monkeypatch, [child()] * 10, pid=os.getpid())
     assert seen.fields["memory_bytes"] > 1 << 20

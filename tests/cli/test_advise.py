@@ -17,6 +17,7 @@ from tests.fakes.fork_machine import fork_machine
 
 from clonometer.advice import advising
 from clonometer.advice.store import NAME, save_terms
+from clonometer.advice.terms import Term, Terms, TermSpan
 from clonometer.app import advise as app
 from clonometer.app import observing
 from clonometer.app.advise import command_of, make_wish
@@ -119,6 +120,21 @@ def test_terms_of_another_version_are_measured_again_and_that_is_said(capsys: Ca
     with pytest.raises(AssertionError, match="measures again"):
         run(capsys, *LOAD)
     assert f"{path} is of another version" in capsys.readouterr().err
+
+
+def test_a_language_is_measured_alone_and_once(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for = []
+
+    def of_language(language: str, machine: dict[str, str], *_: Any) -> Terms:
+        asked_for.append(language)
+        priced = {f"{language}.{name}": Term(TermSpan(9e5, 8e5, 1e6), name) for name in ("fork", "spawn", "thread")}
+        return Terms(1, machine, priced, {})
+
+    monkeypatch.setattr("clonometer.app.advising._of_language", of_language)
+    for _ in range(2):
+        fork = next(each for each in asked(capsys, *LOAD, "--language", "python")["designs"] if each["id"] == "fork")
+        assert "runtime's launch" in {part["name"] for part in fork["parts"]}
+    assert asked_for == ["python"]
 
 
 def census_of(mechanism: str, *, execs: int = 0) -> Any:

@@ -93,6 +93,8 @@ def test_time_and_faults_are_those_that_the_parent_is_told(known: Path) -> None:
     cpu_us = sum(time_us for time_us, _ in rusage)
     assert cpu_us - CHILDREN <= used["cpu_ns"] / 1000 < 1.05 * cpu_us + 1000
     assert answer["sites"][0]["used"] == used
+    # Those of its own start are among them: nothing is said, rather than none.
+    assert answer["own_faults"] is None
 
 
 def test_by_ptrace_faults_are_those_until_the_end_begins(known: Path) -> None:

@@ -21,6 +21,7 @@ _WISHES = (
     Wish(rate_hz=400, memory_bytes=1 << 20),
     Wish(rate_hz=400, connections="kept"),
     Wish(rate_hz=400, language="python"),
+    Wish(rate_hz=400, language="perl"),
 )
 #: Load generators that send the next request when they have an answer let no server sleep: it is measured as busy.
 _BUSY_HZ = 60_000

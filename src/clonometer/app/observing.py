@@ -19,6 +19,8 @@ from clonometer.words import counted
 
 #: A rate from fewer tasks is none.
 _LEAST_TASKS = 5
+#: A task begins so much later than its creator goes on only where the CPUs have other work: idle ones wake in less.
+_LATE_NS = 200_000
 
 
 @dataclass(frozen=True)
@@ -63,21 +65,21 @@ def observe(
     seen = Observed()
     if pid is not None:
         seen = _memory_of(pid)
-    progress.say(f"clonometer: watching for {seconds:g} s which tasks are created")
+    load = "; put its load on it now" if command else ""
+    progress.say(f"clonometer: watching for {seconds:g} s which tasks are created{load}")
     answer = census(
         command, pid=pid, seconds=seconds, stacks=False, hooks=False, advice=False, output_to_stderr=True,
         progress=progress,
     )  # fmt: skip
     if pid is None:
         seen = _memory_by(answer)
-    tasks = max(answer.tally.groups.values(), key=lambda group: group.created, default=None)
+    tasks = _of_requests(answer)
     if tasks is None or tasks.created < _LEAST_TASKS:
         if "rate_hz" in given:
             seen.texts.append("It created no task for each request: rate and work are as stated.")
             return seen
-        number = 0 if tasks is None else tasks.created
         raise UsageError(
-            f"{answer.name} created {counted(number, 'task')} in {answer.tally.wall_s:.1f} s: that tells no rate",
+            f"{_too_few(answer, tasks, seconds)}: that tells no rate",
             "give --rate, and --work; or watch it under load for longer, with --for",
         )
     _add_tasks(seen, tasks, answer.tally.wall_s)
@@ -85,6 +87,28 @@ def observe(
     if faults is not None:
         _add_parent(seen, faults / tasks.created)
     return seen
+
+
+def _of_requests(answer: CensusAnswer) -> Group | None:
+    """The most frequent tasks; those that stay for most of the time are a pool of the server, and no requests."""
+    groups = [group for group in answer.tally.groups.values() if not _stays(group, answer)]
+    return max(groups, key=lambda group: group.created, default=None)
+
+
+def _stays(group: Group, answer: CensusAnswer) -> bool:
+    life_ns = group.times["life_ns"].median_ns
+    return life_ns is not None and life_ns > 0.5e9 * answer.tally.wall_s
+
+
+def _too_few(answer: CensusAnswer, tasks: Group | None, seconds: float) -> str:
+    """Say what was seen instead of a task for each request."""
+    wall_s = answer.tally.wall_s
+    if answer.command and wall_s < 0.9 * seconds:
+        return f"{answer.name} ended after {wall_s:.1f} s"
+    stayed = sum(group.created for group in answer.tally.groups.values() if _stays(group, answer))
+    beside = f", and {stayed} that stayed" if stayed else ""
+    number = 0 if tasks is None else tasks.created
+    return f"{answer.name} created {counted(number, 'task')}{beside} in {wall_s:.1f} s"
 
 
 def _add_parent(seen: Observed, faults: float) -> None:
@@ -153,5 +177,17 @@ def _add_tasks(seen: Observed, tasks: Group, wall_s: float) -> None:
     else:
         _add_processes(seen, tasks, used_ns)
     if life_ns is not None and life_ns > 2 * used_ns:
-        seen.fields["block_ns"] = round(life_ns - used_ns, -3)
-        seen.texts.append(f"Waiting: {format_duration(life_ns - used_ns)} in each; waiting for a CPU counts too.")
+        _add_waiting(seen, tasks, life_ns - used_ns)
+
+
+def _add_waiting(seen: Observed, tasks: Group, waiting_ns: float) -> None:
+    """Take the rest of a task's life for waiting, unless tasks wait for a CPU before they begin: it may be that."""
+    runs_ns, making_ns = tasks.times["runs_ns"].median_ns, tasks.times["making_ns"].median_ns
+    begins_ns = 0.0 if runs_ns is None or making_ns is None else runs_ns - making_ns
+    text = f"Waiting: {format_duration(waiting_ns)} in each"
+    if begins_ns > _LATE_NS:
+        late = f"each waits {format_duration(begins_ns)} for a CPU before it begins (median)"
+        seen.texts.append(f"{text}, but none is taken: {late}. Watch a less busy machine, or state --block.")
+        return
+    seen.fields["block_ns"] = round(waiting_ns, -3)
+    seen.texts.append(f"{text}; waiting for a CPU counts too.")
