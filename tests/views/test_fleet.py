@@ -16,6 +16,7 @@ from clonometer.views.documents.comparison import fleet_comparison_document
 from clonometer.views.documents.fleet import fleet_document
 from clonometer.views.fleet import hosts_text, odd_text
 from clonometer.views.fleet_picture import host_charts
+from clonometer.views.markdown import render_markdown
 from clonometer.views.terminal.document import render_document
 
 
@@ -77,4 +78,7 @@ def test_two_machines_are_sent_to_the_command_that_compares_them(tmp_path: Path)
     # One host has nothing between hosts, and one run nothing within the host.
     assert "between hosts" not in alone
     assert "95% interval" not in alone
+    page = render_markdown(fleet_document(show_fleet(dataset, "kernel")))
+    assert "hosts" in page
+    assert "between hosts" not in page
     assert "clonometer compare" not in render_document(fleet_document, shown(tmp_path / "nine", 9), width=80)

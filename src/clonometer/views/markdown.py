@@ -132,7 +132,7 @@ def _judged_statement(block: JudgedStatement) -> Iterator[str]:
 def _markdown_table(table: Table) -> Iterator[str]:
     columns = [
         replace(each, head=_text(each.head), texts=[_text(text.replace("\n", ", ")) for text in each.texts])
-        for each in table.columns
+        for each in table.shown
     ]
     yield _text(table.title)
     yield "".join(pipe_table(Table(columns))).rstrip("\n")

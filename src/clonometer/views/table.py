@@ -74,6 +74,11 @@ class Table:
     row_tips: Sequence[str] = ()
 
     @property
+    def shown(self) -> list[Column]:
+        """The columns without optional ones in which no row has anything."""
+        return [column for column in self.columns if not (column.optional and column.is_empty)]
+
+    @property
     def head(self) -> tuple[str, ...]:
         """The headings."""
         return tuple(column.head for column in self.columns)

@@ -176,4 +176,4 @@ def _without_legend(spec: Spec) -> Spec:
 
 def _headed(table: Table) -> Table:
     """Give the column that says what its rows are a heading: who cannot see the table needs it."""
-    return replace(table, columns=[replace(column, head=column.head or "row") for column in table.columns])
+    return replace(table, columns=[replace(column, head=column.head or "row") for column in table.shown])
