@@ -118,14 +118,16 @@ def _foretold(
         # Where the work was seen on connections that stay, it is right for those as it is, even below nothing.
         stays = "kept" in seen and other_wish.connections == KEPT
         work_ns = observed.work_ns if stays or not observed.parts else max(0.0, observed.work_ns)
-        spread = [(costs.cpu_ns + work_ns) / base_ns for costs in drawn]
+        # Nothing is taken off here: what the other design takes stands beside what the first one took in the rounds.
+        first_ns = first["cpu_s"][0] * 1e9
+        spread = [(costs.cpu_ns + work_ns) / first_ns for costs in drawn]
         return replace(
             made,
-            ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + work_ns) / base_ns,
+            ratio=(_middle(other, other_wish, observed.settled.basis).cpu_ns + work_ns) / first_ns,
             span=span_of(spread),
             parts=observed.parts,
             work_is_least=observed.work_is_least,
-            by_stated=_by_stated(case, base, other, base_ns, basis),
+            by_stated=_by_stated(case, base, other, first_ns, basis),
         )
     except KeyError as error:
         return replace(made, reason=f"{error.args[0]} is not known")
@@ -202,12 +204,14 @@ def _now_and_then(seen: Mapping[str, Any], basis: AdviceBasis) -> dict[str, Part
     way = _way(census)
     each = way["created"] / census["seconds"] / census["requests_per_s"]
     own_faults = census.get("own_faults") or 0.0
+    # Of the same time as all that is taken off it: a process may outlive the census.
+    children_ns = census["children_cpu_s"] * 1e9
     price = basis.terms.get("parent_page")
     if price is None:
         raise KeyError("the price of a page that the parent copies")
     return {
         "launch call": Part(each * way["making_median_ns"], OBSERVED),
-        "all that its processes do": Part(each * way["cpu_ns"] / way["known"], OBSERVED),
+        "all that its processes do": Part(children_ns, OBSERVED),
         "pages that the parent copies": Part(own_faults * price.value, f"{OBSERVED} × cow.parent"),
     }
 

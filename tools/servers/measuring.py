@@ -151,7 +151,7 @@ def _seen(place: Place, *, first: bool) -> dict[str, Any]:
 def _counted(server: Server, options: Sequence[str]) -> dict[str, Any]:
     """A census under load, with the requests and the CPU time of each meanwhile."""
     over, requests = threading.Event(), 0
-    before_s, before_faults, began_s = server.cpu_s(), server.own_faults(), time.monotonic()
+    before_s, before_faults, began_s = _cpu_of(server), server.own_faults(), time.monotonic()
 
     def load() -> None:
         nonlocal requests
@@ -168,12 +168,19 @@ def _counted(server: Server, options: Sequence[str]) -> dict[str, Any]:
     finally:
         over.set()
         loading.join()
+    used_s = {name: (after - before_s[name]) / max(requests, 1) for name, after in _cpu_of(server).items()}
     return {
         **summed(counted),
+        **used_s,
         "requests_per_s": requests / (time.monotonic() - began_s),
-        "cpu_s": (server.cpu_s() - before_s) / max(requests, 1),
         "own_faults": (server.own_faults() - before_faults) / max(requests, 1),
     }
+
+
+def _cpu_of(server: Server) -> dict[str, float]:
+    """CPU time of a server's tasks, and of those that it created alone."""
+    cpu_s = server.cpu_s()
+    return {"cpu_s": cpu_s, "children_cpu_s": cpu_s - server.own_cpu_s()}
 
 
 def _watched(server: Server) -> int:

@@ -198,11 +198,16 @@ def _seen(side: Mapping[str, Any]) -> Iterator[str]:
         fork = (side["seen"]["predict"].get("fork") or {}).get("later_ns") if mechanism == "fork" else None
         foreseen = f" (`predict`: {_span_ns(fork)})" if fork else ""
         yield _wrapped(
-            f"**{side['name'].capitalize()}** creates {rate:,.0f} {made} a second. A creation takes "
+            f"**{side['name'].capitalize()}** creates {_few(rate)} {made} a second. A creation takes "
             f"{format_duration(way['making_median_ns'])}{foreseen}; each then uses "
             f"{format_duration(way['cpu_median_ns'])} of CPU time "
             f"and {counted(round(way['minor_faults_median']), 'page fault')} itself (medians of the census)."
         )
+
+
+def _few(rate: float) -> str:
+    """A rate; one below 1 is not none."""
+    return f"{rate:,.0f}" if rate >= 1 else f"{rate:.2g}"
 
 
 def _span_ns(span: Mapping[str, float]) -> str:

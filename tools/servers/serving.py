@@ -182,6 +182,11 @@ class Server:
         """CPU time of all of its tasks until now: of those that run, and of those that were waited for."""
         return sum(int(ticks) for stat in self.processes().values() for ticks in stat[11:15]) * _TICK_S
 
+    def own_cpu_s(self) -> float:
+        """The same of the processes that were started here, without those that they created."""
+        family = self.processes()
+        return sum(int(ticks) for root in self.roots for ticks in family.get(root.pid, ())[11:13]) * _TICK_S
+
     def own_faults(self) -> int:
         """Page faults of the processes that were started here, without those that they created."""
         family = self.processes()
