@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -20,7 +21,7 @@ from clonometer.tracing.types import CallText, Counters, Explanation, Versus
 from clonometer.views.documents.explain import explain_document
 from clonometer.views.explain_panels import KIND_COLOURS
 from clonometer.views.explain_picture import explain_picture, kinds_of_time, launch_panels, slow_panels
-from clonometer.views.explain_texts import side_names
+from clonometer.views.explain_texts import difference_sentence, side_names
 from clonometer.views.figures.types import Panel
 from clonometer.views.html.document import render_document_page
 from clonometer.views.terminal.document import render_document
@@ -75,6 +76,13 @@ def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
     label, _, figures = lines[place].partition("  ")
     assert figures.endswith("%"), "figures stand on the first line"
     assert f"{label} {lines[place + 1].strip()}" == "child: first steps in the kernel"
+
+
+def test_no_time_is_said_to_be_in_what_somebody_does() -> None:
+    reasons = [SimpleNamespace(part="until_returned", share=0.5), SimpleNamespace(part="parent_faults", share=0.2)]
+    versus: Any = SimpleNamespace(against=SimpleNamespace(difference_ns=69_100, reasons=reasons))
+    said = difference_sentence(versus)
+    assert said.endswith('50% in "until the call returned" (parent), 20% in page faults (parent).')
 
 
 def test_the_ratio_says_what_makes_it() -> None:
