@@ -81,8 +81,8 @@ def test_a_label_for_which_there_is_no_room_is_wrapped_between_words() -> None:
 def test_no_time_is_said_to_be_in_what_somebody_does() -> None:
     reasons = [SimpleNamespace(part="until_returned", share=0.5), SimpleNamespace(part="parent_faults", share=0.2)]
     versus: Any = SimpleNamespace(against=SimpleNamespace(difference_ns=69_100, reasons=reasons))
-    said = difference_sentence(versus)
-    assert said.endswith('50% in "until the call returned" (parent), 20% in page faults (parent).')
+    sentence = difference_sentence(versus)
+    assert sentence.endswith('50% in "until the call returned" (parent), 20% in page faults (parent).')
 
 
 def test_the_ratio_says_what_makes_it() -> None:
