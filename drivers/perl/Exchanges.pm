@@ -8,7 +8,6 @@ package Exchanges;
 use strict;
 use warnings;
 
-use IO::Handle;
 use Measure qw(now);
 use Threads;
 

@@ -180,7 +180,8 @@ sub name_cpus {
 sub counters {
     my ($statistics) = Request::contents('/proc/self/stat') =~ /.*\)\s+(.*)/s;
     my @fields = split ' ', $statistics;
-    my $statuses = join '', map { Request::contents($_) } glob '/proc/self/task/*/status';
+    opendir(my $tasks, '/proc/self/task') or die "no list of threads: $!";
+    my $statuses = join '', map { Request::contents("/proc/self/task/$_/status") } grep { /\A\d/ } readdir $tasks;
     my (undef, undef, $children_user, $children_system) = times;
     my %switches = (voluntary => 0, nonvoluntary => 0);
     $switches{$1} += $2 while $statuses =~ /^((?:non)?voluntary)_ctxt_switches:\s*(\d+)/mg;

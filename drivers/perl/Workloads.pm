@@ -11,17 +11,24 @@ package Workloads;
 use strict;
 use warnings;
 
-use Calls;
-use Commands;
-use Connections;
-use Exchanges;
-use Floor;
-use Threads;
+# Groups of workloads, and the words that each has. Only what is asked for is loaded: a thread is a copy of all that is.
+my @GROUPS = (
+    [Threads => qr/\Aos_thread\z/],
+    [Calls => qr/\A(?:fork|process_.*)\z/],
+    [Commands => qr/\Acommand/],
+    [Exchanges => qr/\Aexchange_/],
+    [Connections => qr/\Aconnection/],
+    [Floor => qr/\Anone\z/],
+);
 
-sub all {
-    my ($name) = @_;
+# The workloads of the groups that may have a word; of all groups without one.
+sub named {
+    my ($name, $asked) = @_;
     my @workloads;
-    for my $group (qw(Threads Calls Commands Exchanges Connections Floor)) {
+    for (@GROUPS) {
+        my ($group, $words) = @$_;
+        next if defined $asked && $asked !~ $words;
+        require "$group.pm";
         for my $workload ($group->workloads) {
             my @axes = ('placement', 'parent_bytes', @{ $workload->{further_axes} // [] });
             push @workloads, { %$workload, id => "$name.$workload->{word}", axes => \@axes };

@@ -23,14 +23,14 @@ sub perform {
 
 sub main {
     my ($name, @words) = @_;
-    my @workloads = Workloads::all($name);
     if ("@words" eq '--describe') {
         require Catalogue;
-        print Catalogue::describe($name, @workloads);
+        print Catalogue::describe($name, Workloads::named($name));
         return 0;
     }
     my (undef, $fd, @keys) = @words;
-    my $request = Request->new(@workloads);
+    my ($word) = map { /\Aworkload=[^.]*\.(.*)\z/s } @keys;
+    my $request = Request->new(Workloads::named($name, $word // ''));
     my ($blocks, $status, $reason) = perform($request, @keys);
 
     # What only the answer needs is not part of the process that forks and whose threads are copies of it.

@@ -68,6 +68,10 @@ class Table:
     columns: Sequence[Column]
     title: str = ""
     note: str = ""
+    #: What of the note a first screen keeps where it has no room for all of it.
+    brief: str = ""
+    #: Whether a terminal leaves out rows that have nothing in the columns for which it has room.
+    sparse: bool = False
     #: For each row the style in which a terminal paints it; empty: none.
     row_styles: Sequence[str | None] = ()
     #: For each row what a page says on hover; empty: nothing.

@@ -209,12 +209,13 @@ def reason_of(estimates: RunEstimates, workload: str) -> str:
     runtime = load_book().find(name.partition("_")[0])
     if not isinstance(line, str) or runtime is None:
         return ""
-    version = _version(estimates, name)
+    version = toolchain_version(estimates, name)
     path = runtime.line_of(line, version)
     return "" if path is None else _in_words(path)
 
 
-def _version(estimates: RunEstimates, name: str) -> str | None:
+def toolchain_version(estimates: RunEstimates, name: str) -> str | None:
+    """The version of the toolchain whose driver has a name; None where the run does not say."""
     drivers = estimates.document.catalogue.further.get("drivers", ())
     described = next((driver for driver in drivers if _get(driver, "name") == name), None)
     version = _get(_get(described, "toolchain"), "version")

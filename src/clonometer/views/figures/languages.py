@@ -10,7 +10,7 @@ from typing import Any
 from clonometer.families import families, family
 from clonometer.grouping import group_by
 from clonometer.results.series_types import REFERENCE, LanguageRow
-from clonometer.results.types import Results
+from clonometer.results.types import Finding, Results
 from clonometer.units import format_duration, format_duration_interval
 from clonometer.views.axes import number_axis
 from clonometer.views.colours import HUES
@@ -24,6 +24,8 @@ _COLD = "cold"
 _KINDS = {"warm": "later launches", _COLD: "the first launch"}
 _LINE = 24
 _MOST_LINES = 7
+#: How the ids of findings begin that compare versions of a language.
+_VERSIONS = "versions."
 #: Things and conditions beside each other in the table that sums up; all are in the tables below the figure.
 _MOST_COLUMNS = 12
 _WIDTH = 240
@@ -173,7 +175,19 @@ def _summed_up(results: Results, workloads: Set[str]) -> list[Table]:
     later = [row for row in shown if row.times_ns and row.temperature != _COLD]
     # A narrow terminal has no room for all: what most languages can do comes first, conditions come last.
     things = sorted(_launched(later), key=lambda row: (len(row.condition), -len(row.times_ns)))
-    return [_table(things[:_MOST_COLUMNS], _KINDS["warm"].capitalize(), _readings(later))] if things else []
+    if not things:
+        return []
+    table = _table(things[:_MOST_COLUMNS], _KINDS["warm"].capitalize(), _readings(later))
+    beside = _versions(results.findings) if many else ""
+    return [replace(table, note=" ".join(filter(None, [beside, table.note])), brief=beside, sparse=True)]
+
+
+def _versions(findings: Sequence[Finding]) -> str:
+    """Say how further versions differ from the first ones, in a sentence those that are not known to."""
+    beside = [finding for finding in findings if finding.id.startswith(_VERSIONS)]
+    alike = ", ".join(finding.numbers["beside"] for finding in beside if not finding.states_difference)
+    texts = [finding.headline for finding in beside if finding.states_difference]
+    return " ".join([*texts, *([f"{alike}: cannot tell a difference."] if alike else [])])
 
 
 def _first_versions(row: LanguageRow) -> LanguageRow:

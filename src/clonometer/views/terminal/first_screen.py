@@ -15,6 +15,7 @@ from clonometer.views.figures import figures
 from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
 from clonometer.views.labels import shown_axes
 from clonometer.views.rows import EstimateRow, failures, host_phrases, make_rows
+from clonometer.views.table import Table
 from clonometer.views.terminal.table import draw_stack, draw_table
 from clonometer.views.terminal.text import clean, painted, wrap
 from clonometer.views.warning_groups import warning_groups
@@ -110,7 +111,7 @@ class _Table:
         workloads = {row.workload for row in shown}
         tables = next((made for figure in figures() if (made := figure.sums_up(results, workloads))), ())
         # Its note goes before the table does.
-        forms = (list(tables), [replace(table, note="") for table in tables])
+        forms = (list(tables), *([replace(table, note=kept(table)) for table in tables] for kept in (_brief, _nothing)))
         self._summaries = [[line for table in form for line in draw_table(table, width, colour)] for form in forms]
 
     def summary_for(self, room: int) -> list[str]:
@@ -136,6 +137,14 @@ class _Table:
         explained = "; ".join(glosses(lines, drawn.dropped))
         body = [line for table in drawn.tables for entry in table for line in entry.split("\n")]
         return [*body, *(wrap(f"({explained})", self._width) if explained else [])]
+
+
+def _brief(table: Table) -> str:
+    return table.brief
+
+
+def _nothing(_: Table) -> str:
+    return ""
 
 
 def _points(results: Results, width: int) -> list[tuple[str, list[str]]]:

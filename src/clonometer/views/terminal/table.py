@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import compress, groupby
 
-from clonometer.views.table import BREAK, Column, Table
+from clonometer.views.table import BREAK, MISSING, Column, Table
 from clonometer.views.terminal.text import elide_left, paint, printable, wrap
 
 GAP = "  "
@@ -47,9 +47,20 @@ def draw_table(table: Table, width: int, colour: bool, *, names_dropped: bool = 
         ]
         return _between_title_and_note(table, DrawnTables([wrapped], ()), width)
     drawn = _alone(table, width, colour)
+    if table.sparse and drawn.dropped:
+        drawn = _alone(_without_empty_rows(table, drawn.dropped), width, colour)
     lines = _between_title_and_note(table, drawn, width)
     dropped = f"(left out at {width} columns: {', '.join(drawn.dropped)})"
     return [*lines, *wrap(dropped if names_dropped and drawn.dropped else "", width)]
+
+
+def _without_empty_rows(table: Table, dropped: Sequence[str]) -> Table:
+    """A table without the columns that had no room, and without rows that have nothing in the others."""
+    columns = [column for column in table.columns if column.head not in dropped]
+    kept = [
+        any(text not in ("", MISSING) for text in texts) for texts in zip(*(c.texts for c in columns[1:]), strict=True)
+    ]
+    return replace(table, columns=[replace(each, texts=list(compress(each.texts, kept))) for each in columns])
 
 
 def draw_whole(table: Table, width: int, colour: bool) -> list[str]:
