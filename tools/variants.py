@@ -24,6 +24,10 @@ from tests.integration import container
 
 from tools import poorer
 
+# One more than there are processors, since they often wait: for the kernel to forget a tracer, above all.
+AT_A_TIME = 1 + (os.cpu_count() or 1)
+# Machines made of files are the same on every variant.
+SAME_EVERYWHERE = "tests/host/test_machines.py"
 ENTER = "--enter"  # what this program starts itself with to become one of a variant
 NOT_POSSIBLE = 77
 MOST_REASONS = 4
@@ -108,7 +112,7 @@ def run(name: str) -> tuple[bool, str]:
         written = Path(folder, "junit.xml")
         command = [sys.executable, "-m", "tools.variants", ENTER, name, "-q", "-p", "no:cacheprovider"]
         command += [f"--junitxml={written}", "--basetemp", f"{folder}/tests", *variant.tests]
-        command += [word for test in variant.left_out for word in ("--deselect", test)]
+        command += [word for test in (SAME_EVERYWHERE, *variant.left_out) for word in ("--deselect", test)]
         began = time.monotonic()
         ended = subprocess.run(
             command,
@@ -154,7 +158,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(VARIANTS):
         parser.error(f"no such variant: {', '.join(sorted(unknown))}")
-    failed = shown(arguments.names or list(VARIANTS), os.cpu_count() or 1)
+    failed = shown(arguments.names or list(VARIANTS), AT_A_TIME)
     if failed:
         sys.stdout.write("what failed beside others is asked again alone\n")
         failed = shown(failed, 1)
