@@ -55,7 +55,7 @@ def samples_of(command_line: CommandLine, name: str) -> dict[str, str]:
 def test_nothing_changed_is_0(runs: CommandLine) -> None:
     ended = runs("check", "same.parquet", "--baseline", "base.parquet", *LENIENT)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert ended.stdout.splitlines()[-1] == "No regression of 10% or more."
+    assert "\nNo regression " in ended.stdout
     assert max(map(len, ended.stdout.splitlines())) <= 80
     assert ended.stderr == ""
 
@@ -99,7 +99,7 @@ def test_a_regression_that_rerun_does_not_see_is_no_alarm(runs: CommandLine) -> 
     ended = runs("check", "slow.parquet", "--baseline", "base.parquet", "--rerun", *LENIENT)
     runs.environ = {}
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert ended.stdout.splitlines()[-1] == "No regression of 10% or more."
+    assert "\nNo regression " in ended.stdout
 
 
 def test_too_little_cannot_tell_and_is_3(runs: CommandLine) -> None:

@@ -115,6 +115,9 @@ def test_noise_that_hides_everything_is_said(make_builder: Build) -> None:
     decidable = float(checked.decided_by.rpartition(" ")[2].rstrip("%")) / 100
     again = check(*sides, max_regression=decidable)
     assert not any("could have caught" in reason for reason in again.reasons)
+    # Without the noise that was given the command would end where it began.
+    named = check(*sides, noise="noise.json").decided_by
+    assert named == f"clonometer check run --baseline run --noise noise.json --max-regression {decidable:.0%}"
 
 
 @pytest.mark.parametrize("processes", [1, 2, 4])

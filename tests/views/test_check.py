@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -90,12 +91,21 @@ def test_a_second_measurement_stands_beside() -> None:
 @pytest.mark.parametrize(
     ("fields", "last"),
     [
-        ({"verdict": Gate.PASS}, "No regression of 5% or more."),
+        ({"verdict": Gate.PASS, "rows": ()}, "No regression of 5% or more."),
         ({"verdict": Gate.UNKNOWN, "reasons": ("too few",)}, "Cannot tell: too few."),
     ],
 )
 def test_the_other_verdicts(fields: dict[str, Any], last: str) -> None:
     assert render_document(check_document, checked(**fields)).splitlines()[-1] == last
+
+
+def test_a_gate_that_passes_denies_nothing_for_rows_that_cannot_tell() -> None:
+    """Half of the rows must be able to show twice what is allowed; the others may hide a regression."""
+    some = [replace(row, verdict=verdict) for row, verdict in zip(checked().rows, cycle((Gate.PASS, Gate.UNKNOWN)))]
+    fine = sum(row.verdict == Gate.PASS for row in some)
+    last = " ".join(render_document(check_document, checked(verdict=Gate.PASS, rows=some)).split()).rpartition("No ")[2]
+    assert last.startswith(f"regression detected: {fine} of {len(some)} rows are surely not slower by 5%; a slowdown")
+    assert last.count("would be detected") == 1
 
 
 def test_what_all_rows_changed_by_is_said_and_that_both_are_one_run() -> None:

@@ -66,7 +66,7 @@ def check(
     given = read_variance(noise)
     bases, others = ([open_side(Path(path)) for path in paths] for paths in (baselines, runs))
     variance = given or stored_variance([bases, others])
-    checked = check_runs(bases, others, max_regression=max_regression, variance=variance)
+    checked = check_runs(bases, others, max_regression=max_regression, variance=variance, noise=noise)
     if rerun and checked.flagged:
         checked = check_again(checked, bases, _measure_again(checked, others[0], progress), variance)
     return checked

@@ -46,6 +46,7 @@ def check_runs(
     *,
     max_regression: float = MAX_REGRESSION,
     variance: BetweenRunVariance = UNKNOWN_VARIANCE,
+    noise: str | None = None,
 ) -> Checked:
     """Check a run against its baseline.
 
@@ -59,6 +60,8 @@ def check_runs(
         The largest slowdown allowed, as a share above 0.
     variance
         How far two runs of the machine are apart; of no account where a side has several runs.
+    noise
+        How the caller named that, so that a command which decides the check can name it again.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def check_runs(
     )
     lost = [reason for side in runs for reason in _lost(side.document, left_out)]
     checked = _concluded(checked, list(dict.fromkeys(lost)), _disturbances(*bases, *runs))
-    return replace(checked, decided_by=_command(checked, bases, runs))
+    return replace(checked, decided_by=_command(checked, bases, runs, noise))
 
 
 def check_again(
@@ -284,7 +287,9 @@ def _detectable(checked: Checked) -> list[float]:
     return sorted(row.detectable for row in rows if row.detectable is not None)
 
 
-def _command(checked: Checked, bases: Sequence[RunEstimates], runs: Sequence[RunEstimates]) -> str | None:
+def _command(
+    checked: Checked, bases: Sequence[RunEstimates], runs: Sequence[RunEstimates], noise: str | None
+) -> str | None:
     """Name the command that decides a check, or that must come before it; None where it is decided, or none does."""
     if checked.verdict != Gate.UNKNOWN:
         return None
@@ -298,4 +303,5 @@ def _command(checked: Checked, bases: Sequence[RunEstimates], runs: Sequence[Run
     least = known[len(known) // 2] / BLIND_FACTOR if known else 0.0
     if least <= checked.max_regression or checked.flagged:
         return None
-    return shlex.join([*words, "--max-regression", f"{math.ceil(least * 100)}%"])
+    named = ["--noise", noise] if noise is not None else []
+    return shlex.join([*words, *named, "--max-regression", f"{math.ceil(least * 100)}%"])

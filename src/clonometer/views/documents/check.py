@@ -85,10 +85,8 @@ def _counts(checked: Checked, wide: bool) -> str:
     counts = Counter(map(_word, checked.rows))
     words = [f"{counts[word]} {word}" for word in ("regressed", _SUSPECT, "fine", "cannot tell") if counts[word]]
     sentences = [f"{counted(len(checked.rows), 'row')}: {', '.join(words)}."]
-    if checked.noise_source != NoiseSource.UNKNOWN:
-        change = BLIND_FACTOR * checked.max_regression
-        seen = count_detectable(checked.rows, change)
-        sentences.append(f"A slowdown of {format_share(change)} would be detected in {seen} of them.")
+    if checked.noise_source != NoiseSource.UNKNOWN and checked.verdict != Gate.PASS:
+        sentences.append(f"{_seen(checked).capitalize()} of them.")
     if checked.n_first:
         sentences.append(FIRST_LAUNCHES.strip())
     sentences.append(known_noise(checked.noise_source, checked.stored))
@@ -110,7 +108,19 @@ def _verdict(checked: Checked) -> str:
     if checked.verdict == Gate.UNKNOWN:
         command = f" To decide it: {checked.decided_by}" if checked.decided_by else ""
         return f"Cannot tell: {'; '.join(checked.reasons)}.{command}"
-    return f"No regression of {allowed} or more."
+    total, fine = len(checked.rows), checked.count(Gate.PASS)
+    if fine == total:
+        return f"No regression of {allowed} or more."
+    # Rows that cannot tell may hide one: a gate that passes must not deny it for them.
+    return (
+        f"No regression detected: {fine} of {total} rows are surely not slower by {allowed}; {_seen(checked)} of them."
+    )
+
+
+def _seen(checked: Checked) -> str:
+    """Say which slowdown would be detected in how many rows."""
+    change = BLIND_FACTOR * checked.max_regression
+    return f"a slowdown of {format_share(change)} would be detected in {count_detectable(checked.rows, change)}"
 
 
 def _tables(rows: Sequence[CheckedRow]) -> tuple[Table, ...]:
