@@ -182,6 +182,13 @@ def test_terms_that_are_very_uncertain_leave_no_time_before_now():
     assert spawn.reason is not None or spawn.p50_ns.value > CPU_NS["spawn"] / 3
 
 
+def test_no_interval_of_a_latency_reaches_below_zero():
+    """Near saturation the draws of one design lie far apart."""
+    answer = advise(Wish(rate_hz=1500, work_ns=0.25 * MS, block_ns=0.3 * MS, cpus=2), basis(share=0.4))
+    spans = [span for each in answer.designs for span in (each.p50_ns, each.p99_ns) if span is not None]
+    assert min(span.low for span in spans) == 0.0
+
+
 def test_memory_between_points_is_on_a_line():
     points = [memory_point(size) for size in (0, 1000 * 4096, 3000 * 4096)]
     assert fork_memory(points, 2000 * 4096)[0].value == pytest.approx(16_000)

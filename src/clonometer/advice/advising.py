@@ -175,7 +175,7 @@ def _answer(design: ServerDesign, reader: _PartReader, drawn: DrawnDesign | None
     )
     if not drawn.keeps_up:
         return replace(answer, reason=f"cannot keep up: its most is {answer.most_hz:,.0f} requests a second")
-    quantiles = {name: span_of(drawn.figures(name)) for name in QUANTILES}
+    quantiles = {name: _latency(span_of(drawn.figures(name))) for name in QUANTILES}
     mean_ns = statistics.fmean(outcome.mean_ns for outcome in drawn.outcomes)
     answer = replace(
         answer,
@@ -184,6 +184,11 @@ def _answer(design: ServerDesign, reader: _PartReader, drawn: DrawnDesign | None
         memory_bytes=memory_of(design, wish, middle, mean_ns),
     )
     return replace(answer, reason=_unfit(design, wish, quantiles))
+
+
+def _latency(span: TermSpan) -> TermSpan:
+    """No latency is below zero, however far draws lie apart."""
+    return replace(span, low=max(0.0, span.low))
 
 
 def _unfit(design: ServerDesign, wish: Wish, quantiles: Mapping[str, TermSpan]) -> str | None:
