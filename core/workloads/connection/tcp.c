@@ -54,14 +54,19 @@ static int connected(const struct server *server) {
         return -errno;
     }
     (void)setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    if (connect(client, (const struct sockaddr *)(const void *)&server->address, sizeof server->address) ==
-            0 &&
-        send(client, server->bytes, REQUEST_BYTES, MSG_NOSIGNAL) == REQUEST_BYTES) {
-        return client;
+    int error = 0;
+    if (connect(client, (const struct sockaddr *)(const void *)&server->address, sizeof server->address) !=
+        0) {
+        error = -errno;
+    } else {
+        ssize_t sent = send(client, server->bytes, REQUEST_BYTES, MSG_NOSIGNAL);
+        error = sent < 0 ? -errno : sent == REQUEST_BYTES ? 0 : -EIO;
     }
-    int error = errno != 0 ? -errno : -EIO;
-    close(client);
-    return error;
+    if (error != 0) {
+        close(client);
+        return error;
+    }
+    return client;
 }
 
 static int serve(const struct server *server) {
