@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,9 @@ from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile
 from clonometer.prediction.runtime_paths import runtime_paths
 from clonometer.prediction.spans import PredictedTime
+from clonometer.records import to_json
+from clonometer.views.documents.predict import predicted_document
+from clonometer.views.terminal.document import render_document
 
 BOOK = load_book()
 NOTHING = OwnWorks("a machine", "2026-11-27", {}, {})
@@ -117,3 +121,14 @@ def test_what_comes_with_clonometer_is_of_lines_of_the_book() -> None:
     for name, lines in works.runtimes.items():
         assert set(lines) <= {path.name for path in BOOK.runtime(name).paths}, name
         assert works.versions[name]
+
+
+def test_many_options_that_do_the_same_are_named_in_part() -> None:
+    glibc = replace(predicted(), paths=paths_of("glibc", "2.36"))
+    text = " ".join(render_document(predicted_document, to_json(glibc), width=120).split())
+    assert "POSIX_SPAWN_SETSID" in text
+    assert "POSIX_SPAWN_USEVFORK" not in text
+    assert re.search(r"and \d+ more", text)
+    assert "preexec_fn" in render_document(
+        predicted_document, to_json(replace(predicted(), paths=paths_of("python", "3.11")))
+    )

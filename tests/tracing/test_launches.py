@@ -187,6 +187,22 @@ def test_no_reader_is_sent_to_the_source_of_an_interpreter() -> None:
     assert heading.text == f"What to change: {compiled.site.where.place}"
 
 
+def test_lines_that_look_alike_and_have_one_reason_share_it() -> None:
+    """Of a service in Node.js that runs already no line is known, and which call it was; all stop its event loop."""
+    forks = [forked(0, {}, program="/bin/sh", creator_program="/usr/bin/node")] * 8
+    (launch,) = seen(*forks, runtimes={"/usr/bin/node": RuntimeVersion("node", "20.20.2")})
+    assert len(launch.fits) > 1
+    ((_, _, entries),) = launch_advice([launch])
+    assert isinstance(entries, NamedTexts)
+    assert (
+        "until then the event loop runs nothing else; one of these, which look alike: child" in entries.entries[0].text
+    )
+    different = [replace(fit, path=replace(fit.path, why=f"reason {n}")) for n, fit in enumerate(launch.fits)]
+    ((_, _, entries),) = launch_advice([replace(launch, fits=tuple(different))])
+    assert isinstance(entries, NamedTexts)
+    assert entries.entries[0].text.startswith("one of these")
+
+
 def test_advice_names_the_service_that_it_is_for() -> None:
     (launch,) = seen(*[forked(0, CLOSES | {"setsid": 1})] * 8)
     ((heading, *_),) = launch_advice([replace(launch, site=replace(launch.site, service="nginx.service"))])

@@ -31,7 +31,7 @@ def launch_advice(worth: Sequence[LaunchSite]) -> list[list[DocumentBlock]]:
             continue
         path = launch.path
         entries = [
-            NamedText("  Why", clean(path.why) if path is not None else _alternatives(launch)),
+            NamedText("  Why", _why(launch)),
             *([NamedText("  Evidence", _evidence(launch))] if path is not None else []),
             NamedText("  Instead", _either(launch, [fit.path.instead for fit in launch.fits])),
             NamedText("  You lose", _either(launch, [fit.path.lose for fit in launch.fits])),
@@ -90,6 +90,13 @@ def _evidence(launch: LaunchSite) -> str:
 
 def _called(launch: LaunchSite) -> str:
     return launch.title or launch.site.api or launch.site.mechanism
+
+
+def _why(launch: LaunchSite) -> str:
+    """Why the runtime takes that path, as far as all lines that fit agree, and which they are if they are several."""
+    whys = {fit.path.why for fit in launch.fits}
+    why = clean(next(iter(whys))) if len(whys) == 1 else ""
+    return why if launch.path is not None else "; ".join(filter(None, [why, _alternatives(launch)]))
 
 
 def _alternatives(launch: LaunchSite) -> str:

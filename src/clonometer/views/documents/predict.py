@@ -16,6 +16,8 @@ _AT_LEAST = (
     ">=: the kernel's part alone, until the exec where one follows. What the runtime itself does for such a call was "
     "not measured."
 )
+#: posix_spawn has 15 that all do the same; `clonometer paths` lists them.
+_MOST_OPTIONS = 6
 _ROUGH = "These times are rough: this machine has not been calibrated. 'clonometer calibrate' takes two minutes."
 
 JsonObject = Mapping[str, Any]
@@ -57,10 +59,12 @@ def _wait(launch: JsonObject) -> str:
 
 
 def _launch_name(launch: JsonObject) -> str:
-    """An API with the options that choose the path; alone where none does."""
+    """An API with the options that choose the path; alone where none does, and a few where many do."""
     options = [clean(option) or "no option" for option in launch["options"]]
+    more = len(options) - _MOST_OPTIONS
+    shown = ", ".join(options if more <= 1 else [*options[:_MOST_OPTIONS], f"and {more} more"])
     api = clean(launch["api"])
-    return api if launch["options"] == [""] else f"{api}: {', '.join(options)}"
+    return api if launch["options"] == [""] else f"{api}: {shown}"
 
 
 def answer_blocks(document: JsonObject) -> list[DocumentBlock]:
