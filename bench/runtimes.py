@@ -42,12 +42,13 @@ from clonometer.runner.environment import fixed_variables
 from clonometer.user_cache import user_folder
 
 SOURCES = Path(__file__).with_name("language_loops")
-LANGUAGES = os.environ.get("BENCH_LANGUAGES", "python,go,node,rust,java").split(",")
+LANGUAGES = os.environ.get("BENCH_LANGUAGES", "python,go,node,rust,java,perl").split(",")
 PAIRS = int(os.environ.get("BENCH_PAIRS", str(FEWEST_PAIRS)))
 FETCH_S = 600.0
 #: Launches of a side: one takes some 50 us, 0.4 to 1.2 ms, and as a Worker of Node 20 ms.
 LAUNCHES = {"os_thread": PARTS * 100, "command": PARTS * 10}
-NODE_LAUNCHES = {"os_thread": PARTS * 2, "command": PARTS * 10}
+#: Node's threads take long. Perl's are copies of what a program has loaded, so two programs have nothing to compare.
+LAUNCHES_OF = {"node": {"os_thread": PARTS * 2, "command": PARTS * 10}, "perl": {"command": PARTS * 10}}
 #: Of the JVM, which compiles what runs often: so many parts are not counted, on all sides.
 WARMUP_PARTS = 20
 TOOL_AWAY = 0.05
@@ -99,9 +100,9 @@ def reason_of(error: Exception) -> str:
 
 
 def compared(language: str, driver: Driver, tool: Tool, scheduling: str) -> Iterator[Line]:
-    """Four lines: two launches, each beside the tool and the bare loop."""
+    """Two lines a launch: beside the tool, and beside the bare loop."""
     cpu = measured_cpu()
-    for what, launches in (NODE_LAUNCHES if language == "node" else LAUNCHES).items():
+    for what, launches in LAUNCHES_OF.get(language, LAUNCHES).items():
         reported, whole = (
             partial(driver_ns, driver, f"{language}.{what}", launches, cpu, figure) for figure in ("reaped", "whole")
         )
@@ -309,10 +310,17 @@ def _jmh_scores(each: dict[str, int], text: str) -> list[float]:
     return [score / launches for score in result["primaryMetric"]["rawData"][0]]
 
 
+def perl_tool(program: str) -> Tool:
+    """Benchmark, a module of Perl's core."""
+    loops = [program, str(SOURCES / "loops.pl")]
+    return Tool("benchmark", lambda what, launches: [*loops, "benchmark", what, str(launches)], numbers, loops)
+
+
 TOOLS: dict[str, Callable[[str], Tool]] = {
     "python": python_tool,
     "go": go_tool,
     "node": node_tool,
     "rust": rust_tool,
     "java": java_tool,
+    "perl": perl_tool,
 }

@@ -3,44 +3,41 @@
 use strict;
 use warnings;
 
-# The columns of a block: text of the packed values, made and written before anything is timed.
+# The columns of a block, each the text of its packed values.
 package Block;
 
-# Column type -> how a value is packed, how long that is, and what stands for null.
-our %TYPES = (i32 => ['l<', 4, -2**31], i64 => ['q<', 8, -9_223_372_036_854_775_808]);
+# Column type -> how a value is packed, and what stands for null.
+our %TYPES = (i32 => ['l<', -2**31], i64 => ['q<', -9_223_372_036_854_775_808]);
 
 sub new {
-    my ($class, $temperature, $names, $rows) = @_;
-    my %columns = map { $_ => pack($TYPES{ type_of($_) }[0], 0) x $rows } @$names;
-    return bless { temperature => $temperature, names => $names, rows => $rows, columns => \%columns, facts => {} }, $class;
+    my ($class, $temperature, @names) = @_;
+    my %columns = map { $_ => '' } @names;
+    return bless { temperature => $temperature, names => \@names, rows => 0, columns => \%columns }, $class;
 }
 
 sub type_of { return $_[0] =~ /_ns\z/ ? 'i64' : 'i32' }
 
-# Puts the values of the columns that are named first into a row.
-sub put {
-    my ($self, $row, @values) = @_;
+sub packed {
+    my ($name, $value) = @_;
+    my ($template, $null) = @{ $TYPES{ type_of($name) } };
+    return pack($template, $value // $null);
+}
+
+# Adds a row, of the columns that are named first.
+sub add {
+    my ($self, @values) = @_;
     for my $place (0 .. $#values) {
         my $name = $self->{names}[$place];
-        my ($template, $bytes, $null) = @{ $TYPES{ type_of($name) } };
-        substr($self->{columns}{$name}, $row * $bytes, $bytes) = pack($template, $values[$place] // $null);
+        $self->{columns}{$name} .= packed($name, $values[$place]);
     }
+    $self->{rows}++;
     return;
 }
 
+# Gives all rows of a column the same value.
 sub fill {
     my ($self, $name, $value) = @_;
-    my ($template, undef, $null) = @{ $TYPES{ type_of($name) } };
-    $self->{columns}{$name} = pack($template, $value // $null) x $self->{rows};
-    return;
-}
-
-sub cut {
-    my ($self, $rows) = @_;
-    $self->{rows} = $rows;
-    for my $name (@{ $self->{names} }) {
-        substr($self->{columns}{$name}, $rows * $TYPES{ type_of($name) }[1]) = '';
-    }
+    $self->{columns}{$name} = packed($name, $value) x $self->{rows};
     return;
 }
 
@@ -58,7 +55,11 @@ use constant {
     LATER_WARMUP => 3,
     FEWEST_SAMPLES => 3,
     SETTLE_S => 0.001,
-    ROW_BYTES => 64,
+    # Of a row: its readings, and its columns.
+    ROW_BYTES => 160,
+    # A reading that there is none: the clock began before.
+    NO_READING => 0,
+    READING_BYTES => 8,
     # A string of the heap: a Perl program has many small values.
     OBJECT_BYTES => 1024,
     OBJECT_HEADER_BYTES => 80,
@@ -128,14 +129,15 @@ sub measured {
     my ($self, $temperature, $rows) = @_;
     my $free = free_bytes();
     Skip->throw("samples=$rows: their columns need more than the $free free bytes") if $rows * ROW_BYTES > $free;
-    my @names = ('start_ns', @{ $self->{stages} }, qw(errno cpu_before cpu_after cpu_child));
-    my $block = Block->new($temperature, \@names, $rows);
+    # Made and written before anything is timed. After a fork each page that is written is copied: readings take the fewest.
+    my $readings = pack('d', NO_READING) x ($rows * $self->readings_of_row);
     my ($created, %before) = (tasks_created(), counters());
     my $began = now();
-    my $filled = $self->launched($block, $began, $rows);
+    my $filled = $self->launched(\$readings, $began, $rows);
     my $wall_ns = int((now() - $began) * NS);
     my %after = counters();
-    $block->cut($filled);
+    substr($readings, $filled * $self->readings_of_row * READING_BYTES) = '';
+    my $block = $self->columns_of($temperature, $began, $readings);
     $self->name_cpus($block);
     $block->{facts} = {
         (map { $_ => $after{$_} - $before{$_} } keys %after),
@@ -147,23 +149,37 @@ sub measured {
     return $block;
 }
 
-# Launches until the block is full or its time is up, and returns how many launches it has.
+# When it began, its stages, and its errno.
+sub readings_of_row { return 2 + @{ $_[0]{stages} } }
+
+# Launches until there is no room for more readings or the time is up, and returns how many launches there were.
 sub launched {
-    my ($self, $block, $began, $rows) = @_;
-    my ($launch, $stages) = @$self{qw(launch stages)};
+    my ($self, $readings, $began, $rows) = @_;
+    my ($launch, $count) = ($self->{launch}, $self->readings_of_row);
+    my ($template, $bytes) = ("d$count", $count * READING_BYTES);
     my $limit = $self->{request}->value('block_limit_ns') / NS;
     for my $row (0 .. $rows - 1) {
-        my $errno = 0;
-        my ($start, @stamps) = $launch->();
-        unless (defined $start) {
-            $errno = 0 + $!;
-            $start = now();
-        }
-        my @lasted = map { defined $stamps[$_] ? int(($stamps[$_] - $start) * NS + 0.5) : undef } 0 .. $#$stages;
-        $block->put($row, int(($start - $began) * NS + 0.5), @lasted, $errno);
+        my @stamps = $launch->();
+        my $errno = @stamps ? 0 : 0 + $!;
+        @stamps = (now()) unless @stamps;
+        $#stamps = $count - 2;
+        substr($$readings, $row * $bytes, $bytes) = pack($template, (map { $_ // NO_READING } @stamps), $errno);
         return $row + 1 if $limit && $row + 1 >= FEWEST_SAMPLES && now() - $began > $limit;
     }
     return $rows;
+}
+
+sub columns_of {
+    my ($self, $temperature, $began, $readings) = @_;
+    my $block = Block->new($temperature, 'start_ns', @{ $self->{stages} }, qw(errno cpu_before cpu_after cpu_child));
+    my $bytes = $self->readings_of_row * READING_BYTES;
+    for my $row (0 .. length($readings) / $bytes - 1) {
+        my ($start, @stamps) = unpack('d*', substr($readings, $row * $bytes, $bytes));
+        my $errno = pop @stamps;
+        my @lasted = map { $_ == NO_READING ? undef : int(($_ - $start) * NS + 0.5) } @stamps;
+        $block->add(int(($start - $began) * NS + 0.5), @lasted, $errno);
+    }
+    return $block;
 }
 
 sub name_cpus {
