@@ -297,3 +297,20 @@ def test_without_a_calibration_a_quick_one_is_offered_where_somebody_can_answer(
     assert "Calibrate it now, in 20 s?" in text.decode()
     assert words in text.decode()
     assert (tmp_path / "clonometer" / "calibration.json").exists() == (reply == "y")
+
+
+def test_a_ranking_has_no_more_digits_than_it_knows_and_blames_no_other_user() -> None:
+    """Root may read all processes, so those that it could not read have ended."""
+    from tests.views.sample_documents import predicted
+
+    from clonometer.views.documents.predict import ranking_document
+    from clonometer.views.terminal.document import render_document
+
+    document = predicted()
+    waits = {**document["waits"], "until_exec_ns": {"median": 6.24e6, "low": 1e6, "high": 2e7}}
+    seen = [{**document, "waits": waits, "pid": 7}]
+    ranking = {"seen": 1, "unread": 50, "model": "calibration", "processes": seen}
+    text = render_document(ranking_document, ranking, width=120)
+    assert "6 ms" in text
+    assert "6.24" not in text
+    assert "50 could not be read: they ended, or this user may not." in text

@@ -279,7 +279,7 @@ def ranking_document(ranking: JsonObject) -> Document:
         groups = [[Paragraph(lead)]]
     last: list[DocumentBlock] = [TableBlock(_ranked(processes)) if processes else Paragraph(lead)]
     if ranking["unread"]:
-        last.append(Paragraph(f"{ranking['unread']:,} could not be read: they ended, or belong to other users."))
+        last.append(Paragraph(f"{ranking['unread']:,} could not be read: they ended, or this user may not."))
     if any(process["basis"]["how"] == "counters" for process in processes):
         last.append(Paragraph("* from counters alone; reading more needs CAP_SYS_PTRACE (sudo)"))
     if ranking["model"] == "rough":
