@@ -32,8 +32,13 @@ def clonometer(
     )
 
 
-def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return clonometer("census", *words, **options)
+def run(*words: str, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a census; whoever says more than where gets a process that was started with it."""
+    if not options:
+        return clonometer("census", *words, cwd=cwd)
+    return subprocess.run(
+        [CLONOMETER, "census", *words], cwd=cwd, capture_output=True, text=True, timeout=_PATIENCE_S, **options
+    )
 
 
 def taken(*words: str, how: str = "auto") -> dict[str, Any]:
