@@ -27,7 +27,7 @@ def test_a_calibration_is_a_row_a_term_and_says_where_it_misses() -> None:
     assert "12%" in text
     assert "25% over launch.fork[vmas=9]" in text
     assert "Not measured: cell: no huge pages are free" in text
-    assert "vfork: no time could be seen for small pages, page tables" in text
+    assert "vfork: nothing is added for small pages, page tables" in text
 
 
 def test_the_picture_has_a_panel_a_model_and_a_point_a_condition() -> None:
