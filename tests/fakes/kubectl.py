@@ -102,8 +102,13 @@ elif verb == "get":
     ]}}))
 elif verb == "delete":
     for path in folder.glob("pid-*"):
-        os.kill(int(path.read_text()), signal.SIGTERM)
+        pid = path.read_text()
+        os.kill(int(pid), signal.SIGTERM)
         path.unlink()
+        # A node kills what has not ended when its time of grace is over.
+        grace = "for _ in $(seq 100); do kill -0 $0 || exit; sleep 0.2; done; kill -9 $0"
+        nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        subprocess.Popen(["sh", "-c", grace, pid], start_new_session=True, **nowhere)
 elif verb == "port-forward":
     target = int((folder / "port").read_text())
     server = socket.create_server(("127.0.0.1", 0))
