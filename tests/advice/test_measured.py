@@ -74,7 +74,7 @@ def test_terms_come_from_the_cells_that_measure_them():
             ("teardown.exit[child_bytes=40KiB]", {"child_bytes": 40_960}, {"teardown_ns": [[34_000], [36_000]]}),
             ("cow.parent", {}, {"write_each_ns": [[1600]]}),
             ("wake.thread_condvar", {}, {"answered_ns": [[8000]]}),
-            ("connection.tcp", {}, {"served_ns": [[14_000]]}),
+            ("connection.tcp", {}, {"closed_ns": [[14_000]]}),
             ("python.connection", {}, {"result_ns": [[20_000]]}),
             ("python.fork", {}, {"result_ns": [[290_000]]}),
             ("python.exchange_thread", {}, {"result_ns": [[90_000]]}),

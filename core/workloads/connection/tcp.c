@@ -122,7 +122,7 @@ static int prepare(struct bench *bench, struct reason *reason) {
 }
 
 static const struct column COLUMNS[] = {
-    {"served_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL,
+    {"closed_ns", COLUMN_DURATION, offsetof(struct timed_row, ticks), NULL,
      "a connection is accepted, its request read, answered and the connection closed"},
     {"errno", COLUMN_ERRNO, offsetof(struct sample, error), NULL, NULL},
     {NULL, COLUMN_ERRNO, 0, NULL, NULL},

@@ -186,7 +186,7 @@ def _of_cell(run: RunSource, entry: PlanCell) -> Iterator[tuple[str, Term]]:
     if entry.workload == _HANDED_IN_C:
         yield from _term(HANDED_TERM, run, entry, "answered_ns")
     if entry.workload == _SERVED_IN_C:
-        yield from _term(SERVED_TERM, run, entry, "served_ns")
+        yield from _term(SERVED_TERM, run, entry, "closed_ns")
     if entry.workload == _FRESH:
         yield from _term("fresh_page", run, entry, "write_each_ns")
     for name, workload in _HELD.items():

@@ -16,7 +16,7 @@ FAMILY = Family(
         "exchange_thread": LanguageTask("data", "data to a thread and back", "result_ns"),
         "exchange_process": LanguageTask("data, process", "data to a process and back", "result_ns"),
         "connection": LanguageTask(
-            "connection", "a connection that is served", "result_ns", "connection.tcp", "served_ns", creates=0
+            "connection", "a connection that is served", "result_ns", "connection.tcp", "closed_ns", creates=0
         ),
     },
 )
