@@ -236,6 +236,12 @@ function spanOf(values) {
   return { value: mean, low: mean - 2.2 * deviation, high: mean + 2.2 * deviation };
 }
 
+/* No latency is below zero, however far draws lie apart. */
+function latencyOf(values) {
+  const span = spanOf(values);
+  return { ...span, low: Math.max(0, span.low) };
+}
+
 const quantile = (ordered, share) => ordered[Math.min(ordered.length - 1, Math.floor(share * ordered.length))];
 
 /* What a design does in each draw. */
@@ -255,8 +261,8 @@ function predicted(design, wish) {
     return { ...result, reason: `cannot keep up: its most is about ${Math.round(most).toLocaleString("en")} requests a second` };
   }
   const by = (share) => outcomes.map(({ ordered }) => quantile(ordered, share));
-  result.p50 = spanOf(by(0.5));
-  result.p99 = spanOf(by(0.99));
+  result.p50 = latencyOf(by(0.5));
+  result.p99 = latencyOf(by(0.99));
   result.mean = spanOf(outcomes.map(({ ordered }) => ordered.reduce((sum, ns) => sum + ns, 0) / ordered.length)).value;
   result.figures = advised.order === "cpu" ? outcomes.map(({ cpu }) => cpu) : by({ p50: 0.5, p90: 0.9, p99: 0.99 }[advised.order]);
   result.figure = spanOf(result.figures).value;
