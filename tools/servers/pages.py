@@ -16,7 +16,7 @@ from clonometer.advice.costs import FAULTS
 from clonometer.units import format_duration
 from clonometer.words import counted
 
-_WIDTH, _S, _BUSY, _SMALL = 128, 1e9, 0.5, 0.1
+_WIDTH, _S, _SMALL = 128, 1e9, 0.1
 _NOTE = "<!-- Written by make servers-doc from tools/servers/measured.json: do not edit it here. -->\n\n"
 _MADE = {"thread": "threads", "fork": "children by fork"}
 
@@ -142,8 +142,8 @@ def _terms() -> Iterator[str]:
     )
     yield _wrapped("- **the rest**: what all tasks use above that, such as a proxy that stands before the server.")
     yield _wrapped(
-        "No term: listening sockets that many tasks wait for, arenas of allocators, caches that are lost. Where a "
-        "figure is off, the server's section says what is missing."
+        "No term: listening sockets that many tasks wait for, memory that threads map and unmap, arenas of allocators, "
+        "caches that are lost. Where a figure is off, the server's section says what is missing."
     )
 
 
@@ -151,8 +151,8 @@ def _case(server: Compared) -> Iterator[str]:
     case, result = server.case, server.result
     yield f'<a id="{case.name}"></a>\n\n## {case.title}\n'
     yield _wrapped(case.what)
-    busy = "" if result["load"] < _BUSY * result["cpus"] else f" Others used the CPUs too: load {result['load']}."
-    yield _wrapped(f"{result['version']}; a request is {case.request}. {result['machine']}, {result['date']}.{busy}")
+    load = f"Load, with that of the measurement: {result['load']}."
+    yield _wrapped(f"{result['version']}; a request is {case.request}. {result['machine']}, {result['date']}. {load}")
     yield (
         "| side | CPU a request | requests a second | p50 | p99 | longest |\n|---|---:|---:|---:|---:|---:|\n"
         + "".join(_side(side) for side in result["sides"])
