@@ -91,7 +91,7 @@ def advise(
         assumptions=[*assumptions(wish, basis.slice_ns), *basis.notes],
         made_at=basis.terms.made_at,
         unknown=unknown,
-        cautions=[*unsaid, *_cautions(basis)],
+        cautions=[*unsaid, *_cautions(basis), *_of_threads(ranked[:1], wish)],
         commands=[],
         model={}
         if order == "memory"
@@ -113,6 +113,16 @@ def _comparisons(ranked: Sequence[DesignAnswer], drawn: Mapping[str, DrawnDesign
 def _cautions(basis: AdviceBasis) -> list[str]:
     busy = basis.terms.busy
     return [f"{busy[0].upper()}{busy[1:]} as this machine was measured: --measure does that again."] if busy else []
+
+
+def _of_threads(first: Sequence[DesignAnswer], wish: Wish) -> list[str]:
+    """Say what threads on several CPUs may pay that the model lacks, where they are first."""
+    if wish.cpus == 1 or not any(design_named(answer.id).shares_memory for answer in first):
+        return []
+    return [
+        "Requests that map and unmap memory make threads of one process wait for each other, which is not in this: "
+        "'clonometer run contend.mmap' measures that."
+    ]
 
 
 def _drawn(design: ServerDesign, wish: Wish, basis: AdviceBasis, *, seed: int, requests: int) -> DrawnDesign:

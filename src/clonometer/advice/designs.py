@@ -38,6 +38,11 @@ class ServerDesign:
         """Whether a request is handed from one thread of the server to another that waits."""
         return self.shape in ("pool", "loop_and_pool") and self.has_acceptor and not self.is_of_processes
 
+    @property
+    def shares_memory(self) -> bool:
+        """Whether threads of one process answer requests at the same time."""
+        return self.launch == "thread" or self.hands_to_threads
+
 
 _NONE = frozenset({"none"})
 _WORKERS = _NONE | {"crash", "privileges"}
