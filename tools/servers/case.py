@@ -38,9 +38,14 @@ class Side:
     launches: Literal["per request", "now and then"] = "per request"
 
     @property
+    def launches_processes(self) -> bool:
+        """Whether it creates processes while it serves."""
+        return self.design in ("fork", "spawn")
+
+    @property
     def makes_processes(self) -> bool:
         """Whether each request has a process of its own."""
-        return self.design in ("fork", "spawn") and self.launches == "per request"
+        return self.launches_processes and self.launches == "per request"
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,10 @@ def read_cases(folder: Path = DATA) -> list[ServerCase]:
 
 def _read(path: Path) -> ServerCase:
     words: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    # The same server as in another file, with other files of its own.
+    if like := words.pop("like", None):
+        other = tomllib.loads(path.with_stem(like).read_text(encoding="utf-8"))
+        words = {**other, **words, "files": {**other["files"], **words["files"]}}
     words |= {key: " ".join(words[key].split()) for key in _PROSE if key in words}
     sides = [Side(**side) for side in words.pop("sides")]
     return ServerCase(name=path.stem, sides=sides, **words)

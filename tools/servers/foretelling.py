@@ -19,7 +19,6 @@ from clonometer.units import format_duration
 
 #: How far a ratio that was foretold may be from the measured one, and below which difference sides are the same.
 NEAR, SAME = 0.25, 0.1
-_PROCESSES = ("fork", "spawn")
 #: Any rate: CPU time of a request does not depend on it.
 _RATE_HZ = 400.0
 _PAGE_BYTES = 4096
@@ -104,7 +103,7 @@ def _foretold(
 ) -> Foretold:
     base, seen = case.sides[0], first["seen"]
     # What is taken off must be of the same moment: what a census saw of processes, if there are any.
-    together = base.design in _PROCESSES and "cpu_s" in seen["census"]
+    together = base.launches_processes and "cpu_s" in seen["census"]
     base_ns = (seen["census"]["cpu_s"] if together else first["cpu_s"][0]) * 1e9
     made = Foretold(base.name, other.name, measured, base_ns=base_ns)
     try:
@@ -150,7 +149,7 @@ def _wish(wish: Wish, case: ServerCase, side: Side) -> Wish:
 
 def _observed(case: ServerCase, base: Side, seen: Mapping[str, Any], base_ns: float, basis: AdviceBasis) -> _Observed:
     wish = _wish(Wish(rate_hz=_RATE_HZ, language=case.language), case, base)
-    if base.design not in _PROCESSES:
+    if not base.launches_processes:
         work_ns = base_ns - _middle(base, wish, basis).cpu_ns
         return _Observed(Settled(wish, basis), work_ns, {})
     wish = _with_children(wish, seen)

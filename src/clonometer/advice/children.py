@@ -81,8 +81,10 @@ def _stated(wish: Wish) -> dict[str, Term]:
 def _fork_rest(wish: Wish, basis: AdviceBasis, seed: int) -> dict[str, Term]:
     """What the server's fork takes beyond the price of a small server's with as much memory."""
     fork = design_named("fork")
+    if wish.fork_call_ns is None or not makes_processes(fork, wish):
+        return {}
     spans = basis.spans(wish)
-    if wish.fork_call_ns is None or not makes_processes(fork, wish) or lacking(fork, wish, spans):
+    if lacking(fork, wish, spans):
         return {}
     calls_ns = [
         sum(part.ns for part in costs_of(fork, wish, values).parts if part.name in CALL_PARTS)
