@@ -25,7 +25,7 @@ help:
 	@echo 'make torture signals, limits, refused calls, damaged files at random, and a table of what held'
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make fuzz    what the C code makes of the words of strangers, searched at random (FUZZ_SECONDS=600)'
-	@echo 'make variants  tests on poorer machines made of this one (VARIANT=name for one)'
+	@echo 'make variants  tests on other machines made of this one: poorer, ordinary (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md, docs/api.md, docs/launch-paths.md, docs/schemas, docs/fork-example.html and what'
 	@echo '             src/clonometer/__init__.py offers anew, from their sources'
 	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'

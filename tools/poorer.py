@@ -1,4 +1,4 @@
-"""What makes a process, and all that it starts, one of a poorer machine: each function takes one thing away.
+"""What makes a process, and all that it starts, one of another machine: poorer by one thing, or an ordinary one.
 
 Nothing outside the process changes: mounts are those of a namespace of its own, system calls are refused by a filter.
 A function raises OSError where this machine does not let it; what it needs root for is said in `tools/variants.py`.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
 import stat
 import sys
 import tempfile
@@ -21,6 +22,24 @@ PROJECT = Path(__file__).resolve().parents[1]
 # Nobody's, and of no system's own: limits on a user's tasks count all that the user has.
 USER = 29_999
 _DETACH, _BIND_RECURSIVELY = 2, 0x5000
+# What systemd and PAM give a login session (soft, hard), and variables of a desktop's terminal.
+_OF_A_SESSION = {
+    resource.RLIMIT_NOFILE: (1024, 524_288),
+    resource.RLIMIT_MEMLOCK: (8 << 20, 8 << 20),
+    resource.RLIMIT_NPROC: (63_000, 63_000),
+    resource.RLIMIT_CORE: (0, resource.RLIM_INFINITY),
+}
+_OF_A_DESKTOP = {
+    "LANG": "en_US.UTF-8",
+    "DISPLAY": ":0",
+    "WAYLAND_DISPLAY": "wayland-0",
+    "XDG_SESSION_TYPE": "wayland",
+    "XDG_CURRENT_DESKTOP": "GNOME",
+    "COLORTERM": "truecolor",
+    "TERM": "xterm-256color",
+    "PAGER": "less",
+    "LESS": "-R",
+}
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -28,6 +47,11 @@ def _mount(source: str, place: str, kind: str | None, flags: int = 0, data: str 
     words = [None if word is None else word.encode() for word in (source, place, kind)]
     if _libc.mount(*words, flags, None if data is None else data.encode()) != 0:
         raise OSError(ctypes.get_errno(), f"mount {place}: {os.strerror(ctypes.get_errno())}")
+
+
+def _unmount(place: str) -> None:
+    if _libc.umount2(place.encode(), _DETACH) != 0:
+        raise OSError(ctypes.get_errno(), f"unmount {place}: {os.strerror(ctypes.get_errno())}")
 
 
 def _mounted(kinds: Iterable[str]) -> list[str]:
@@ -39,9 +63,27 @@ def without_tracefs() -> None:
     """No tracefs, and no way to mount it."""
     container.change_mounts()
     for place in reversed(_mounted(("tracefs", "debugfs"))):
-        if _libc.umount2(place.encode(), _DETACH) != 0:
-            raise OSError(ctypes.get_errno(), f"unmount {place}: {os.strerror(ctypes.get_errno())}")
+        _unmount(place)
     container.refuse(("mount", "fsopen"), errno.EPERM)
+
+
+def on_an_ordinary_machine() -> None:
+    """What systemd and a desktop bring: tracefs and debugfs mounted, one hierarchy of cgroups, a session's limits."""
+    container.change_mounts()
+    for place, kind in (("/sys/kernel/tracing", "tracefs"), ("/sys/kernel/debug", "debugfs")):
+        if place not in _mounted((kind,)):
+            _mount(kind, place, kind)
+    # With all that is mounted below it: what is only hidden would still be listed.
+    if "/sys/fs/cgroup" in _mounted(("tmpfs",)):
+        _unmount("/sys/fs/cgroup")
+    if "/sys/fs/cgroup" not in _mounted(("cgroup2",)):
+        _mount("cgroup2", "/sys/fs/cgroup", "cgroup2")
+    for limit, (soft, hard) in _OF_A_SESSION.items():
+        _, most = resource.getrlimit(limit)
+        unlimited = resource.RLIM_INFINITY
+        highest = hard if most == unlimited else most if hard == unlimited else min(hard, most)
+        resource.setrlimit(limit, (soft if highest == unlimited else min(soft, highest), highest))
+    os.environ |= _OF_A_DESKTOP
 
 
 def without_cgroupfs() -> None:

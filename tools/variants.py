@@ -1,4 +1,4 @@
-"""`make variants`: the tests that may end otherwise on a poorer machine, on poorer machines made of this one.
+"""`make variants`: the tests that may end otherwise elsewhere, on machines made of this one: poorer, or ordinary.
 
 One line a variant: ok with its counts and why tests were skipped, FAILED with what pytest says, or why the variant
 cannot be made here. Nothing outside the tests' own processes changes. VARIANT=name runs one.
@@ -54,7 +54,7 @@ LITTLE_MEMORY = {
 
 @dataclass(frozen=True)
 class Variant:
-    """A poorer machine: what makes it, whether that takes root, and tests that make no sense on it, with the reason."""
+    """Another machine: what makes it, whether that takes root, and tests that make no sense on it, with the reason."""
 
     make: Callable[[], None]
     root: bool = True
@@ -63,7 +63,10 @@ class Variant:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
+# What looks at something global: mounts, tasks, descriptors.
+GLOBAL = ("tests/integration/alone/test_private_mounts.py", "tests/integration/alone/test_leftovers.py")
 VARIANTS: dict[str, Variant] = {
+    "ordinary-machine": Variant(poorer.on_an_ordinary_machine, tests=(*LAUNCHING, EXPLAIN, *WHOLE, *GLOBAL)),
     "no-tracefs": Variant(poorer.without_tracefs, filters=True),
     "ordinary-user": Variant(poorer.as_an_ordinary_user),
     "no-perf-events": Variant(poorer.without_perf_events, root=False, filters=True, left_out=LITTLE_MEMORY),
