@@ -31,7 +31,8 @@ static int fetch(struct exchange *exchange, int side, struct lane *lane, unsigne
         error = exchange_carried(exchange, process_vm_readv(sender->process, &to, 1, &from, 1, 0), &at);
     }
     *message = buffer;
-    return error;
+    /* A task that dies lets go of its memory before its death is told by SIGCHLD. */
+    return error == -ESRCH ? -ECHILD : error;
 }
 
 /* Where Yama lets a process read only its descendants, this one permits its own to read it. */
