@@ -118,8 +118,11 @@ def launch_ns(probe: Path, kind: str, launches: int, cpu: int, clock_words: Sequ
     ]
     words += condition
     (block,) = ask_probe([*words, f"cpu={cpu}", *clock_words], probe=probe)
-    starts = [int(start) for start in block.columns["start_ns"][::each]]
-    return undisturbed([(after - before) / each for before, after in pairwise(starts)])
+    # What senses the core beside each launch is no part of it.
+    before, after = (block.columns[f"additions_{side}_ns"].astype("i8") for side in ("before", "after"))
+    launched = block.columns["start_ns"] - (before + after).cumsum() + after
+    starts = [int(start) for start in launched[::each]]
+    return undisturbed([(later - earlier) / each for earlier, later in pairwise(starts)])
 
 
 def undisturbed(parts: Sequence[float]) -> float:

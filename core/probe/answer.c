@@ -120,6 +120,12 @@ static double real_number(const struct value *value) {
     return has_failed(value) ? (double)NAN : *(const double *)value->field;
 }
 
+static int32_t short_duration(const struct value *value) {
+    uint32_t ticks = *(const uint32_t *)value->field;
+    int64_t ns = clock_ns(ticks);
+    return has_failed(value) || ticks == 0 ? INT32_MIN : ns < INT32_MAX ? (int32_t)ns : INT32_MAX;
+}
+
 static int32_t cpu_number(const struct value *value) {
     int32_t cpu = *(const int32_t *)value->field;
     return cpu < 0 ? INT32_MIN : cpu;
@@ -140,6 +146,7 @@ static const struct kind {
     [COLUMN_SINCE_BLOCK] = {"ns", false, .i64 = since_block},
     [COLUMN_SINCE_BEFORE] = {"ns", false, .i64 = since_before},
     [COLUMN_DURATION] = {"ns", false, .i64 = duration},
+    [COLUMN_SHORT] = {"ns", false, .i32 = short_duration},
     [COLUMN_EACH] = {"ns", false, .f64 = duration_each},
     [COLUMN_SIGNED_EACH] = {"ns", true, .f64 = signed_duration_each},
     [COLUMN_NS] = {"ns", false, .i64 = whole_number},

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sense.h"
 #include "probe/parent/parent.h"
 
 enum { FEWEST_LAUNCHES = 3 }; /* a block holds at least these, whatever its time limit, but slow ones */
@@ -49,7 +50,11 @@ WORKLOAD_HOT int rows_launch(struct bench *bench, const struct workload *workloa
     stamps->task_cpu = -1;
     stamps->image_cpu = -1;
     sample->cpu_child = -1;
+    /* Launchers at the same time share cores with one another, which is what is asked for. */
+    bool senses = workload->rows.of_launches && bench->request->concurrency == 1;
+    uint32_t additions_before = senses ? sense_additions() : 0;
     error = workload->launch(bench, sample);
+    uint32_t additions_after = senses ? sense_additions() : 0;
     receive_stamp(bench);
     sample->error = (int16_t)-error;
     if (error != 0 || !workload->rows.of_launches) {
@@ -58,6 +63,8 @@ WORKLOAD_HOT int rows_launch(struct bench *bench, const struct workload *workloa
     struct launch_row *row = launch_row(sample);
     row->task_runs = stamps->task_ticks;
     row->image_runs = stamps->image_ticks;
+    row->additions_before = additions_before;
+    row->additions_after = additions_after;
     sample->cpu_child = stamps->task_cpu >= 0 ? stamps->task_cpu : stamps->image_cpu;
     return 0;
 }

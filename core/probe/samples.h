@@ -27,6 +27,8 @@ struct launch_row {
     uint64_t task_runs;
     uint64_t image_runs;
     uint64_t reaped;
+    uint32_t additions_before; /* sense_additions right before and after; 0: none */
+    uint32_t additions_after;
 };
 _Static_assert(sizeof(struct launch_row) == SAMPLES_LINE_BYTES, "one launch dirties one cache line");
 

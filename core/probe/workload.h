@@ -21,6 +21,7 @@ enum column_kind {
     COLUMN_SINCE_BLOCK,  /* uint64_t ticks, from the start of the block, in ns */
     COLUMN_SINCE_BEFORE, /* uint64_t ticks, from the sample's stamp before the call, in ns; 0 is null */
     COLUMN_DURATION,     /* uint64_t ticks, in ns; 0 is null */
+    COLUMN_SHORT,        /* uint32_t ticks, in ns, sent as i32; 0 is null */
     COLUMN_EACH,         /* uint64_t ticks for many operations, in ns each, f64 */
     COLUMN_SIGNED_EACH,  /* int64_t ticks for many operations, in ns each, f64; below zero means something */
     COLUMN_NS,           /* int64_t, already in ns; INT64_MIN is null */

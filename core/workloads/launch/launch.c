@@ -33,7 +33,10 @@ _Static_assert(offsetof(struct stamps, image_entered_ticks) == AT(entered) &&
         {"cpu_after", COLUMN_CPU, IN_SAMPLE(cpu_after), NULL, NULL},                                         \
         {"cpu_child", COLUMN_CPU, IN_SAMPLE(cpu_child), NULL, NULL},                                         \
         {"errno", COLUMN_ERRNO, IN_SAMPLE(error), NULL, NULL},                                               \
-        {"launcher", COLUMN_LAUNCHER, IN_SAMPLE(launcher), NULL, NULL}, {NULL, COLUMN_ERRNO, 0, NULL, NULL},
+        {"launcher", COLUMN_LAUNCHER, IN_SAMPLE(launcher), NULL, NULL},                                      \
+        {"additions_before_ns", COLUMN_SHORT, IN_LAUNCH(additions_before), NULL, NULL},                      \
+        {"additions_after_ns", COLUMN_SHORT, IN_LAUNCH(additions_after), NULL, NULL},                        \
+        {NULL, COLUMN_ERRNO, 0, NULL, NULL},
 
 const struct column LAUNCH_COLUMNS[] = {STAGES_UNTIL_IMAGE, STAGES_FROM_IMAGE};
 const struct column PROGRAM_COLUMNS[] = {
