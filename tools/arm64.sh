@@ -16,15 +16,4 @@ if ! command -v qemu-aarch64 >/dev/null 2>&1; then
     echo "arm64: built; not possible here: its tests, since there is no qemu-aarch64 (apt-get install qemu-user)"
     exit 0
 fi
-passed=0 failed=0 skipped=0
-for test in "$build"/core/test_*; do
-    [ -x "$test" ] && [ -f "$test" ] || continue
-    output=$(timeout 120 qemu-aarch64 "$test" 2>&1)
-    case $? in
-        0) passed=$((passed + 1)) ;;
-        77) skipped=$((skipped + 1)); echo "not possible in the emulator: $(basename "$test"): $output" ;;
-        *) failed=$((failed + 1)); echo "FAILED for arm64: $(basename "$test")"; echo "$output" ;;
-    esac
-done
-echo "core for arm64: $passed passed, $failed failed, $skipped skipped (emulated)"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+CORE_TEST_SECONDS=120 sh "$(dirname "$0")/core_tests.sh" --run "$build/core" "core for arm64, emulated" qemu-aarch64
