@@ -27,7 +27,7 @@ void growth_end(struct growth *growth) {
     if (growth->running) {
         pthread_join(growth->thread, NULL);
         growth->running = false;
-        growth->given_up[growth->index] = growth->result != 0;
+        growth->rings->ring[growth->index].given_up = growth->result != 0;
         growth->times -= growth->result != 0;
     }
 }
@@ -37,11 +37,12 @@ void growth_look(struct growth *growth) {
         growth_end(growth);
     }
     for (size_t i = 0; i < growth->rings->count && !growth->running; i++) {
-        if (growth->rings->ring[i].nearly_full && !growth->given_up[i]) {
+        struct ring *ring = &growth->rings->ring[i];
+        if (ring->nearly_full && !ring->given_up) {
             growth->index = i;
             atomic_store(&growth->done, false);
             growth->running = begin_quietly(growth) == 0;
-            growth->given_up[i] = !growth->running;
+            ring->given_up = !growth->running;
             growth->times += growth->running;
         }
     }

@@ -14,9 +14,8 @@ struct growth {
     pthread_t thread;
     bool running;
     atomic_bool done;
-    size_t index;                   /* of the ring at work */
-    int result;                     /* of the last one; read when it is done */
-    bool given_up[RINGS_MOST_CPUS]; /* it has as much as it may have */
+    size_t index; /* of the ring at work */
+    int result;   /* of the last one; read when it is done */
     unsigned times;
 };
 

@@ -13,9 +13,10 @@
 #include "base/clone.h"
 #include "events/assemble.h"
 #include "events/bpf.h"
+#include "events/cpus.h"
 #include "events/perf_event.h"
 
-enum { MOST_MEMBERS = 1 << 16, MOST_YOUNG = 1 << 13, MOST_INSTRUCTIONS = 64, OF_ANY_ARGUMENT = -1 };
+enum { MOST_MEMBERS = 1 << 16, MOST_YOUNG = 1 << 13, OF_ANY_ARGUMENT = -1 };
 
 /* What a young task did, in the order of its words: notes, descriptors closed, handlers set, notes lost. */
 enum { NOTED_AT = 0, CLOSES_AT = 8, HANDLERS_AT = 16, LOST_AT = 24, YOUNG_BYTES = 32 };
@@ -210,31 +211,37 @@ static void build_done(struct writer *to, const struct preparing *preparing, boo
 
 /* A tracepoint's program hears all CPUs by whichever its event was opened on, and needs no event that is
  * enabled. */
-static int attach(struct preparing *preparing, struct perf_event_attr *attributes, const struct writer *to) {
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    long program = bpf_load(BPF_PROG_TYPE_TRACEPOINT, to->program, to->length);
+static int attach(struct preparing *preparing, struct perf_event_attr *attributes, const struct writer *to,
+                  struct reason *reason) {
+    struct reason why;
+    long cpus = cpus_possible("");
+    long program = bpf_load(BPF_PROG_TYPE_TRACEPOINT, to, &why);
+    if (program < 0) {
+        return reason_set(reason, (int)program, "bpf refuses: %s", why.text);
+    }
     long event = -ENODEV;
-    for (int cpu = 0; cpu < cpus && program >= 0 && event == -ENODEV; cpu++) {
+    for (int cpu = 0; cpu < cpus && event == -ENODEV; cpu++) {
         event = perf_event_call(attributes, -1, cpu, -1);
     }
-    int error = program < 0 ? (int)program : event < 0 ? (int)event : 0;
-    if (error == 0 && ioctl((int)event, PERF_EVENT_IOC_SET_BPF, (int)program) != 0) {
+    int error = event < 0 ? (int)event : 0;
+    if (preparing->count == PREPARING_MOST_ATTACHED) {
+        error = -E2BIG;
+    } else if (error == 0 && ioctl((int)event, PERF_EVENT_IOC_SET_BPF, (int)program) != 0) {
         error = -errno;
     }
-    if (program >= 0) {
-        close((int)program);
-    }
+    close((int)program);
     if (error == 0) {
         preparing->attached[preparing->count++] = (int)event;
-    } else if (event >= 0) {
+        return 0;
+    }
+    if (event >= 0) {
         close((int)event);
     }
-    return error;
+    return reason_set(reason, error, "bpf refuses: %s", strerror(-error));
 }
 
 static int attach_kind(struct preparing *preparing, enum event_kind kind, struct reason *reason) {
-    struct bpf_insn program[MOST_INSTRUCTIONS];
-    struct writer to = {.program = program};
+    struct writer to = {.length = 0};
     struct perf_event_attr attributes;
     struct event_format format = {.fields = 0};
     int error = perf_event_describe(kind, &attributes, &format, reason);
@@ -246,13 +253,12 @@ static int attach_kind(struct preparing *preparing, enum event_kind kind, struct
     } else {
         build_done(&to, preparing, kind == EVENT_EXIT);
     }
-    return attach(preparing, &attributes, &to);
+    return attach(preparing, &attributes, &to, reason);
 }
 
 /* A call that the kernel lacks is not made. */
-static int attach_call(struct preparing *preparing, const char *name, int count_at) {
+static int attach_call(struct preparing *preparing, const char *name, int count_at, struct reason *reason) {
     static const char *const FIELDS[EVENT_MOST_FIELDS] = {"__syscall_nr"};
-    struct bpf_insn program[MOST_INSTRUCTIONS];
     struct event_format format;
     struct perf_event_attr attributes = perf_event_plain();
     char tracepoint[64];
@@ -260,17 +266,20 @@ static int attach_call(struct preparing *preparing, const char *name, int count_
     snprintf(tracepoint, sizeof tracepoint, "syscalls/sys_enter_%s", name);
     int described = perf_event_describe_call(tracepoint, FIELDS, &format, &attributes);
     if (described != 0) {
-        return described == -ENOENT ? 0 : described;
+        return described == -ENOENT
+                   ? 0
+                   : reason_set(reason, described, "the format of the tracepoint %s is not understood",
+                                tracepoint);
     }
     /* A program that reads more arguments than the call has is refused. */
     for (int arguments = 1; arguments >= 0 && error == -EACCES; arguments--) {
-        struct writer to = {.program = program};
+        struct writer to = {.length = 0};
         if (count_at > 0) {
             build_count(&to, preparing, count_at);
         } else {
             build_call(&to, preparing, arguments);
         }
-        error = attach(preparing, &attributes, &to);
+        error = attach(preparing, &attributes, &to, reason);
     }
     return error;
 }
@@ -296,10 +305,10 @@ static int open_all(struct preparing *preparing, struct reason *reason) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(PREPARING_CALLS[kind].name, "("),
                  PREPARING_CALLS[kind].name);
-        error = again ? 0 : attach_call(preparing, name, 0);
+        error = again ? 0 : attach_call(preparing, name, 0, reason);
     }
-    error = error != 0 ? error : attach_call(preparing, "close", CLOSES_AT);
-    return error != 0 ? error : attach_call(preparing, "rt_sigaction", HANDLERS_AT);
+    error = error != 0 ? error : attach_call(preparing, "close", CLOSES_AT, reason);
+    return error != 0 ? error : attach_call(preparing, "rt_sigaction", HANDLERS_AT, reason);
 }
 
 int preparing_open(struct preparing *preparing, struct reason *reason) {

@@ -27,13 +27,14 @@ extern const struct preparing_call PREPARING_CALLS[];
 /* The kind of a call; -1: none. Pure. */
 int preparing_kind(int64_t number, uint64_t argument);
 
-enum { PREPARING_PROGRAMS = 12 };
+/* Three kinds of events, and two calls of which only the number of times matters. */
+enum { PREPARING_MOST_ATTACHED = PREPARING_MOST_CALLS + 5 };
 
 struct preparing {
     int members; /* map: tasks of the family */
     int young;   /* map: those of them that have been made and have not begun a program; what they did */
     struct notes notes;
-    int attached[PREPARING_MOST_CALLS + PREPARING_PROGRAMS];
+    int attached[PREPARING_MOST_ATTACHED];
     int count;
 };
 

@@ -12,7 +12,7 @@
 #include "events/bpf.h"
 #include "events/btf.h"
 
-enum { MOST_INSTRUCTIONS = 32, DEAD = 0x80 /* TASK_DEAD */ };
+enum { DEAD = 0x80 /* TASK_DEAD */ };
 /* A note's words on the stack: the time, the task, and what it used. */
 enum { NOTE_BYTES = 40, NOTE_AT = -40 };
 
@@ -76,18 +76,18 @@ static void build(struct writer *to, const struct places *places, int map) {
     leave_with(to, 0);
 }
 
-static int attach(struct usage *usage, const struct places *places) {
-    struct bpf_insn program[MOST_INSTRUCTIONS];
-    struct writer to = {.program = program};
+static int attach(struct usage *usage, const struct places *places, struct reason *reason) {
+    struct writer to = {.length = 0};
+    struct reason why;
     build(&to, places, usage->notes.map);
-    long loaded = bpf_load_typed(places->tracepoint, program, to.length);
+    long loaded = bpf_load_typed(places->tracepoint, &to, &why);
     if (loaded < 0) {
-        return (int)loaded;
+        return reason_set(reason, (int)loaded, "bpf refuses: %s", why.text);
     }
     long attached = bpf_attach_raw(NULL, (int)loaded);
     close((int)loaded);
     usage->attached = attached < 0 ? -1 : (int)attached;
-    return attached < 0 ? (int)attached : 0;
+    return attached < 0 ? reason_set(reason, (int)attached, "bpf refuses: %s", strerror((int)-attached)) : 0;
 }
 
 int usage_open(struct usage *usage, struct reason *reason) {
@@ -105,12 +105,12 @@ int usage_open(struct usage *usage, struct reason *reason) {
         return reason_set(reason, error, "this kernel keeps a task's figures elsewhere than those known");
     }
     error = notes_open(&usage->notes);
-    error = error != 0 ? error : attach(usage, &places);
+    error = error != 0 ? reason_set(reason, error, "bpf refuses: %s", strerror(-error))
+                       : attach(usage, &places, reason);
     if (error != 0) {
         usage_close(usage);
-        return reason_set(reason, error, "bpf refuses: %s", strerror(-error));
     }
-    return 0;
+    return error;
 }
 
 bool usage_next(struct usage *usage, struct usage_note *note) {

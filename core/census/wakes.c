@@ -7,7 +7,7 @@
 #include "events/assemble.h"
 #include "events/bpf.h"
 
-enum { MOST_ASKING = 4096, MOST_WAITING = 4096, MOST_INSTRUCTIONS = 32 };
+enum { MOST_ASKING = 4096, MOST_WAITING = 4096 };
 
 /* Places on the stack: a note, and the key of a map. */
 enum { NOTE_BYTES = 24, TIME_AT = -32, WAKER_AT = -24, WOKEN_AT = -16, KEY_AT = -8 };
@@ -84,10 +84,11 @@ static const struct {
     {"task_newtask", build_asks}, {"sched_process_fork", build_waits}, {"sched_waking", build_wakes}};
 
 static int attach(struct wakes *wakes, int index) {
-    struct bpf_insn program[MOST_INSTRUCTIONS];
-    struct writer to = {.program = program};
+    struct writer to = {.length = 0};
+    struct reason why;
     PROGRAMS[index].build(&to, wakes);
-    long loaded = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, program, to.length);
+    /* Why not need not be known: a record of each wake-up serves as well. */
+    long loaded = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &to, &why);
     if (loaded < 0) {
         return (int)loaded;
     }

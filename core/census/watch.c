@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -42,6 +43,7 @@ static struct stacks stacks;
 static struct placing places;
 static struct preparing preparing = PREPARING_CLOSED;
 static struct usage usage = USAGE_CLOSED;
+static struct pollfd *awaited; /* of each ring, and of the program */
 
 struct watching {
     struct pending pending;
@@ -228,7 +230,7 @@ static void look_for_lost(const struct census *census, struct watching *watching
  * that nobody has waited for can be sent signals all the same. While rings are made larger, poll()
  * would wait for the kernel to finish that: they are read again soon instead. */
 static bool doze(int pidfd) {
-    static struct pollfd fds[2 * RINGS_MOST_CPUS + 1];
+    struct pollfd *fds = awaited;
     const int pause_ms = growth.running ? SHORT_PAUSE_MS : PAUSE_MS;
     size_t count = 0;
     for (size_t i = 0; i < everywhere.count && !growth.running; i++) {
@@ -319,7 +321,10 @@ static int open_all(struct census *census, struct reason *reason) {
     if (error == 0 && usage_open(&usage, &without) != 0) {
         snprintf(census->without_usage, sizeof census->without_usage, "%s", without.text);
     }
-    return error;
+    awaited = error == 0 ? calloc(everywhere.count + stacks.rings.count + 1, sizeof *awaited) : NULL;
+    return error == 0 && awaited == NULL
+               ? reason_set(reason, -ENOMEM, "the census cannot be taken: %s", strerror(ENOMEM))
+               : error;
 }
 
 static void follow(void *context, pid_t task) {
@@ -408,4 +413,6 @@ void census_forget(void) {
     placing_close(&places);
     stacks_close(&stacks);
     rings_close(&everywhere);
+    free(awaited);
+    awaited = NULL;
 }

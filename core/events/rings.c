@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "events/cpus.h"
 #include "events/lockdown.h"
 #include "events/perf_event.h"
 #include "events/registers.h"
@@ -39,6 +40,9 @@ bool rings_wants(unsigned wanted, enum event_kind kind) {
 /* Adds an event to a CPU's ring. 0 or -errno. */
 static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attributes,
                      enum event_kind kind, int thread) {
+    if (ring->events == RINGS_MOST_EVENTS) {
+        return -E2BIG;
+    }
     groups_join(ring, attributes);
     long fd = perf_event_call(attributes, thread, ring->cpu, groups_leader(ring));
     if (fd < 0) {
@@ -73,6 +77,7 @@ static int prepare(struct rings *rings, size_t ring_bytes, clockid_t clock, size
     *rings = (struct rings){.clock = clock,
                             .sample_period_ns = period != 0 ? period : 100000,
                             .stack_bytes = rings->stack_bytes,
+                            .root = rings->root,
                             .set = rings->set};
     rings->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     rings->ring_bytes = rings->page_bytes;
@@ -86,6 +91,7 @@ static int prepare(struct rings *rings, size_t ring_bytes, clockid_t clock, size
 static int refuse(struct rings *rings, int error, enum event_kind kind, struct reason *reason) {
     char paranoid[16] = "?";
     const char *name = EVENT_SOURCES[kind].tracepoint;
+    size_t cpus = rings->count;
     rings_close(rings);
     if (sys_read_file("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid) > 0) {
         paranoid[strcspn(paranoid, "\n")] = '\0';
@@ -99,6 +105,20 @@ static int refuse(struct rings *rings, int error, enum event_kind kind, struct r
             "perf_event_open refuses %s: %s (perf_event_paranoid is %s%s): run it with sudo, or with "
             "CAP_PERFMON; if that is refused too, outside this container, seccomp filter or lockdown",
             name != NULL ? name : event_kind_name(kind), strerror(-error), paranoid, locked);
+    }
+    if (error == -E2BIG) {
+        return reason_set(reason, error, "a ring has no room for more than %d kinds of events",
+                          RINGS_MOST_EVENTS);
+    }
+    if (error == -EMFILE) {
+        return reason_set(reason, error,
+                          "listening on %zu CPUs takes more open files than RLIMIT_NOFILE allows", cpus);
+    }
+    if (error == -ENOMEM) {
+        return reason_set(reason, error,
+                          "the kernel gives no memory for the events of %zu CPUs (perf_event_mlock_kb and "
+                          "RLIMIT_MEMLOCK limit it)",
+                          cpus);
     }
     if (error == -ENOSYS) {
         return reason_set(reason, error, "this kernel, or a seccomp filter, does not have perf_event_open");
@@ -117,27 +137,31 @@ static int add_to_all(struct rings *rings, enum event_kind kind, struct perf_eve
     return 0;
 }
 
-/* CPUs that are offline have no ring. */
+/* CPUs that are offline have no ring, nor have numbers that the kernel does not know, where /sys is not its
+ * own. Where one that is there refuses, all do: of the rest of the machine nothing would be heard. */
 static int find_cpus(struct rings *rings, long cpus) {
     struct perf_event_attr attributes = {
         .size = sizeof attributes, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
-    int refused = -ENODEV;
-    for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS; cpu++) {
+    for (int cpu = 0; cpu < cpus; cpu++) {
         long fd = perf_event_call(&attributes, -1, cpu, -1);
         if (fd >= 0) {
             close((int)fd);
             rings->ring[rings->count++].cpu = cpu;
-        } else if (fd != -ENODEV) {
-            refused = (int)fd;
+        } else if (fd != -ENODEV && !(fd == -EINVAL && rings->count > 0)) {
+            return (int)fd;
         }
     }
-    return rings->count > 0 ? 0 : refused;
+    return rings->count > 0 ? 0 : -ENODEV;
 }
 
 int rings_open(struct rings *rings, unsigned wanted, size_t ring_bytes, clockid_t clock,
                struct reason *reason) {
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    int error = prepare(rings, ring_bytes, clock, RINGS_MOST_CPUS);
+    long cpus = cpus_possible(rings->root != NULL ? rings->root : "");
+    int error = prepare(rings, ring_bytes, clock, cpus > 0 ? (size_t)cpus : 1);
+    if (error == 0 && cpus < 0) {
+        rings_close(rings);
+        return reason_set(reason, (int)cpus, "no more than %d CPUs can be listened on", CPUS_MOST);
+    }
     if (error == 0) {
         error = find_cpus(rings, cpus);
     }

@@ -24,7 +24,7 @@ enum {
     RINGS_CGROUPS = 1U << 11, /* who is moved to another control group */
 };
 
-enum { RINGS_MOST_CPUS = 512, RINGS_MOST_EVENTS = 24, RINGS_MOST_GROWTHS = 6 };
+enum { RINGS_MOST_EVENTS = 24, RINGS_MOST_GROWTHS = 6 };
 
 /* Records that the kernel writes and we read. */
 struct ring_memory {
@@ -46,6 +46,7 @@ struct ring {
         memory[1 + RINGS_MOST_GROWTHS]; /* the last one is written; the others may have a rest */
     size_t memories;
     bool nearly_full; /* when it was last read: it is too small, or is read too seldom */
+    bool given_up;    /* it is not made larger any more (growth.h) */
 };
 
 struct rings {
@@ -56,6 +57,7 @@ struct rings {
     uint64_t sample_period_ns;
     size_t stack_bytes;            /* of each user stack, set before opening: at most so much is copied */
     const struct counter_set *set; /* what to read at every event, set before opening; NULL: nothing */
+    const char *root;              /* of /sys, set before opening; NULL: the machine's own */
     size_t counters;               /* how many of the set are read */
     const struct counter *counted[COUNTERS_MOST];
     char refused[COUNTERS_MOST][160]; /* of each in the set why it is not; "": it is */

@@ -11,6 +11,10 @@
 /* Records are 60 to 400 bytes long, those with a stack up to 1200; a user stack comes on top. */
 enum { RECORD_BYTES = 65536, MOST_RECORD_BYTES = 1280 };
 
+static size_t most_record(const struct rings *rings) {
+    return MOST_RECORD_BYTES + rings->stack_bytes;
+}
+
 /* 0 or -errno, and then nothing is open. */
 static int map_memory(const struct rings *rings, struct ring_memory *memory, int cpu, int thread) {
     struct perf_event_attr attributes = {
@@ -40,11 +44,12 @@ static int map_memory(const struct rings *rings, struct ring_memory *memory, int
 }
 
 /* Without CAP_IPC_LOCK rings count as locked memory (perf_event_mlock_kb, RLIMIT_MEMLOCK): then half of it is
- * better than nothing, and so on. */
+ * better than nothing, and so on, while one record fits. */
 int rings_give_memory(const struct rings *rings, struct ring *ring, int thread) {
     struct ring_memory *memory = &ring->memory[0];
     int error = -ENOMEM;
-    for (size_t bytes = rings->ring_bytes; error != 0 && bytes >= rings->page_bytes; bytes /= 2) {
+    for (size_t bytes = rings->ring_bytes;
+         error != 0 && bytes >= most_record(rings) && bytes >= rings->page_bytes; bytes /= 2) {
         *memory = (struct ring_memory){.bytes = bytes};
         error = map_memory(rings, memory, ring->cpu, thread);
         if (error != 0 && error != -EPERM && error != -ENOMEM) {
@@ -52,7 +57,7 @@ int rings_give_memory(const struct rings *rings, struct ring *ring, int thread) 
         }
     }
     ring->memories = error == 0;
-    return error;
+    return error == -EPERM ? -ENOMEM : error;
 }
 
 void rings_take_memory(const struct rings *rings, struct ring *ring) {
@@ -110,7 +115,7 @@ static void drain_one(struct rings *rings, struct ring *ring, const struct ring_
     uint64_t tail = page->data_tail;
     uint64_t unread = head - tail;
     uint64_t last_ns = 0;
-    bool full = unread > memory->bytes - MOST_RECORD_BYTES - rings->stack_bytes;
+    bool full = unread + most_record(rings) > memory->bytes;
     ring->nearly_full = unread > memory->bytes - memory->bytes / 4;
     rings->overfull += full;
     const unsigned char *record = NULL;

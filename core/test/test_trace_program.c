@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include "check.h"
+#include "events/assemble.h"
 #include "tracer/program.h"
 
 enum { MEMORY = 2 << 20, MAP = 5 };
@@ -49,11 +50,10 @@ static size_t width(unsigned code) {
     return BPF_SIZE(code) == BPF_DW ? 8 : BPF_SIZE(code) == BPF_W ? 4 : BPF_SIZE(code) == BPF_H ? 2 : 1;
 }
 
-static size_t build(struct bpf_insn *program, enum event_kind kind, enum program_type type, bool main_only) {
+static void build(struct writer *program, enum event_kind kind, enum program_type type, bool main_only) {
     const struct program_wish wish = {.kind = kind, .type = type, .main_only = main_only, .address_at = 24};
-    size_t length = program_build(program, &wish, layout_now, MAP);
-    CHECK(length <= PROGRAM_MOST_INSTRUCTIONS, "%zu instructions", length);
-    return length;
+    program_build(program, &wish, layout_now, MAP);
+    CHECK(program->error == 0, "%zu instructions", program->length);
 }
 
 /* By how much a jump goes on, or -1 where the instruction is none. */
@@ -77,11 +77,20 @@ static int jumped(const struct bpf_insn *instruction, const uint64_t *r) {
     }
 }
 
-static void run(const struct bpf_insn *program, size_t length, const void *context) {
+/* What an interrupt runs before which instruction of the program that is at work; NULL: there is none. */
+static const struct writer *interrupts;
+static size_t interrupted_at;
+
+static void run(const struct writer *program, const void *context) {
     uint64_t r[11] = {0};
     r[1] = (uint64_t)(uintptr_t)context;
-    for (size_t i = 0; i < length; i++) {
-        const struct bpf_insn *instruction = &program[i];
+    for (size_t i = 0; i < program->length; i++) {
+        const struct bpf_insn *instruction = &program->program[i];
+        if (interrupts != NULL && i == interrupted_at) {
+            const struct writer *inner = interrupts;
+            interrupts = NULL;
+            run(inner, context);
+        }
         unsigned class = BPF_CLASS(instruction->code);
         int step = jumped(instruction, r);
         if (step >= 0) {
@@ -101,6 +110,11 @@ static void run(const struct bpf_insn *program, size_t length, const void *conte
             memcpy(&value, (const char *)(uintptr_t)r[instruction->src_reg] + instruction->off,
                    width(instruction->code));
             r[instruction->dst_reg] = value;
+        } else if (instruction->code == (BPF_STX | BPF_DW | BPF_XADD)) {
+            uint64_t *at = (void *)((char *)(uintptr_t)r[instruction->dst_reg] + instruction->off);
+            uint64_t former = *at;
+            *at += r[instruction->src_reg];
+            r[instruction->src_reg] = instruction->imm != 0 ? former : r[instruction->src_reg];
         } else if (class == BPF_STX || class == BPF_ST) {
             uint64_t value = class == BPF_STX ? r[instruction->src_reg] : (uint64_t)(int64_t)instruction->imm;
             unsigned char *at = (unsigned char *)(uintptr_t)r[instruction->dst_reg] + instruction->off;
@@ -118,10 +132,46 @@ static void run(const struct bpf_insn *program, size_t length, const void *conte
     CHECK(0, "no end");
 }
 
+/* Whatever an interrupt makes another program note, and whenever, both notes are there; or, of a kernel that
+ * takes no place in one instruction, it is known that they are not. */
+static void check_interrupts(bool no_fetch) {
+    static struct program_layout layout = {.cpu_bits = 1, .note_bits = 2};
+    struct writer outer;
+    struct writer inner;
+    uint64_t arguments[2] = {0, 7};
+    uint64_t displaced = 0;
+    layout.no_fetch = no_fetch;
+    cpu_now = 0;
+    layout_now = &layout;
+    build(&outer, EVENT_CALL_ENTER, PROGRAM_RAW, false);
+    build(&inner, EVENT_WAKE, PROGRAM_RAW, false);
+    for (size_t at = 0; at < outer.length; at++) {
+        struct trace_event event;
+        bool seen[EVENT_KINDS] = {false};
+        memset(memory, 0, sizeof memory);
+        interrupts = &inner;
+        interrupted_at = at;
+        run(&outer, arguments);
+        if (interrupts != NULL) {
+            interrupts = NULL; /* the second half of a wide instruction */
+            continue;
+        }
+        displaced += program_displaced(memory, 0);
+        CHECK(program_notes(memory, 0) + program_displaced(memory, 0) == 2, "before instruction %zu", at);
+        for (uint64_t i = 0; i < program_notes(memory, 0); i++) {
+            program_note(memory, &layout, 0, i, &event);
+            seen[event.kind] = true;
+        }
+        CHECK(no_fetch || (seen[EVENT_CALL_ENTER] && seen[EVENT_WAKE]), "before instruction %zu", at);
+    }
+    CHECK((displaced > 0) == no_fetch, "%llu have lost their place", (unsigned long long)displaced);
+    layout_now = &LAYOUT;
+}
+
 static void check_fields(void) {
     static const struct event_format FORMAT = {
         .fields = 2, .field = {{.at = 8, .bytes = 4, .is_signed = true}, {.at = 16, .bytes = 16}}};
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     unsigned char record[64] = {0};
     int32_t pid = -3;
@@ -129,10 +179,10 @@ static void check_fields(void) {
     memcpy(record + 8, &pid, sizeof pid);
     memcpy(record + 16, words, sizeof words);
     const struct program_wish wish = {.kind = EVENT_WAKE, .type = PROGRAM_TRACEPOINT, .format = &FORMAT};
-    size_t length = program_build(program, &wish, &LAYOUT, MAP);
+    program_build(&program, &wish, &LAYOUT, MAP);
     now_ns = 900;
     cpu_now = 1;
-    run(program, length, record);
+    run(&program, record);
     CHECK(result == 1, "others may have the record as well");
     CHECK(program_notes(memory, 0) == 0 && program_notes(memory, 1) == 1, "whose note it is");
     program_note(memory, &LAYOUT, 1, 0, &event);
@@ -141,17 +191,17 @@ static void check_fields(void) {
 }
 
 static void check_calls_and_wrap(void) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     uint64_t arguments[2] = {0, 0};
     memset(memory, 0, sizeof memory);
     cpu_now = 0;
     for (uint64_t i = 0; i < 6; i++) {
         enum event_kind kind = i % 2 == 0 ? EVENT_CALL_ENTER : EVENT_CALL_EXIT;
-        size_t length = build(program, kind, PROGRAM_RAW, false);
+        build(&program, kind, PROGRAM_RAW, false);
         now_ns = i;
         arguments[1] = 50 + i;
-        run(program, length, arguments);
+        run(&program, arguments);
     }
     CHECK(program_notes(memory, 0) == 6, "counted");
     program_note(memory, &LAYOUT, 0, 4, &event);
@@ -161,34 +211,37 @@ static void check_calls_and_wrap(void) {
 }
 
 static void check_fault(void) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     uint64_t arguments[3] = {0x7fff0010, 0x1234, 7};
     memset(memory, 0, sizeof memory);
-    run(program, build(program, EVENT_FAULT_USER, PROGRAM_RAW, false), arguments);
+    build(&program, EVENT_FAULT_USER, PROGRAM_RAW, false);
+    run(&program, arguments);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.task == EVENT_TASK_UNKNOWN, "a switch will tell");
     CHECK(event.values[0] == 0x7fff0010 && event.values[2] == 7, "where and why, without the pointer");
 }
 
 static void check_address(void) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     uint64_t context[4] = {0, 0, 0, 0x7000};
     memset(memory, 0, sizeof memory);
-    run(program, build(program, EVENT_MINOR_FAULT, PROGRAM_PERF, false), context);
+    build(&program, EVENT_MINOR_FAULT, PROGRAM_PERF, false);
+    run(&program, context);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.kind == EVENT_MINOR_FAULT && event.values[0] == 0x7000, "where it was");
 }
 
 /* A place in user code is known by its number only; its own record is nobody's. */
 static void check_mark(void) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     uint64_t registers[4] = {0};
     const struct program_wish wish = {.kind = EVENT_MARK, .type = PROGRAM_UPROBE, .mark = 2};
     memset(memory, 0, sizeof memory);
-    run(program, program_build(program, &wish, &LAYOUT, MAP), registers);
+    program_build(&program, &wish, &LAYOUT, MAP);
+    run(&program, registers);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.kind == EVENT_MARK && event.values[0] == 2 && event.task == 71, "which place, and whose");
     CHECK(result == 0, "no record");
@@ -196,23 +249,25 @@ static void check_mark(void) {
 
 /* Without switches each note must say whose it is. */
 static void check_asked_task(void) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     uint64_t arguments[2] = {0, 39};
     const struct program_wish wish = {.kind = EVENT_CALL_ENTER, .type = PROGRAM_RAW, .asks_task = true};
     memset(memory, 0, sizeof memory);
-    run(program, program_build(program, &wish, &LAYOUT, MAP), arguments);
+    program_build(&program, &wish, &LAYOUT, MAP);
+    run(&program, arguments);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.task == 71 && event.values[0] == 39, "of task %d", event.task);
 }
 
 /* A raw tracepoint gives pointers, which stay what they are until somebody names them. */
 static void check_switch(void) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     struct trace_event event;
     uint64_t arguments[4] = {1, 0xffff1000, 0xffff2000, 2};
     memset(memory, 0, sizeof memory);
-    run(program, build(program, EVENT_SWITCH, PROGRAM_RAW, true), arguments);
+    build(&program, EVENT_SWITCH, PROGRAM_RAW, true);
+    run(&program, arguments);
     program_note(memory, &LAYOUT, 0, 0, &event);
     CHECK(event.kind == EVENT_SWITCH && event.task == 71 && event.values[EVENT_BY_POINTER] == 1,
           "by pointer");
@@ -222,9 +277,10 @@ static void check_switch(void) {
 }
 
 static uint64_t notes_after(enum event_kind kind, uint64_t second) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     uint64_t arguments[4] = {0, second, 0, 0};
-    run(program, build(program, kind, PROGRAM_RAW, true), arguments);
+    build(&program, kind, PROGRAM_RAW, true);
+    run(&program, arguments);
     return program_notes(memory, 0);
 }
 
@@ -249,12 +305,14 @@ static void check_main_calls(void) {
 enum { RUN = 5, PAGE = 4096, FAR = 1 << 20, ELSEWHERE = 5 << 20 };
 
 static void fault(uint64_t address) {
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
+    struct writer program;
     uint64_t arguments[4] = {address, 0, 7, address};
     now_ns++;
-    run(program, build(program, EVENT_FAULT_USER, PROGRAM_RAW, false), arguments);
+    build(&program, EVENT_FAULT_USER, PROGRAM_RAW, false);
+    run(&program, arguments);
     now_ns++;
-    run(program, build(program, EVENT_MINOR_FAULT, PROGRAM_PERF, false), arguments);
+    build(&program, EVENT_MINOR_FAULT, PROGRAM_PERF, false);
+    run(&program, arguments);
 }
 
 /* Faults page after page, up or down, are noted until there are too many; elsewhere they are again. */
@@ -293,5 +351,7 @@ int main(void) {
     check_switch();
     check_main_calls();
     check_runs();
+    check_interrupts(false);
+    check_interrupts(true);
     return 0;
 }

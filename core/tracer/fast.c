@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "events/assemble.h"
 #include "events/bpf.h"
+#include "events/cpus.h"
 #include "events/lockdown.h"
 #include "events/perf_event.h"
 
@@ -34,20 +36,45 @@ static int map_memory(struct fast *fast) {
     return memory == MAP_FAILED ? -errno : 0;
 }
 
-static long load_program(const struct fast *fast, const struct program_wish *wish) {
+/* Whether this kernel takes a place in one instruction: one that loads no program at all says so later. */
+static bool has_fetch(void) {
+    struct writer program;
+    struct reason why;
+    program_build_test(&program);
+    long loaded = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &program, &why);
+    if (loaded >= 0) {
+        close((int)loaded);
+    }
+    return loaded >= 0;
+}
+
+static long load_program(const struct fast *fast, const struct program_wish *wish, struct reason *why) {
     static const enum bpf_prog_type TYPES[] = {BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT,
                                                BPF_PROG_TYPE_PERF_EVENT, BPF_PROG_TYPE_KPROBE};
-    struct bpf_insn program[PROGRAM_MOST_INSTRUCTIONS];
-    size_t length = program_build(program, wish, &fast->layout, fast->map);
-    return bpf_load(TYPES[wish->type], program, length);
+    struct writer program;
+    program_build(&program, wish, &fast->layout, fast->map);
+    return bpf_load(TYPES[wish->type], &program, why);
+}
+
+/* 0, or -ENOMEM, and then it is closed. */
+static int keep_attached(struct fast *fast, long attached) {
+    if (fast->attached_count == fast->attached_room) {
+        size_t room = 2 * fast->attached_room + FAST_MOST_PROGRAMS;
+        int *more = realloc(fast->attached, room * sizeof *more);
+        if (more == NULL) {
+            close((int)attached);
+            return -ENOMEM;
+        }
+        fast->attached = more;
+        fast->attached_room = room;
+    }
+    fast->attached[fast->attached_count++] = (int)attached;
+    return 0;
 }
 
 static int attach_raw(struct fast *fast, const struct fast_tap *tap) {
     long attached = bpf_attach_raw(tap->raw, tap->program);
-    if (attached >= 0) {
-        fast->attached[fast->attached_count++] = (int)attached;
-    }
-    return attached < 0 ? (int)attached : 0;
+    return attached < 0 ? (int)attached : keep_attached(fast, attached);
 }
 
 static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) {
@@ -65,7 +92,10 @@ static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) 
     if (fd < 0) {
         return -errno;
     }
-    fast->attached[fast->attached_count++] = (int)fd;
+    int error = keep_attached(fast, fd);
+    if (error != 0) {
+        return error;
+    }
     /* A tracepoint's program runs where no event is enabled too, and then no record is written for us. */
     bool enable = tap->type == PROGRAM_PERF;
     return ioctl((int)fd, PERF_EVENT_IOC_SET_BPF, tap->program) != 0 ||
@@ -78,11 +108,12 @@ static int attach_event(struct fast *fast, const struct fast_tap *tap, int cpu) 
  * each a CPU's. */
 static int attach_perf(struct fast *fast, const struct fast_tap *tap) {
     bool every_cpu = tap->type == PROGRAM_PERF;
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
     int done = 0;
-    for (int cpu = 0; cpu < cpus && cpu < RINGS_MOST_CPUS && (every_cpu || done == 0); cpu++) {
+    for (int cpu = 0; cpu < fast->cpus && (every_cpu || done == 0); cpu++) {
         int error = attach_event(fast, tap, cpu);
-        if (error != 0 && error != -ENODEV) {
+        /* It is offline, or is none that the kernel knows (rings.c). */
+        bool absent = error == -ENODEV || (error == -EINVAL && done > 0);
+        if (error != 0 && !absent) {
             return error;
         }
         done += error == 0;
@@ -92,6 +123,16 @@ static int attach_perf(struct fast *fast, const struct fast_tap *tap) {
 
 static int attach(struct fast *fast, const struct fast_tap *tap) {
     return tap->raw != NULL ? attach_raw(fast, tap) : attach_perf(fast, tap);
+}
+
+/* Keeps a program, and attaches it. 0 or -errno. */
+static int add_tap(struct fast *fast, const struct fast_tap *tap) {
+    if (fast->tap_count == FAST_MOST_PROGRAMS) {
+        close(tap->program);
+        return -E2BIG;
+    }
+    fast->taps[fast->tap_count++] = *tap;
+    return attach(fast, tap);
 }
 
 void fast_pause(struct fast *fast) {
@@ -139,19 +180,18 @@ static int note_kind(struct fast *fast, enum event_kind kind, struct reason *rea
                                       .main_only = fast->main_only,
                                       .format = &format,
                                       .address_at = (int)offsetof(struct bpf_perf_event_data, addr)};
-    long program = load_program(fast, &wish);
+    struct reason why;
+    long program = load_program(fast, &wish, &why);
     if (program < 0) {
-        return reason_set(reason, (int)program, "bpf cannot record %s: %s", event_kind_name(kind),
-                          strerror((int)-program));
+        return reason_set(reason, (int)program, "bpf cannot record %s: %s", event_kind_name(kind), why.text);
     }
-    struct fast_tap *tap = &fast->taps[fast->tap_count++];
-    *tap = (struct fast_tap){.program = (int)program,
-                             .type = wish.type,
-                             .raw = wish.type == PROGRAM_RAW ? strchr(EVENT_SOURCES[kind].tracepoint, '/') + 1
-                                                             : NULL,
-                             .type_of = attributes.type,
-                             .config = attributes.config};
-    error = attach(fast, tap);
+    const struct fast_tap tap = {
+        .program = (int)program,
+        .type = wish.type,
+        .raw = wish.type == PROGRAM_RAW ? strchr(EVENT_SOURCES[kind].tracepoint, '/') + 1 : NULL,
+        .type_of = attributes.type,
+        .config = attributes.config};
+    error = add_tap(fast, &tap);
     return error == 0 ? 0
                       : reason_set(reason, error, "bpf cannot record %s: %s", event_kind_name(kind),
                                    strerror(-error));
@@ -194,22 +234,20 @@ static int uprobe_type(void) {
     return length > 0 ? (int)strtol(text, NULL, 10) : -ENODEV;
 }
 
-/* Its program is not kept from being pushed off the CPU, as those at tracepoints are: a switch in the few ns
- * between its reading and its writing how many notes there are costs a note. */
-static int note_mark(struct fast *fast, int type, int mark) {
+static int note_mark(struct fast *fast, int type, int mark, struct reason *why) {
     const struct program_wish wish = {.kind = EVENT_MARK, .type = PROGRAM_UPROBE, .mark = mark};
-    long program = load_program(fast, &wish);
+    long program = load_program(fast, &wish, why);
     if (program < 0) {
         return (int)program;
     }
-    struct fast_tap *tap = &fast->taps[fast->tap_count++];
-    *tap = (struct fast_tap){.program = (int)program,
-                             .type = PROGRAM_UPROBE,
-                             .type_of = (uint32_t)type,
-                             .config = fast->marks.returns[mark],
-                             .config1 = (uint64_t)(uintptr_t)fast->marks.file,
-                             .config2 = fast->marks.offsets[mark]};
-    return attach(fast, tap);
+    const struct fast_tap tap = {.program = (int)program,
+                                 .type = PROGRAM_UPROBE,
+                                 .type_of = (uint32_t)type,
+                                 .config = fast->marks.returns[mark],
+                                 .config1 = (uint64_t)(uintptr_t)fast->marks.file,
+                                 .config2 = fast->marks.offsets[mark]};
+    int error = add_tap(fast, &tap);
+    return error == 0 ? 0 : reason_set(why, error, "%s", strerror(-error));
 }
 
 static void forget_marks(struct fast *fast, size_t taps, size_t attached) {
@@ -226,21 +264,20 @@ static void note_marks(struct fast *fast) {
     size_t attached = fast->attached_count;
     int type = uprobe_type();
     int error = type < 0 ? type : 0;
+    struct reason why = {"this kernel has none for perf events"};
     for (int i = 0; i < fast->marks.count && error == 0; i++) {
-        error = note_mark(fast, type, i);
+        error = note_mark(fast, type, i, &why);
     }
     if (error != 0 && fast->marks.count > 0) {
         forget_marks(fast, taps, attached);
-        snprintf(fast->marks.refused, sizeof fast->marks.refused, "uprobes: %s",
-                 type < 0 ? "this kernel has none for perf events" : strerror(-error));
+        snprintf(fast->marks.refused, sizeof fast->marks.refused, "uprobes: %.140s", why.text);
     }
 }
 
 static void lay_out(struct fast *fast, size_t bytes_per_cpu) {
     enum { MOST_BYTES = 512 << 20 };
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
     fast->layout = (struct program_layout){.cpu_bits = 0, .note_bits = 10};
-    while ((1L << fast->layout.cpu_bits) < cpus) {
+    while ((1L << fast->layout.cpu_bits) < fast->cpus) {
         fast->layout.cpu_bits++;
     }
     while (((size_t)NOTE_BYTES << fast->layout.note_bits) < bytes_per_cpu &&
@@ -252,12 +289,17 @@ static void lay_out(struct fast *fast, size_t bytes_per_cpu) {
 
 int fast_open(struct fast *fast, unsigned wanted, size_t bytes_per_cpu, unsigned most_run,
               const struct fast_marks *marks, struct reason *reason) {
-    *fast = (struct fast){.map = -1};
+    *fast = (struct fast){.map = -1, .root = fast->root};
     if (marks != NULL) {
         fast->marks = *marks;
     }
+    fast->cpus = cpus_possible(fast->root != NULL ? fast->root : "");
+    if (fast->cpus < 0) {
+        return reason_set(reason, (int)fast->cpus, "bpf cannot record on more than %d CPUs", CPUS_MOST);
+    }
     lay_out(fast, bytes_per_cpu);
     fast->layout.most_run = most_run;
+    fast->layout.no_fetch = !has_fetch();
     int error = map_memory(fast);
     if (error != 0) {
         char locked[64];
@@ -291,15 +333,26 @@ uint64_t fast_missed(const struct fast *fast) {
     return all;
 }
 
+/* A program that was called before it was detached may still be at work on another CPU: the kernel waits for
+ * those (membarrier waits for an RCU grace period), or, where it does not tell, we do: none takes that long.
+ */
+static void await_programs(void) {
+    enum { GLOBAL = 1 /* MEMBARRIER_CMD_GLOBAL */, PAUSE_NS = 20000000 };
+    if (syscall(SYS_membarrier, GLOBAL, 0) != 0) {
+        sys_sleep(PAUSE_NS);
+    }
+}
+
 uint64_t fast_stop(struct fast *fast, rings_take *take, void *context) {
     const struct record_rest nothing = {.text = NULL};
     fast_pause(fast);
+    await_programs();
     uint64_t lost = 0;
     uint64_t room = (uint64_t)1 << fast->layout.note_bits;
     for (unsigned cpu = 0; cpu < (1U << fast->layout.cpu_bits); cpu++) {
         uint64_t notes = program_notes(fast->memory, cpu);
         uint64_t first = notes > room ? notes - room : 0;
-        lost += first;
+        lost += first + program_displaced(fast->memory, cpu);
         fast->left_out += program_left_out(fast->memory, cpu);
         for (uint64_t i = first; i < notes; i++) {
             struct trace_event event;
@@ -325,5 +378,6 @@ void fast_close(struct fast *fast) {
     if (fast->map >= 0) {
         close(fast->map);
     }
+    free(fast->attached);
     *fast = (struct fast){.map = -1};
 }

@@ -8,7 +8,7 @@
 #include "events/rings.h"
 #include "tracer/program.h"
 
-enum { FAST_MOST_ATTACHED = 2 * RINGS_MOST_CPUS + 64, FAST_MOST_PROGRAMS = 32, FAST_MOST_MARKS = 4 };
+enum { FAST_MOST_PROGRAMS = 32, FAST_MOST_MARKS = 4 };
 
 /* Places in a program's file at which its tasks are noted as they come there (uprobes). */
 struct fast_marks {
@@ -32,6 +32,8 @@ struct fast_tap {
 
 struct fast {
     int map;
+    const char *root; /* of /sys, set before opening; NULL: the machine's own */
+    long cpus;        /* one more than the highest number of one */
     unsigned char *memory;
     size_t bytes;
     struct program_layout layout;
@@ -43,8 +45,9 @@ struct fast {
     bool by_record; /* tasks are named by records: this kernel's raw tracepoints do not tell enough */
     struct fast_tap taps[FAST_MOST_PROGRAMS];
     size_t tap_count;
-    int attached[FAST_MOST_ATTACHED];
+    int *attached;
     size_t attached_count;
+    size_t attached_room;
 };
 
 /* Starts noting all that `wanted` asks for but exec, whose text no program here reads; of long runs of page
@@ -63,7 +66,7 @@ int fast_resume(struct fast *fast);
 uint64_t fast_stop(struct fast *fast, rings_take *take, void *context);
 
 /* How many events came while a program was at work on the same CPU, as one in an interrupt may, and were not
- * noted: more room would not help. */
+ * noted: more room would not help. Those that came between were noted, each in a place of its own. */
 uint64_t fast_missed(const struct fast *fast);
 
 void fast_close(struct fast *fast);

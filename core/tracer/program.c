@@ -7,7 +7,15 @@
 
 enum { TIME_AT = 0, TASK_AT = 8, KIND_AT = 16, VALUES_AT = 24, POINTERS = 1 << 8 };
 /* In a CPU's head. */
-enum { NOTES_AT = 0, LAST_ADDRESS_AT = 8, RUN_TASK_AT = 16, RUN_AT = 24, LEFT_OUT_AT = 32, EXPECTED_AT = 40 };
+enum {
+    NOTES_AT = 0,
+    LAST_ADDRESS_AT = 8,
+    RUN_TASK_AT = 16,
+    RUN_AT = 24,
+    LEFT_OUT_AT = 32,
+    EXPECTED_AT = 40,
+    MADE_AT = 48
+};
 enum { RUN_VALUE = 3, NEIGHBOURS = 64 << 10 };
 
 enum program_type program_type(enum event_kind kind) {
@@ -74,13 +82,19 @@ static void find_head(struct writer *to, const struct program_layout *layout, in
     put(to, BPF_ALU64 | BPF_ADD | BPF_X, 3, 2, 0, 0);
 }
 
-/* Leaves the place of the next note of this CPU in register 1. */
+/* Leaves the place of the next note of this CPU in register 1. An interrupt may make another program note
+ * something between any two instructions: the place is taken in one, or, where the kernel has none for that,
+ * all that was to be noted is counted in one, by which it is known how many have lost their places. */
 static void find_place(struct writer *to, const struct program_layout *layout) {
     int64_t heads = (int64_t)NOTES_HEAD_BYTES << layout->cpu_bits;
-    load(to, BPF_DW, 4, 3, NOTES_AT);
-    copy(to, 5, 4);
-    with_constant(to, BPF_ADD, 5, 1);
-    store(to, 3, NOTES_AT, 5);
+    with_constant(to, BPF_MOV, 4, 1);
+    add_at_once(to, 3, layout->no_fetch ? MADE_AT : NOTES_AT, 4, !layout->no_fetch);
+    if (layout->no_fetch) {
+        load(to, BPF_DW, 4, 3, NOTES_AT);
+        copy(to, 5, 4);
+        with_constant(to, BPF_ADD, 5, 1);
+        store(to, 3, NOTES_AT, 5);
+    }
     with_constant(to, BPF_AND, 4, ((int64_t)1 << layout->note_bits) - 1);
     with_constant(to, BPF_LSH, 9, layout->note_bits);
     put(to, BPF_ALU64 | BPF_ADD | BPF_X, 4, 9, 0, 0);
@@ -199,48 +213,47 @@ static bool asks_task(const struct program_wish *wish) {
     return wish->asks_task || wish->type != PROGRAM_RAW || wish->kind == EVENT_SWITCH;
 }
 
-size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
-                     const struct program_layout *layout, int map) {
-    struct writer to = {.program = program};
+void program_build(struct writer *to, const struct program_wish *wish, const struct program_layout *layout,
+                   int map) {
+    *to = (struct writer){.length = 0};
     bool enters = wish->kind == EVENT_CALL_ENTER;
-    copy(&to, 6, 1);
+    copy(to, 6, 1);
     if (wish->main_only && enters) {
-        pass_main_calls(&to);
+        pass_main_calls(to);
     }
     if (wish->main_only && wish->kind == EVENT_CALL_EXIT) {
-        find_head(&to, layout, map);
-        pass_expected_exits(&to);
+        find_head(to, layout, map);
+        pass_expected_exits(to);
     }
-    call(&to, HELPER_TIME); /* what follows is not what is timed */
-    copy(&to, 7, 0);
+    call(to, HELPER_TIME); /* what follows is not what is timed */
+    copy(to, 7, 0);
     bool counts_run = layout->most_run > 0 && is_fault(wish->kind);
     if (counts_run || asks_task(wish)) {
-        call(&to, HELPER_TASK);
-        copy(&to, 8, 0);
+        call(to, HELPER_TASK);
+        copy(to, 8, 0);
     } else {
-        with_constant(&to, BPF_MOV, 8, EVENT_TASK_UNKNOWN);
+        with_constant(to, BPF_MOV, 8, EVENT_TASK_UNKNOWN);
     }
-    find_head(&to, layout, map);
+    find_head(to, layout, map);
     if (wish->main_only && (enters || wish->kind == EVENT_SWITCH)) {
-        expect_exit(&to, true);
+        expect_exit(to, true);
     }
     if (counts_run) {
-        leave_out_long_runs(&to, layout, wish->type == PROGRAM_PERF ? wish->address_at : 0);
+        leave_out_long_runs(to, layout, wish->type == PROGRAM_PERF ? wish->address_at : 0);
     }
-    find_place(&to, layout);
-    store(&to, 1, TIME_AT, 7);
-    store(&to, 1, TASK_AT, 8);
-    put(&to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT,
+    find_place(to, layout);
+    store(to, 1, TIME_AT, 7);
+    store(to, 1, TASK_AT, 8);
+    put(to, BPF_ST | BPF_DW | BPF_MEM, 1, 0, KIND_AT,
         wish->kind | (wish->type == PROGRAM_RAW ? POINTERS : 0));
-    store_values(&to, wish);
+    store_values(to, wish);
     if (counts_run) {
-        load(&to, BPF_DW, 2, 3, RUN_AT);
-        store(&to, 1, VALUES_AT + 8 * RUN_VALUE, 2);
-        land(&to, to.to_end);
+        load(to, BPF_DW, 2, 3, RUN_AT);
+        store(to, 1, VALUES_AT + 8 * RUN_VALUE, 2);
+        land(to, to->to_end);
     }
     /* At a tracepoint's record 0 would keep it from everybody: perf elsewhere would miss it. */
-    leave_with(&to, wish->type == PROGRAM_TRACEPOINT);
-    return to.length;
+    leave_with(to, wish->type == PROGRAM_TRACEPOINT);
 }
 
 void program_note(const unsigned char *memory, const struct program_layout *layout, unsigned cpu,
@@ -264,14 +277,31 @@ void program_note(const unsigned char *memory, const struct program_layout *layo
     }
 }
 
+static uint64_t head_word(const unsigned char *memory, unsigned cpu, size_t at) {
+    uint64_t word;
+    memcpy(&word, memory + (size_t)cpu * NOTES_HEAD_BYTES + at, sizeof word);
+    return word;
+}
+
 uint64_t program_left_out(const unsigned char *memory, unsigned cpu) {
-    uint64_t faults;
-    memcpy(&faults, memory + (size_t)cpu * NOTES_HEAD_BYTES + LEFT_OUT_AT, sizeof faults);
-    return faults;
+    return head_word(memory, cpu, LEFT_OUT_AT);
 }
 
 uint64_t program_notes(const unsigned char *memory, unsigned cpu) {
-    uint64_t notes;
-    memcpy(&notes, memory + (size_t)cpu * NOTES_HEAD_BYTES, sizeof notes);
-    return notes;
+    return head_word(memory, cpu, NOTES_AT);
+}
+
+uint64_t program_displaced(const unsigned char *memory, unsigned cpu) {
+    uint64_t made = head_word(memory, cpu, MADE_AT);
+    uint64_t notes = head_word(memory, cpu, NOTES_AT);
+    return made > notes ? made - notes : 0;
+}
+
+void program_build_test(struct writer *to) {
+    enum { WORD_AT = -8 };
+    *to = (struct writer){.length = 0};
+    with_constant(to, BPF_MOV, 1, 1);
+    store(to, STACK, WORD_AT, 1);
+    add_at_once(to, STACK, WORD_AT, 1, true);
+    leave_with(to, 0);
 }

@@ -3,17 +3,15 @@
 #ifndef CLONOMETER_TRACER_PROGRAM_H
 #define CLONOMETER_TRACER_PROGRAM_H
 
-#include <linux/bpf.h>
 #include <stdbool.h>
 
 #include "events/events.h"
 
 enum {
-    PROGRAM_MOST_INSTRUCTIONS = 128,
     NOTE_BYTES = 64,
     NOTE_VALUES = 5,
-    NOTES_HEAD_BYTES = 64 /* of each CPU: how many notes it has made, whether the next exit of a call is one,
-                             and its run of faults */
+    NOTES_HEAD_BYTES = 64 /* of each CPU: how many notes it has made, or was to make, whether the next exit of
+                             a call is one, and its run of faults */
 };
 
 /* The shared memory: a head for each CPU, then the notes of one CPU after those of the other. */
@@ -22,6 +20,7 @@ struct program_layout {
     unsigned note_bits; /* 2^this notes a CPU; the next ones overwrite the oldest */
     unsigned most_run;  /* of page faults of one task at neighbouring addresses no more than this are noted,
                            one after the other; then EVENT_FAULTS_LEFT_OUT, and none. 0: all */
+    bool no_fetch;      /* before Linux 5.12 a place cannot be taken in one instruction: program_displaced */
 };
 
 size_t program_memory_bytes(const struct program_layout *layout);
@@ -47,10 +46,11 @@ struct program_wish {
 /* The way that costs a traced launch least. */
 enum program_type program_type(enum event_kind kind);
 
-/* Writes a program into room for PROGRAM_MOST_INSTRUCTIONS; how many instructions it has. `map`: descriptor
- * of the shared memory. */
-size_t program_build(struct bpf_insn *program, const struct program_wish *wish,
-                     const struct program_layout *layout, int map);
+struct writer; /* events/assemble.h */
+
+/* Writes a program. `map`: descriptor of the shared memory. */
+void program_build(struct writer *to, const struct program_wish *wish, const struct program_layout *layout,
+                   int map);
 
 /* Note `index` of a CPU. Most do not know their task, and those of raw tracepoints name others by pointers:
  * collection_name_tasks (collect.h) makes the usual events of them. */
@@ -59,6 +59,13 @@ void program_note(const unsigned char *memory, const struct program_layout *layo
 
 /* How many faults of long runs a CPU has not noted. */
 uint64_t program_left_out(const unsigned char *memory, unsigned cpu);
+
+/* How many of a CPU's notes another note was written over, since both had been given one place; only where
+ * `no_fetch` is set. */
+uint64_t program_displaced(const unsigned char *memory, unsigned cpu);
+
+/* A program that does nothing, which a kernel refuses if it cannot take a place in one instruction. */
+void program_build_test(struct writer *to);
 
 /* How many notes a CPU has made; those beyond 2^note_bits have overwritten the first ones. */
 uint64_t program_notes(const unsigned char *memory, unsigned cpu);
