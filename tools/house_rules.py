@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tools.rooms import PACKAGE
 
-from tools import prose, rooms
+from tools import prose, reading_rules, rooms
 
 MOST_FUNCTION_LINES = 60
 SOURCES = {".py", ".c", ".h", ".cpp", ".hpp", ".sh", ".html", ".css", ".js", ".j2"}
@@ -271,7 +271,8 @@ def name_faults(paths: Iterable[Path]) -> list[str]:
     for path in SCHEMAS.glob("*.json"):
         broken += empty_keys(path, json.loads(path.read_text(encoding="utf-8")))
     package = {path: tree for path, tree in trees.items() if path.parts[0] == "src"}
-    return [*broken, *listed, *shared_names(package), *rooms.room_faults(package)]
+    of_package = (*shared_names(package), *rooms.room_faults(package), *reading_rules.reading_faults(package))
+    return [*broken, *listed, *of_package]
 
 
 def faults(path: Path) -> list[str]:

@@ -6,6 +6,7 @@
     ├── UsageError              the caller asked for what does not exist        exit 2
     │   └── PlanError           a plan that cannot be meant
     ├── InputError              a file that is not what it should be            exit 2
+    │   ├── MissingFileError    ... that is not there
     │   ├── RunFileError        truncated, foreign, newer or damaged run file
     │   └── CatalogueError      a driver described itself wrongly
     ├── OutputError             a result that cannot be written                 exit 2
@@ -38,6 +39,7 @@ EXIT_WRAPPER_FAILED = 125
 
 # How long a list of names in an error may be, in characters; and of what 'clonometer list' names all.
 _LONGEST_LIST = 240
+_LONGEST_NAME = 120
 _LIKE, _LIKE_AN_OPTION = 0.55, 0.6
 _LISTED = ("workload", "mechanism", "axis", "plan", "name")
 
@@ -63,6 +65,10 @@ class PlanError(UsageError):
 
 class InputError(ClonometerError):
     """A file that is not what it should be."""
+
+
+class MissingFileError(InputError):
+    """A file that is not there."""
 
 
 class RunFileError(InputError):
@@ -147,6 +153,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     >>> unknown("plan", "defalt", ["default", "quick"]).message
     "unknown plan 'defalt'; did you mean 'default'?"
     """
+    # What a file names may be as long as the file.
+    name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
     names = sorted(known)
     near = _nearest(name, names)
     tail = f"; did you mean {near[0]!r}?" if near else ""

@@ -17,7 +17,11 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 def shown(value: object) -> str:
     """Show a value that is not what it should be, at most 60 characters of it."""
-    text = MISSING if value is None else repr(value)
+    try:
+        text = MISSING if value is None else repr(value)
+    except ValueError:
+        # Python prints no more than 4,300.
+        text = "a number of too many digits"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 

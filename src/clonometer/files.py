@@ -8,11 +8,9 @@ replaces a link and not what it points to.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import fcntl
 import os
-import shlex
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from clonometer.errors import InputError, NoRoomError, OutputError
+from clonometer.inputs import open_input
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Of a pipe that stands there by mistake nobody need wait for the other end.
@@ -34,8 +33,6 @@ _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 MAKE_ROOM = "free some space, or write to another disk with --out"
 # Others may make and remove the name at the same moment; one that still stands there then is theirs.
 _ATTEMPTS = 10
-# How many files an error names.
-_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -201,18 +198,12 @@ def reading_unreserved(path: Path) -> Iterator[None]:
     InputError
         If a process has reserved it: it still grows.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise InputError(*cannot_read(path, error)) from error
-    try:
-        if not _lock(descriptor, fcntl.LOCK_SH):
+    with open_input(path) as file:
+        if not _lock(file.fileno(), fcntl.LOCK_SH):
             raise InputError(
                 f"{path} is being written by a run that is still measuring", "wait until that run has finished"
             )
         yield
-    finally:
-        os.close(descriptor)
 
 
 def link_target(path: Path) -> str | None:
@@ -231,28 +222,6 @@ def is_no_room(error: OSError) -> bool:
 def already_there(path: Path) -> OutputError:
     """Build the error for an output whose name is taken: nothing that destroys a file is advised."""
     return OutputError(f"{path} exists", "name another file, or move this one")
-
-
-def cannot_read(path: Path, error: OSError | ValueError) -> tuple[str, str | None]:
-    """Say what could not be read and why, and as the next step which file of the same kind is there."""
-    why = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, IsADirectoryError):
-        return f"cannot read {path}: {why}", f"a folder of runs: clonometer fleet show {shlex.quote(str(path))}"
-    return f"cannot read {path}: {why}", _what_is_there(path) if isinstance(error, FileNotFoundError) else None
-
-
-def _what_is_there(missing: Path) -> str | None:
-    """Name the files beside a missing one that end as it does, the nearest first."""
-    try:
-        names = sorted(path.name for path in missing.parent.glob(f"*{missing.suffix}") if path.is_file())
-    except OSError:
-        return None
-    near = difflib.get_close_matches(missing.name, names, n=1)
-    if near:
-        return f"did you mean {missing.parent / near[0]}?"
-    if names:
-        return f"in {missing.parent} there is: {', '.join(names[:_MOST_NAMED])}"
-    return f"{missing.parent} has no file *{missing.suffix}" if missing.suffix and missing.parent.is_dir() else None
 
 
 def cannot_write(what: str, error: OSError) -> OutputError:

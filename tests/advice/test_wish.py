@@ -60,6 +60,7 @@ def test_options_and_files_have_one_vocabulary(tmp_path):
         ("isolation = 1", "word"),
         ('work = "-1ms"', "not a time"),
         ('limit = "p98=1ms"', "not a limit"),
+        ("rate = -1e300", "no number of requests"),
     ],
 )
 def test_what_a_file_cannot_mean_is_refused(tmp_path, text, why):
@@ -75,6 +76,10 @@ def test_a_file_that_is_none_is_refused(tmp_path):
     (tmp_path / "broken.toml").write_text("rate = = 1")
     with pytest.raises(InputError, match="not TOML"):
         read_wish_file(tmp_path / "broken.toml")
+    for number in ("9" * 5000, "0x" + "f" * 5000, "1" + "0" * 4000):
+        (tmp_path / "broken.toml").write_text(f"rate = {number}")
+        with pytest.raises(InputError, match="digits|beyond 64 bits"):
+            read_wish_file(tmp_path / "broken.toml")
 
 
 def test_times_and_limits_are_read_with_their_units():

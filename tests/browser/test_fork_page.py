@@ -190,6 +190,13 @@ CUT_HERE = CUT.replace(".plot, .chart, .picture", "svg").replace('"select, input
 STATES = ("", "#make=thread&memory=16384MiB", "#make=fork_exec&pages=huge&threads=64", "#in=node&by=0&memory=0MiB")
 
 
+@pytest.mark.parametrize("key", ["toString", "constructor", "__proto__", "hasOwnProperty"])
+def test_what_every_object_has_is_no_mechanism(visit, key):
+    page = visit(f"#make={key}")
+    assert page.messages == []
+    assert page.inner_text("body") == visit().inner_text("body")
+
+
 @pytest.mark.parametrize("address", STATES)
 def test_it_is_whole_at_every_width_and_open_to_everybody(visit, address):
     axe = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")

@@ -282,7 +282,7 @@ def test_hostile_files_in_a_process_with_little_memory(corpus: dict[str, Path], 
         ("raw", "is the raw file of an unfinished run"),
         ("bomb", "has 17,000,000 rows, more than 16,777,216"),
         ("column of texts", "'reaped_ns' has the type string, not int64"),
-        ("no number", "metadata is not JSON: NaN is not a valid JSON number"),
+        ("no number", "metadata cannot be read: it is not JSON: NaN is not a valid JSON number"),
         ("many rows by metadata", "31 samples, 1,000,000,000,000 by its metadata"),
     ],
 )

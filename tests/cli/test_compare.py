@@ -180,7 +180,10 @@ def test_a_page_and_markdown_are_written_and_what_is_read_is_never_replaced(
         (["a.parquet", "--cells", "launch.frok", "launch.fork"], "unknown cell 'launch.frok'"),
         (["a.parquet", "--cells", "x", "y", "--noise", "1%"], "cells of one run have no noise between runs"),
         (["a.parquet", "b.parquet", "--noise", "much"], "--noise much is not a share, and there is no such file"),
-        (["a.parquet", "b.parquet", "--noise", "a.parquet"], "a.parquet is not valid JSON"),
+        (
+            ["a.parquet", "b.parquet", "--noise", "a.parquet"],
+            "a.parquet is not the output of clonometer noise",
+        ),
         (["a.parquet", "b.parquet", "--noise", "few.json"], "few.json does not give the noise between rounds"),
         (
             ["a.parquet", "b.parquet", "--noise", "old.json"],

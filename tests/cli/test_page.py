@@ -66,12 +66,21 @@ def test_its_data_make_the_same_page_elsewhere(folder: Path, capsys: Captured) -
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("{", "not JSON"), ("{}", "not the data of a page"), ('{"schema": 9}', "schema 9")]
+    ("text", "words"), [("{", "not JSON"), ("{}", "not the data of a page"), ('{"schema": 9}', "its schema is 9")]
 )
 def test_what_is_no_data_of_a_page_is_refused(folder: Path, text: str, words: str) -> None:
     (folder / "machine.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=words):
         read_fork_page(folder / "machine.json")
+
+
+def test_a_way_that_the_data_lack_is_a_dash(folder: Path, capsys: Captured) -> None:
+    data = json.loads((DOCS / "fork-example.json").read_text())
+    for size in data["start"]["sizes"]:
+        del size["costs_ns"]["posix_spawn"]
+    (folder / "machine.json").write_text(json.dumps(data))
+    out, _ = run(capsys, "--from", "machine.json")
+    assert "posix_spawn" in out
 
 
 def test_a_machine_that_was_not_calibrated_is_calibrated_and_says_so(

@@ -14,6 +14,7 @@ from tests.views.test_explain import counted, versus
 
 from clonometer.cli.commands import report
 from clonometer.cli.ending import run_to_the_end
+from clonometer.inputs import InputKind
 from clonometer.records import to_json
 
 RUN = str(Path(__file__).parents[1] / "data" / "schema1.parquet")
@@ -45,7 +46,7 @@ def test_every_kind_of_explanation_gets_a_section(tmp_path: Path) -> None:
     ("document", "message"),
     [
         ("{}", "this JSON is not an explanation"),
-        ("<html>", "not valid JSON"),
+        ("<html>", "this is not an explanation: it is not"),
         ({**to_json(counted()), "schema": 7}, "of schema 7; this version reads schema 1"),
         ({**to_json(counted()), "budget": [{}]}, "a damaged explanation: budget[0].part is missing"),
     ],
@@ -66,13 +67,13 @@ def test_a_run_file_a_folder_and_nothing_at_all_are_no_explanations(
 ) -> None:
     out = str(tmp_path / "report.html")
     for name, reason in (
-        (RUN, "not valid JSON"),
+        (RUN, "this is not an explanation: it is not"),
         (str(tmp_path), "Is a directory"),
         (str(tmp_path / "none"), "No such file"),
     ):
         assert run_to_the_end(["report", RUN, "--explain", name, "--out", out]) == 2
         assert reason in " ".join(capsys.readouterr().err.split())
-    monkeypatch.setattr(report, "MOST_BYTES", 10)
+    monkeypatch.setattr(report, "EXPLANATION", InputKind("an explanation", 10))
     assert run_to_the_end(["report", RUN, "--explain", write(tmp_path, "a.json", "x" * 11), "--out", out]) == 2
     assert "too large" in capsys.readouterr().err
 

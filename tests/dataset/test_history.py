@@ -21,6 +21,7 @@ from clonometer.dataset.load import Dataset, load
 from clonometer.dataset.points import points_of, read_points
 from clonometer.dataset.summary import summarize_file
 from clonometer.errors import InputError
+from clonometer.inputs import InputKind
 from clonometer.records import to_json
 from clonometer.runfile.summaries import write_part
 from clonometer.verdicts import Gate
@@ -196,9 +197,9 @@ def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset)
 
 def test_a_bencher_file_is_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = '{"launch.fork": {"reaped": {"value": 5}}}'
-    monkeypatch.setattr(bencher, "_MOST_BYTES", len(text))
+    monkeypatch.setattr(bencher, "_BENCHER", InputKind("a file", len(text)))
     (tmp_path / "1-host.json").write_text(text)
     assert len(read_bencher(tmp_path).labels) == 1
     (tmp_path / "1-host.json").write_text(f"{text} ")
-    with pytest.raises(InputError, match="it is too large"):
+    with pytest.raises(InputError, match="is too large for a file"):
         read_bencher(tmp_path)

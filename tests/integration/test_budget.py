@@ -88,6 +88,28 @@ def test_github_gets_annotations_and_a_summary(tmp_path: Path) -> None:
     assert "<failure" in (tmp_path / "out.xml").read_text()
 
 
+def test_a_summary_that_cannot_be_written_changes_no_verdict(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for summary in (tmp_path, tmp_path / "pipe", tmp_path / "none" / "summary"):
+        for most, status in ((0, 1), (9, 0)):
+            words = ("--github", "--limit", f"max={most}", "--", "sh", "-c", "(true); true")
+            ended = budget(*words, cwd=tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+            assert ended.returncode == status
+            assert "the job's summary was not written" in ended.stderr
+
+
+@pytest.mark.parametrize("command", [("budget", "--limit", "max=9"), ("census", "--no-advice")])
+def test_whoever_reads_no_more_changes_no_status(tmp_path: Path, command: tuple[str, ...]) -> None:
+    page = tmp_path / "page.html"
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "clonometer", *command, "--html", str(page), "--", "sh", "-c", "exit 7"]
+    ended = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False, cwd=tmp_path)
+    os.close(writing)
+    assert (ended.returncode, b"Traceback" in ended.stderr) == (7, False)
+    assert page.exists()
+
+
 TESTS = """
 import subprocess, threading, pytest
 

@@ -154,7 +154,7 @@ def test_a_program_whose_name_was_not_seen_may_be_any() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("[[path]]", "[[path]", "not valid TOML"),
+        ("[[path]]", "[[path]", "it is not TOML"),
         ('title = "Some"\n', "", "title is missing"),
         ('title = "Some"', 'title = " "', "title is empty"),
         ('api = "call"', 'api = "call"\nintead = "x"', "unknown key 'intead'; did you mean 'instead'?"),
@@ -186,7 +186,7 @@ def test_names_are_unique_within_a_runtime() -> None:
 
 
 def test_what_was_seen_is_refused_where_it_is_damaged() -> None:
-    with pytest.raises(InputError, match="not valid JSON"):
+    with pytest.raises(InputError, match="it is not JSON"):
         parse_seen("{")
     with pytest.raises(InputError, match=r"versions\[0\]"):
         parse_seen('{"schema": 1, "versions": [{}]}')

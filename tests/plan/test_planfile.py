@@ -52,7 +52,7 @@ def test_limits_of_an_entry_stand_over_those_of_the_plan(catalogue):
 
 
 WRONG = [
-    ("schema = ", "mine.toml: not valid TOML", True),
+    ("schema = ", "mine.toml: it is not TOML", True),
     ("[[cells]]\nworkloads = 'launch.fork'", "schema is missing", True),
     ("schema = 2\n[[cells]]\nworkloads = 'launch.fork'", "schema is 2", True),
     ("schema = 1", "has no [[cells]]", True),
@@ -70,7 +70,8 @@ WRONG = [
     ("limits = 3\n" + MINIMAL, "limits: is not a table", True),
     ("limits.sample = 3\n" + MINIMAL, "limits: unknown limit 'sample'; did you mean 'samples'", True),
     ("limits.samples = 0\n" + MINIMAL, "samples = 0: samples takes a whole number from 1", True),
-    (f"limits.processes = {2**63}\n" + MINIMAL, "processes is 2,147,483,647 at most", True),
+    (f"limits.processes = {2**62}\n" + MINIMAL, "processes is 2,147,483,647 at most", True),
+    (f"limits.processes = {2**63}\n" + MINIMAL, "limits.processes is a whole number beyond 64 bits", True),
     ("limits.blocks = 1.5\n" + MINIMAL, "blocks = 1.5", True),
     ("limits.warmup = true\n" + MINIMAL, "warmup = True", True),
     (MINIMAL + "limits.samples = -1", "mine.toml: cells 1: limits: samples", True),
@@ -284,7 +285,7 @@ def test_an_unknown_plan_names_the_nearest_or_the_file(catalogue, tmp_path, monk
 
 
 def test_a_file_that_cannot_be_read_is_refused(catalogue, tmp_path):
-    with pytest.raises(UsageError, match=r"cannot read plan .*absent\.toml: No such file"):
+    with pytest.raises(UsageError, match=r"cannot read .*absent\.toml: No such file"):
         load_plan(tmp_path / "absent.toml", catalogue)
     with pytest.raises(UsageError, match="Is a directory"):
         load_plan(tmp_path, catalogue)

@@ -327,7 +327,7 @@ def test_a_profile_comes_back_and_gives_no_name_away(tmp_path):
     made = MadeMachine(tmp_path).process(smaps=HEAP + LIBRARY + secret, Name="topsecret")
     profile = profile_of(read_target(Source(made.root), 4711), huge_pages_used=False)
     document = json.loads(json.dumps(to_json(profile)))
-    again = profile_from_json(document, "it")
+    again = profile_from_json(document)
     machine = Machine(calibration(), is_rough=False)
     live = judge(profile, machine, Question())
     assert judge(again, machine, Question()).fork == live.fork
@@ -335,8 +335,8 @@ def test_a_profile_comes_back_and_gives_no_name_away(tmp_path):
     nameless = json.dumps(to_json(without_names(profile)))
     assert not [word for word in ("secret", "libx", "4711", "server", f"{BASE:x}") if word in nameless]
     for broken in ({**document, "schema": 99}, {**document, "features": {"anon_pages": -1}}, [], {}):
-        with pytest.raises(InputError, match="it "):
-            profile_from_json(broken, "it")
+        with pytest.raises(InputError):
+            profile_from_json(broken)
 
 
 def test_the_answer_is_as_its_schema_says(tmp_path):

@@ -58,9 +58,9 @@ def test_what_an_earlier_version_did_not_write_need_not_be_there() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "not valid JSON"),
-        ("PAR1", "not valid JSON"),
-        ('{"schema": 1', "not valid JSON"),
+        ("", "it is not JSON"),
+        ("PAR1", "it is not JSON"),
+        ('{"schema": 1', "it is not JSON"),
         ("[" * 100_000, "nested too deeply"),
         ("[]", "this JSON is not an explanation"),
         ('{"schema": 1, "cells": []}', "this JSON is not an explanation"),

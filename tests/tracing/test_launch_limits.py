@@ -133,6 +133,7 @@ def test_reads_a_file(tmp_path: Path) -> None:
         ("[lunches]\n", "no table 'lunches'"),
         ("fork = 0\n", "fork stands in no table"),
         ("[launches\n", "is not TOML"),
+        (f"[launches]\nmax = 0x{'f' * 5000}\n", "launches.max is a whole number beyond 64 bits"),
         ("[launches]\nforc = 1\n", "unknown limit 'forc'; did you mean 'fork'"),
     ],
 )
@@ -144,7 +145,7 @@ def test_says_what_is_wrong_in_a_file(tmp_path: Path, text: str, message: str) -
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["fork", "fork=", "fork=-1", "fork=²", "=3", "programs.git"])
+@pytest.mark.parametrize("text", ["fork", "fork=", "fork=-1", "fork=²", "=3", "programs.git", "max=" + "9" * 5000])
 def test_refuses_what_is_no_limit(text: str) -> None:
     with pytest.raises((InputError, UsageError)):
         LaunchLimits().with_limits([text])
@@ -220,3 +221,9 @@ def test_junit_counts_and_explains() -> None:
     assert "/checkout/run.c:11: 2" in str(failure.text)
     lost = fromstring(junit_xml(judged(LaunchLimits({"thread": 1}), lost=1)))[0]
     assert [case.tag for case in lost[0]] == ["skipped"]
+
+
+def test_junit_is_xml_whatever_a_program_is_called() -> None:
+    name = "a\x00\x0b\ud800\ufffe\uffff\x1b[31m"
+    suite = fromstring(junit_xml(judged(LaunchLimits({}, {name: 0}))))[0]
+    assert [case.get("name") for case in suite] == ["programs.a??????[31m at most 0"]

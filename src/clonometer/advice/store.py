@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from clonometer.advice.terms import TERMS_SCHEMA, Terms
-from clonometer.errors import InputError
+from clonometer.errors import InputError, MissingFileError
+from clonometer.inputs import InputKind, naming, read_json
 from clonometer.model.store import save_record
 from clonometer.records import from_json
 
 NAME = "advise-terms.json"
-_MOST_BYTES = 4 << 20
+_TERMS = InputKind("a file of terms for advise", 4 << 20, "remove it: they are measured again")
 
 
 def read_terms(path: Path) -> Terms | None:
@@ -24,20 +24,13 @@ def read_terms(path: Path) -> Terms | None:
         If it is damaged, or another version of Clonometer measured in another way.
     """
     try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_BYTES))
-    except FileNotFoundError:
+        content = read_json(path, _TERMS)
+    except MissingFileError:
         return None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: it is not JSON") from error
     if isinstance(content, dict) and content.get("schema") != TERMS_SCHEMA:
         raise InputError(f"{path} is of another version, which measured in another way")
-    try:
+    with naming(path, _TERMS):
         return from_json(Terms, content)
-    except InputError as error:
-        raise InputError(f"{path} is damaged: {error.message}") from error
 
 
 def save_terms(terms: Terms, path: Path) -> None:

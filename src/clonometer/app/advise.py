@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
@@ -18,6 +17,8 @@ from clonometer.app.advising import basis_for, machine_here
 from clonometer.app.proving import designs_run
 from clonometer.app.shown import shown_as
 from clonometer.errors import InputError, UsageError, unknown
+from clonometer.fields import shown
+from clonometer.inputs import InputKind, read_toml
 from clonometer.records import from_json, to_json
 from clonometer.results.latency_limit import LatencyLimit, parse_latency_limit
 from clonometer.runner.interfaces import SILENT, Progress
@@ -25,7 +26,7 @@ from clonometer.units import approximate_bytes, exact_duration, format_bytes, pa
 
 __all__ = ["advise"]
 
-_MOST_FILE_BYTES = 1 << 16
+_WISH = InputKind("a wish in TOML", 64 << 10, "it has the names of the options, as in rate = 200")
 _MOST_TASKS = 512
 _RATE, _LIMIT = "rate", "limit"
 
@@ -151,14 +152,7 @@ def read_wish_file(path: Path) -> dict[str, Any]:
     UsageError
         If it has an unknown key, or a value that cannot be meant.
     """
-    try:
-        with path.open("rb") as file:
-            content = tomllib.loads(file.read(_MOST_FILE_BYTES).decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}") from error
-    return wish_fields(content, str(path))
+    return wish_fields(read_toml(path, _WISH), str(path))
 
 
 def wish_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -194,17 +188,19 @@ def _plain(key: str, value: Any, where: str) -> Any:
     # What is not known as long as nobody states it, is a number.
     usual = 0 if usual is None else usual
     if type(value) is not type(usual):
-        raise UsageError(f"{key} of {where} is {value!r}, not a {'word' if isinstance(usual, str) else 'whole number'}")
+        raise UsageError(
+            f"{key} of {where} is {shown(value)}, not a {'word' if isinstance(usual, str) else 'whole number'}"
+        )
     return value.replace("-", "_") if isinstance(value, str) else value
 
 
 def _rate(value: Any, where: str) -> float:
     try:
         rate = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         rate = -1.0
     if not rate > 0:
-        raise UsageError(f"the rate {value!r} of {where} is no number of requests a second above 0")
+        raise UsageError(f"the rate {shown(value)} of {where} is no number of requests a second above 0")
     return rate
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.errors import ClonometerError
 from clonometer.families import census_ways
+from clonometer.inputs import parse_json
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.user_cache import kept_text
 from clonometer.words import STAGE_ORDER
@@ -43,11 +44,11 @@ def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, tuple[float, fl
         text = kept_text(
             f"making-cost-ends-{_key(catalogue)}.json",
             lambda: json.dumps(_measured(ways, partial(_measure, drivers, catalogue, progress))),
-            is_worth_keeping=lambda text: len(json.loads(text)) == len(ways),
+            is_worth_keeping=lambda text: len(parse_json(text)) == len(ways),
         )
     except ClonometerError:
         return {}
-    return {way: (float(low_ns), float(high_ns)) for way, (low_ns, high_ns) in json.loads(text).items()}
+    return {way: (float(low_ns), float(high_ns)) for way, (low_ns, high_ns) in parse_json(text).items()}
 
 
 def _key(catalogue: Catalogue) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from clonometer.app.predict import machine_now, read_profile
 from clonometer.app.predicting import rough_machine
 from clonometer.errors import ClonometerError, InputError
+from clonometer.inputs import InputKind, check_schema, naming, read_json
 from clonometer.launch_paths.reading import load_book
 from clonometer.model.calibration import POSIX_SPAWN, PTHREAD
 from clonometer.model.features import SMALL_PAGE_BYTES
@@ -30,7 +30,7 @@ _MECHANISMS = {FORK: FORK, POSIX_SPAWN: POSIX_SPAWN, PTHREAD: THREAD}
 _KINDS = {"4k": False, "thp": True}
 _CALL = "call_returns_ns"
 _TAILS = (0.05, 0.5, 0.95)
-_MOST_BYTES = 16 << 20
+_PAGE = InputKind("the data of a page", 8 << 20, "'clonometer page --json' prints one")
 
 
 def fork_page(
@@ -89,20 +89,10 @@ def read_fork_page(path: Path) -> ForkPage:
     InputError
         If it cannot be read, or is nothing of the kind.
     """
-    hint = "'clonometer page --json' prints one"
-    try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_BYTES))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not the data of a page: it is not JSON", hint) from error
-    if isinstance(content, dict) and content.get("schema") not in (None, PAGE_SCHEMA):
-        raise InputError(f"{path} has schema {content['schema']}, but this Clonometer reads {PAGE_SCHEMA}", hint)
-    try:
+    content = read_json(path, _PAGE)
+    with naming(path, _PAGE):
+        check_schema(content, PAGE_SCHEMA)
         return from_json(ForkPage, content)
-    except InputError as error:
-        raise InputError(f"{path} is not the data of a page: {error.message}", hint) from error
 
 
 def _measured(run: Run) -> MeasuredRun:

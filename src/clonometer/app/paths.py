@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.app.shown import shown_as
-from clonometer.errors import UsageError
+from clonometer.errors import MissingFileError, UsageError
 from clonometer.launch_paths.checks import CheckedBook, CheckedLine, CheckedVersion
 from clonometer.launch_paths.judging import UNSEEN, Stack, difference, differing_tasks, named
 from clonometer.launch_paths.types import SeenTask
@@ -84,18 +84,16 @@ def recorded(checked: CheckedBook, file: Path) -> SeenBook:
     Raises
     ------
     InputError
-        If there is such a file, but it is another.
-    UsageError
-        If it cannot be read.
+        If there is such a file, but it is another or cannot be read.
     """
-    from clonometer.files import cannot_read
-    from clonometer.launch_paths.reading import load_book, parse_seen
+    from clonometer.inputs import read_text
+    from clonometer.launch_paths.reading import BOOK, load_book, parse_seen
     from clonometer.launch_paths.types import SeenBook
 
     try:
-        before = parse_seen(file.read_text(encoding="utf-8")) if file.exists() else SeenBook()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(*cannot_read(file, error)) from None
+        before = parse_seen(read_text(file, BOOK))
+    except MissingFileError:
+        before = SeenBook()
     return before.having(checked.seen(load_book()))
 
 

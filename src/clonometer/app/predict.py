@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 from clonometer.app.calibrating import measure_scales
 from clonometer.app.live import live, read
 from clonometer.app.predicting import answer, calibrated_machine, rough_machine, with_paths
-from clonometer.errors import ClonometerError, InputError, UsageError
+from clonometer.errors import ClonometerError, UsageError
 from clonometer.host.source import Source
 from clonometer.host.target.reader import How, Reading
+from clonometer.inputs import InputKind, naming, read_json
 from clonometer.prediction.answer import Predicted
 from clonometer.prediction.copying import WriteRate, rate_of
 from clonometer.prediction.judge import Machine, Question, judge
@@ -22,7 +22,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 
 __all__ = ["predict"]
 
-_MOST_PROFILE_BYTES = 16 << 20
+_PROFILE = InputKind("a profile", 8 << 20, "'clonometer predict --save-profile' writes one")
 
 
 def predict(
@@ -100,16 +100,9 @@ def read_profile(path: Path) -> Profile:
     InputError
         If it cannot be read, or is no profile.
     """
-    try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_PROFILE_BYTES))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is not a profile: it is not JSON", "'clonometer predict --save-profile' writes one"
-        ) from error
-    return profile_from_json(content, str(path))
+    content = read_json(path, _PROFILE)
+    with naming(path, _PROFILE):
+        return profile_from_json(content)
 
 
 def ranked(machine: Machine, question: Question, *, how: How | None = None, top: int = 10) -> Ranking:

@@ -14,6 +14,7 @@ from typing import Any
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, InputError, OutputError, RunFileError, UsageError
 from clonometer.files import refuse_if_reserved, take_away, write_text
 from clonometer.host.facts import collect
+from clonometer.inputs import InputKind, read_json
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.records import to_json
 from clonometer.runfile import open_run
@@ -32,8 +33,8 @@ from clonometer.studies.parts import CappedRounds, prolonged, remaining
 _MACHINE = ("cpu.model", "cpu.allowed", "kernel.release", "memory.total_bytes")
 #: Demos that show facts which claims are about.
 OBSERVED = ("crash", "flags")
-# An explanation has some 100 kB; what is cut off at this is no JSON.
-_MOST_ANSWER_BYTES = 16 << 20
+# An explanation has some 100 kB.
+_ANSWER = InputKind("an answer that was kept", 8 << 20)
 
 
 class RunCache:
@@ -165,10 +166,9 @@ class RunCache:
 def _read_answer(name: str, path: Path) -> tuple[Mapping[str, Any], Answer] | None:
     """Read an answer that is kept, and the facts of its machine; what cannot be read is made anew."""
     try:
-        with path.open("rb") as file:
-            kept = json.loads(file.read(_MOST_ANSWER_BYTES))
+        kept = read_json(path, _ANSWER)
         answer = read_answer(name, kept["answer"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, InputError):
+    except (LookupError, TypeError, InputError):
         return None
     return (kept["machine"], answer) if isinstance(kept.get("machine"), dict) else None
 

@@ -13,7 +13,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from clonometer.errors import MissingFileError
 from clonometer.files import writing
+from clonometer.inputs import open_input, parse_json
 from clonometer.user_cache import user_folder
 
 #: Switches it off, like the option.
@@ -64,11 +66,11 @@ def _read(file: Path) -> Any:
     from clonometer.results.compare.snapshot import from_snapshot
 
     try:
-        with file.open("rb") as packed, gzip.open(packed) as unpacked:
+        with open_input(file) as packed, gzip.open(packed) as unpacked:
             content = unpacked.read(MOST_UNPACKED_BYTES + 1)
-    except FileNotFoundError:
+    except MissingFileError:
         return None
-    return from_snapshot(json.loads(content), "the run before") if len(content) <= MOST_UNPACKED_BYTES else None
+    return from_snapshot(parse_json(content), "the run before") if len(content) <= MOST_UNPACKED_BYTES else None
 
 
 def _write(file: Path, kept: dict[str, Any]) -> None:

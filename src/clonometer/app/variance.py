@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,15 +10,14 @@ from typing import TYPE_CHECKING
 
 from clonometer.app.sides import open_side
 from clonometer.errors import InputError, UsageError
-from clonometer.files import cannot_read
+from clonometer.inputs import InputKind, naming, read_json
 from clonometer.units import parse_share
 
 if TYPE_CHECKING:
     from clonometer.results.compare.variance import BetweenRunVariance, MeasuredNoise
     from clonometer.results.rows.run_estimates import RunEstimates
 
-#: More than any answer of `clonometer noise` has.
-_MOST_BYTES = 16 << 20
+_NOISE = InputKind("the output of clonometer noise", 4 << 20, "write one with clonometer noise --json > FILE")
 #: Of a folder so many runs are read.
 _MOST_RUNS = 30
 #: Of the runs beside those compared so many are read, of so many bytes together: a fraction of a second.
@@ -124,17 +122,6 @@ def _read(path: Path) -> MeasuredNoise:
     from clonometer.records import from_json
     from clonometer.results.compare.variance import MeasuredNoise
 
-    again = "write one with clonometer noise --json > FILE"
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(*cannot_read(path, error)) from error
-    if len(content) > _MOST_BYTES:
-        raise InputError(f"{path} is too large to be the output of clonometer noise", again)
-    try:
-        return from_json(MeasuredNoise, json.loads(content))
-    except (ValueError, RecursionError):
-        raise InputError(f"{path} is not valid JSON", again) from None
-    except InputError as error:
-        raise InputError(f"{path} is not the output of clonometer noise: {error.message}", again) from error
+    content = read_json(path, _NOISE)
+    with naming(path, _NOISE):
+        return from_json(MeasuredNoise, content)

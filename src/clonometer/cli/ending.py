@@ -18,6 +18,8 @@ EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 EXIT_USAGE = ClonometerError.exit_status
 #: No room: on disk, in a file that may grow no further, in memory.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM)
+# What a message quotes may be as long as a file.
+_LONGEST = 2000
 _NO_MEMORY_WORDS = ("cannot allocate memory", "failed to map segment")
 
 
@@ -88,9 +90,13 @@ def complain(message: str, hint: str | None = None) -> None:
     """
     from clonometer.views.terminal.text import clean
 
-    click.echo(f"clonometer: {clean(message)}", err=True)
+    click.echo(f"clonometer: {_cut(clean(message))}", err=True)
     if hint:
-        click.echo(f"  {clean(hint)}", err=True)
+        click.echo(f"  {_cut(clean(hint))}", err=True)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _complain_of_a_defect(error: BaseException) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clonometer.errors import OutputError
+from clonometer.errors import InputError, OutputError
+from clonometer.inputs import open_input
 
 _NONE = b"# EOF\n"
 
@@ -23,8 +24,7 @@ def check_metrics_file(path: Path, heading: str, *, force: bool) -> None:
 
 def _begins(path: Path, heading: bytes) -> bool:
     try:
-        with path.open("rb") as file:
-            start = file.read(len(heading))
-            return start in (heading, _NONE)
-    except OSError:
+        with open_input(path) as file:
+            return file.read(len(heading)) in (heading, _NONE)
+    except (InputError, OSError):
         return False

@@ -22,6 +22,24 @@ class _Forgiving(io.FileIO):
         return len(data) if written is None else written
 
 
+class _Unread(io.FileIO):
+    """Standard output that somebody may close before the end, as head(1) does."""
+
+    def write(self, data: bytes) -> int | None:  # type: ignore[override] # as above
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return len(data)
+
+
+def outlive_the_reader() -> None:
+    """Let a command that passes on the status of another end with that, even if nobody reads its answer to the end."""
+    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        raw = _Unread(1, "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), sys.stdout.encoding, sys.stdout.errors)
+
+
 def check_streams() -> None:
     """Take closed streams for /dev/null, and let nothing that is written to standard error fail.
 

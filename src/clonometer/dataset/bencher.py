@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +10,12 @@ from clonometer.dataset.load import Dataset
 from clonometer.dataset.points import bare_label, dataset_of
 from clonometer.dataset.types import Label, PointRun
 from clonometer.errors import InputError
+from clonometer.inputs import InputKind, read_json
 from clonometer.words import STAGE_ORDER
 
 _FILE = re.compile(r"(?P<started>\d{1,11})-(?P<host>.+)\.json")
 _BENCHMARK = re.compile(r"(?P<cell>[^\[ ]+(?:\[.*\])?)(?: (?P<placement>\S+))?")
-
-
-# A file is read whole.
-_MOST_BYTES = 32 << 20
+_BENCHER = InputKind("a file in Bencher's metric format", 8 << 20)
 
 
 def has_bencher_files(folder: Path) -> bool:
@@ -44,11 +41,7 @@ def read_bencher(folder: Path) -> Dataset:
 
 def _values(path: Path) -> Iterator[tuple[Label, float]]:
     try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ValueError("it is too large")
-        content = json.loads(text)
+        content = read_json(path, _BENCHER)
         for name, measures in content.items():
             benchmark = _BENCHMARK.fullmatch(name)
             if benchmark is None:
@@ -58,5 +51,5 @@ def _values(path: Path) -> Iterator[tuple[Label, float]]:
                 quantity, unit = (f"{measure}_ns", "ns") if stage else (measure, "")
                 label = bare_label(benchmark["cell"], quantity, stage, benchmark["placement"], unit)
                 yield label, float(numbers["value"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is not a file in Bencher's metric format: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise InputError(f"{path} is not {_BENCHER.name}: {error}") from error

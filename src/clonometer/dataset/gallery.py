@@ -14,10 +14,10 @@ from clonometer.dataset.published import PUBLISHED_SUFFIX, Gallery, GalleryMachi
 from clonometer.dataset.types import LeftOutFile
 from clonometer.errors import InputError
 from clonometer.families import END
+from clonometer.inputs import InputKind, parse_json, read_input
 from clonometer.records import from_json
 
-#: More than any published summary has.
-_MOST_BYTES = 8 << 20
+_SUMMARY = InputKind("a published summary", 8 << 20)
 #: So many rows, those that most machines have, stand in the list of all machines.
 _HEADLINES = 4
 
@@ -62,17 +62,7 @@ def read_published(path: Path) -> PublishedSummary:
     InputError
         If it cannot be read, is none, or has a fact that a summary may not have so.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    if len(content) > _MOST_BYTES:
-        raise InputError("it is too large for a published summary")
-    try:
-        published = from_json(PublishedSummary, json.loads(content))
-    except (ValueError, RecursionError):
-        raise InputError("it is not valid JSON") from None
+    published = from_json(PublishedSummary, parse_json(read_input(path, _SUMMARY)))
     if not published.rows:
         raise InputError("it has no row")
     kept = scrubbed_facts(published.facts)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from clonometer.dataset.folders import FoundFile, RunFolder
 from clonometer.dataset.summary import LabelText, RowFigures, summarize_file
 from clonometer.errors import InputError, RunFileError
+from clonometer.inputs import parse_json
 from clonometer.runfile.summaries import COLUMNS, SummaryPart, read_parts, read_rows, remove_parts, write_part
 
 #: A part is written after so many runs or seconds, so that an interrupt costs little.
@@ -48,7 +49,7 @@ class _Draft:
 
     def content(self) -> _Content:
         table = np.array(self.rows, list(COLUMNS.items()))
-        return self.runs, [json.loads(text) for text in self.labels], {name: table[name] for name in COLUMNS}
+        return self.runs, [parse_json(text) for text in self.labels], {name: table[name] for name in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def rows_of_parts(
         kept = (rows["run"] >= 0) & (rows["label"] >= 0)
         pieces.append({name: rows[name][kept] for name in COLUMNS})
     joined = {name: np.concatenate([piece[name] for piece in pieces] or [np.empty(0)]) for name in COLUMNS}
-    return [json.loads(text) for text in labels], joined
+    return [parse_json(text) for text in labels], joined
 
 
 def is_current(run: Mapping[str, Any], files: Mapping[str, FoundFile]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,7 @@ from clonometer.dataset.folders import FoundFile, open_runs
 from clonometer.dataset.index import ReadingProgress, RowColumns, Summaries, is_current, read_summaries, rows_of_parts
 from clonometer.dataset.types import FolderReading, Label, LeftOutFile, RunEntry
 from clonometer.errors import InputError, unknown
+from clonometer.inputs import parse_json
 from clonometer.plan.names import chosen_cells
 from clonometer.results.compare.types import Provenance
 
@@ -161,7 +161,7 @@ def _entry(run: Mapping[str, Any]) -> RunEntry:
 @lru_cache(maxsize=4096)
 def _provenance(text: str) -> Provenance:
     # Thousands of runs share the facts of some hosts.
-    known = json.loads(text)
+    known = parse_json(text)
     return Provenance(known["host"], known["clonometer_version"], known["status"], known["clock"]["clock"])
 
 

@@ -12,6 +12,8 @@ from clonometer.errors import InputError
 _SAMPLE = re.compile(
     r"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>.*)\})? (?P<value>\S+)(?: (?P<time>\S+))?(?: # .*)?"
 )
+# Behind the last end of a line there is none.
+_LINE = re.compile(r"(?!\Z)([^\n]*)(\n|\Z)")
 _LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"(?:,|$)')
 _ESCAPED = {"\\\\": "\\", '\\"': '"', "\\n": "\n"}
 
@@ -40,7 +42,8 @@ def parse_openmetrics(text: str, name: str) -> Iterator[MetricSample]:
     >>> sample.labels["b"], sample.value, sample.timestamp_s
     ('c"d', 1.5, 10.0)
     """
-    for number, line in enumerate(text.splitlines(), 1):
+    # A list of all lines may need as much memory as the text, several times over.
+    for number, (line, _) in enumerate(map(re.Match.groups, _LINE.finditer(text)), 1):
         if not line.strip() or line.startswith("#"):
             continue
         matched = _SAMPLE.fullmatch(line)

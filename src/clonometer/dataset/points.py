@@ -14,9 +14,11 @@ from clonometer.dataset.load import Dataset
 from clonometer.dataset.openmetrics import parse_openmetrics
 from clonometer.dataset.types import FolderReading, Label, Point, PointRun, Points, RunEntry
 from clonometer.errors import InputError
+from clonometer.inputs import InputKind, read_text
 from clonometer.results.compare.types import Provenance
 from clonometer.words import cell_parts
 
+_SERIES = InputKind("a file of series", 64 << 20, "export it by folder: history FOLDER --export openmetrics")
 #: Facts that go with values: enough to name what changed.
 POINT_FACTS = (
     "cpu.model",
@@ -122,10 +124,7 @@ def read_points(path: Path) -> Dataset:
     InputError
         If it cannot be read, or has no value of Clonometer's.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    text = read_text(path, _SERIES)
     runs: dict[tuple[float, str], int] = {}
     facts: dict[tuple[float, str], dict[str, str]] = {}
     values: list[tuple[int, Label, float]] = []

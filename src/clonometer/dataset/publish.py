@@ -6,7 +6,6 @@ gives it: nothing that a person can have typed, no name, no path, no address, no
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from clonometer.dataset.types import Label
 from clonometer.errors import InputError
 from clonometer.families import axis as axis_words
 from clonometer.host.kernel import summarise_mitigations
+from clonometer.inputs import parse_json
 from clonometer.plan.cell import CatalogueAxis, make_cell
 from clonometer.plan.types import Catalogue
 
@@ -136,11 +136,11 @@ def scrub(path: Path, catalogue: Catalogue) -> Scrubbed:
         If nothing is left.
     """
     summary = summarize_file(path, str(path))
-    metadata = json.loads(summary.run["metadata"])
+    metadata = parse_json(summary.run["metadata"])
     facts = scrubbed_facts(metadata["host"])
     rows = []
     for text, figures in summary.rows.items():
-        row = _row(label_of(json.loads(text)), catalogue, figures)
+        row = _row(label_of(parse_json(text)), catalogue, figures)
         if row is not None:
             rows.append(row)
     if not rows:

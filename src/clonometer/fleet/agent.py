@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import EXIT_INTERRUPTED, ClonometerError, NoRoomError, UnfinishedError
+from clonometer.inputs import parse_json
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 STRETCH = 1.5
 # In the folder that the agent works in: a whole path may be too long for a socket.
 _SOCKET = "ssh"
+_MOST_REQUEST_BYTES = 16 << 20
 _MOST_MEMORY_BYTES = 2 << 30
 _MOST_FILE_BYTES = 1 << 30
 _WORDS = {"status": "failed", "reason": None}
@@ -196,10 +198,10 @@ def main(words: list[str]) -> int:
     while not line.endswith(b"\n"):
         # Byte by byte nothing is lost that the thread should see; a request is a few kilobytes.
         piece = os.read(0, 1)
-        if not piece:
+        if not piece or len(line) > _MOST_REQUEST_BYTES:
             return 1
         line += piece
-    request = json.loads(line)
+    request = parse_json(line)
     if request["over"] is not None:
         _limit_memory()
     signal.signal(signal.SIGTERM, _stop)

@@ -14,6 +14,7 @@ from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost,
 from clonometer.fleet.shards import Shard, fleet_id, part_of
 from clonometer.fleet.store import RunStore, check_run
 from clonometer.fleet.types import INTERRUPTED, FleetHost, FleetRun
+from clonometer.inputs import parse_json
 from clonometer.plan.document import document_of
 from clonometer.plan.types import Plan
 from clonometer.records import to_json
@@ -176,7 +177,7 @@ class Controller:
     def _receive(self, event: Answered) -> None:
         line, _, content = event.answer.partition(b"\n")
         try:
-            header = json.loads(line)
+            header = parse_json(line)
             outcome, reason = self._outcome(event, header, content)
         except RunFileError as error:
             outcome, reason = FAILED, f"what it sent is not a run file: {error.message}"

@@ -32,6 +32,7 @@ from clonometer.fleet.handshake import clock_of, what_is_brought
 from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, LogEvent, Mailbox
 from clonometer.fleet.package import drivers_digest, packed
 from clonometer.fleet.shards import safe_name
+from clonometer.inputs import parse_json
 
 _EXPRESSION = "(lambda space: (exec(text, space), space[name](*words))[1])({})"
 _RESOURCE = "clonometer"
@@ -144,7 +145,7 @@ class DaskHosts:
     def _run(self, worker: str, name: str, *words: Any) -> dict[str, Any]:
         """Call a function of `remote_worker` at once, whatever the worker does; gives what its JSON says."""
         answers = self._client.run(eval, _EXPRESSION, self._words(name, *words), workers=[worker])
-        answer = json.loads(answers[worker])
+        answer = parse_json(answers[worker])
         if not isinstance(answer, dict):
             raise ValueError("no JSON object")
         return answer
@@ -162,7 +163,7 @@ class DaskHosts:
         """Call a function in the worker's turn, which knows then that it is a worker's."""
         words_of_task = self._words(name, *words)
         task = self._client.submit(eval, _EXPRESSION, words_of_task, workers=[worker], pure=False)
-        answer = json.loads(task.result(timeout=_CALL_TIMEOUT_S))
+        answer = parse_json(task.result(timeout=_CALL_TIMEOUT_S))
         return dict(answer)
 
     def _watch_workers(self) -> None:

@@ -25,8 +25,10 @@ from typing import Any
 from clonometer.errors import InputError, UnavailableError, UsageError
 from clonometer.fleet.nodes import MOST_NODES, name_and_count
 from clonometer.fleet.pods import Pods, is_tolerated, manifests, owned_by, secret_of
+from clonometer.inputs import InputKind, parse_json, read_text
 
 _LONGEST_S = 60.0
+_POD = InputKind("a part of a pod", 256 << 10)
 _LOOK_EVERY_S = 2.0
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _FORWARDED = re.compile(r"Forwarding from 127\.0\.0\.1:([0-9]+)")
@@ -94,13 +96,24 @@ def read_pod(path: Path) -> Mapping[str, Any]:
         If it cannot be read, or is no mapping.
     """
     yaml: Any = importlib.import_module("yaml")  # It comes with Dask, and has no types.
+    text = read_text(path, _POD)
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        # Anchors stand for what they name: a text of 1 KiB may be gigabytes once it is written out again.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise InputError(f"{path} has an alias (*name)", "write it out")
+        given = yaml.safe_load(text)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
     if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
         raise InputError(f"{path} is no part of a pod", "write what stands under spec: of a pod, such as nodeSelector")
     return given
+
+
+def _parsed(answer: str) -> Any:
+    try:
+        return parse_json(answer)
+    except InputError as error:
+        raise UnavailableError(f"what kubectl answers cannot be read: {error.message}") from error
 
 
 @dataclass
@@ -199,7 +212,7 @@ class KubernetesCluster:
         first, *others = manifests(name, namespace, count or self._nodes(), self.pods, secret)
         self._name = name
         try:
-            created = json.loads(self._ask(["create", "-o", "json", "-f", "-"], first))
+            created = _parsed(self._ask(["create", "-o", "json", "-f", "-"], first))
             self._ask(["create", "-f", "-"], {"apiVersion": "v1", "kind": "List", "items": owned_by(created, others)})
         except UnavailableError:
             # Of several the first may be there.
@@ -266,7 +279,7 @@ class KubernetesCluster:
         raise _refused(["port-forward"], text)
 
     def _items(self, *words: str, namespaced: bool = True) -> list[dict[str, Any]]:
-        items = json.loads(self._ask(["get", *words, "-o", "json"], namespaced=namespaced))["items"]
+        items = _parsed(self._ask(["get", *words, "-o", "json"], namespaced=namespaced))["items"]
         return list(items)
 
     def _ask(self, words: Sequence[str], given: Any = None, *, namespaced: bool = True) -> str:

@@ -82,7 +82,7 @@ def _installed(folder: str) -> dict[str, object]:
         ended = subprocess.run(
             command, check=False, capture_output=True, env=_environment(folder), timeout=_LOOK_TIMEOUT_S, text=True
         )
-        installed = json.loads(ended.stdout) if ended.returncode == 0 else None
+        installed = json.loads(ended.stdout) if ended.returncode == 0 else None  # noqa: TID251 (it travels alone)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return {"version": None, "drivers": None, "why": str(error)}
     if isinstance(installed, dict):
@@ -159,7 +159,7 @@ def measure(request: str, folder: str = "") -> bytes:
 
     Gives a line of JSON (``status``: ``ok``, ``busy`` or ``failed``, and ``reason``), then the run file, if any.
     """
-    asked = json.loads(request)
+    asked = json.loads(request)  # noqa: TID251 (it travels alone)
     lock_fd = None
     try:
         if asked["over"] is None:

@@ -14,8 +14,10 @@ from clonometer.errors import ClonometerError, InputError
 from clonometer.fleet import remote_worker
 from clonometer.fleet.hosts import Answered, HostConnected, HostEvent, HostLost, HostRefused, Mailbox
 from clonometer.fleet.shards import safe_name
+from clonometer.inputs import InputKind, read_text
 from clonometer.runner.far import ask_identity, check_destination
 
+_HOSTS = InputKind("a file of hosts", 1 << 20, "one per line, such as web1 or alice@web2")
 _ASKING_AT_ONCE = 32
 _ATTEMPTS = 3
 _PAUSE_S = 3.0
@@ -41,10 +43,7 @@ def read_hosts(path: Path) -> list[Destination]:
     UsageError
         If a line holds no host.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    lines = read_text(path, _HOSTS).splitlines()
     hosts: list[Destination] = []
     for line in lines:
         words = line.partition("#")[0].split()

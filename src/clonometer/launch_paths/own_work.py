@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Annotated
 
+from clonometer.inputs import parse_json
 from clonometer.records import Ge, OneOf, from_json, version
 
 OWN_SCHEMA = 1
@@ -38,4 +38,4 @@ class OwnWorks:
 def load_own_works() -> OwnWorks:
     """Read what comes with Clonometer (`python -m tools.runtimes` writes it)."""
     text = (resources.files("clonometer.launch_paths") / "own.json").read_text(encoding="utf-8")
-    return from_json(OwnWorks, json.loads(text))
+    return from_json(OwnWorks, parse_json(text))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from clonometer.errors import InputError, unknown
+from clonometer.inputs import InputKind, parse_json, parse_toml, read_text
 from clonometer.launch_paths.types import LaunchPath, PathBook, RuntimeBook, SeenBook
 from clonometer.records import Key, from_json
 
-_MOST_BYTES = 1 << 20
+#: A file of the book.
+BOOK = InputKind("a file of launch paths", 1 << 20)
 
 
 @cache
@@ -41,10 +42,9 @@ def parse_seen(text: str) -> SeenBook:
         If the text is no JSON, or not that.
     """
     try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"what was seen of launch paths: not valid JSON: {error}") from None
-    return from_json(SeenBook, document)
+        return from_json(SeenBook, parse_json(text))
+    except InputError as error:
+        raise InputError(f"what was seen of launch paths: {error.message}") from None
 
 
 def parse_runtime(text: str, source: str) -> RuntimeBook:
@@ -56,9 +56,9 @@ def parse_runtime(text: str, source: str) -> RuntimeBook:
         If it is no TOML, or something in it is missing, unknown or not what it must be.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{source}: not valid TOML: {error}") from None
+        document = parse_toml(text)
+    except InputError as error:
+        raise InputError(f"{source}: {error.message}") from None
     _check_keys(document, RuntimeBook, source)
     for number, table in enumerate(document.get("path", ()), start=1):
         if isinstance(table, Mapping):
@@ -74,14 +74,7 @@ def _folder() -> Traversable:
 
 
 def _text(file: Traversable) -> str:
-    with file.open("rb") as stream:
-        content = stream.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise InputError(f"{file.name} is longer than {_MOST_BYTES:,} bytes")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file.name}: not UTF-8: {error}") from None
+    return read_text(Path(str(file)), BOOK)
 
 
 def _check_keys(table: Mapping[str, Any], record: type, source: str) -> None:

@@ -7,8 +7,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from clonometer.errors import InputError, OutputError
+from clonometer.errors import InputError, MissingFileError, OutputError
 from clonometer.files import writing
+from clonometer.inputs import InputKind, check_schema, naming, read_json
 from clonometer.model.calibration import CALIBRATION_SCHEMA, Calibration
 from clonometer.model.terms import LINEAR
 from clonometer.records import from_json, to_json
@@ -17,9 +18,9 @@ from clonometer.user_cache import user_folder
 NAME = "calibration.json"
 #: A calibration older than this is used, and named as old: firmware, memory and neighbours change.
 OLD_AFTER_DAYS = 30.0
-_MOST_BYTES = 16 << 20
 _DAY_S = 86_400.0
 _AGAIN = "run 'clonometer calibrate'"
+_CALIBRATION = InputKind("a calibration", 4 << 20, f"remove it and {_AGAIN}")
 #: The facts on which the cost of a fork rests and which no reference scan can put right.
 MACHINE_FACTS = (
     "cpu.arch",
@@ -31,10 +32,6 @@ MACHINE_FACTS = (
     "mitigations.summary",
     "virt.hypervisor",
 )
-
-
-class _EarlierError(InputError):
-    """A sound calibration of an earlier version."""
 
 
 def machine_of(facts: Mapping[str, object]) -> dict[str, str]:
@@ -95,33 +92,21 @@ def read_calibration(path: Path) -> Calibration | None:
         If the file is damaged, is no calibration, or was written by an earlier Clonometer.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except FileNotFoundError:
+        parsed = read_json(path, _CALIBRATION)
+    except MissingFileError:
         return None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        if len(content) > _MOST_BYTES:
-            raise InputError("it is too large")
-        return _calibration_of(json.loads(content), path)
-    except _EarlierError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a calibration: it is not JSON", f"remove it and {_AGAIN}") from error
-    except InputError as error:
-        raise InputError(f"{path} is not a calibration: {error.message}", f"remove it and {_AGAIN}") from error
-
-
-def _calibration_of(parsed: object, path: Path) -> Calibration:
     version = parsed.get("schema") if isinstance(parsed, dict) else None
     if type(version) is int and 0 < version < CALIBRATION_SCHEMA:
-        raise _EarlierError(
+        raise InputError(
             f"{path} was written by an earlier Clonometer: it lacks data that predictions now need",
             f"{_AGAIN} (two minutes; --quick: 20 s), which replaces it",
         )
-    if version not in (None, CALIBRATION_SCHEMA):
-        raise InputError(f"its schema is {version}, and this Clonometer reads {CALIBRATION_SCHEMA}")
+    with naming(path, _CALIBRATION):
+        return _calibration_of(parsed)
+
+
+def _calibration_of(parsed: object) -> Calibration:
+    check_schema(parsed, CALIBRATION_SCHEMA)
     calibration = from_json(Calibration, parsed)
     for name, model in calibration.models.items():
         if unknown := [term for term in model.terms if term not in LINEAR]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from clonometer.errors import PlanError, UsageError, unknown
+from clonometer.errors import InputError, PlanError, UsageError, unknown
+from clonometer.fields import shown
+from clonometer.inputs import parse_toml
 from clonometer.plan.expand import Entry, expand
 from clonometer.plan.limits import read_limits
 from clonometer.plan.shipped import QUICK, file_text, shipped_path
@@ -114,7 +115,7 @@ def parse_plan(
     document = _parse(toml, source)
     schema = document.get("schema")
     if schema != PLAN_SCHEMA or isinstance(schema, bool):
-        wrong = "missing" if schema is None else f"{schema!r}"
+        wrong = "missing" if schema is None else shown(schema)
         raise PlanError(f"{source}: schema is {wrong}", f"this version reads schema = {PLAN_SCHEMA}")
     _known_keys(document, _TOP_KEYS, source)
     name = _text(document, "name", source, default_name)
@@ -135,11 +136,9 @@ def parse_plan(
 
 def _parse(toml: str, source: str) -> dict[str, object]:
     try:
-        return tomllib.loads(toml)
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{source}: not valid TOML: {error}") from None
-    except RecursionError:
-        raise PlanError(f"{source}: is not a plan: its values are nested too deeply") from None
+        return parse_toml(toml)
+    except InputError as error:
+        raise PlanError(f"{source}: {error.message}") from None
 
 
 def _quick_form(document: Mapping[str, object], source: str) -> dict[str, object]:
@@ -223,21 +222,21 @@ def _tables(document: Mapping[str, object], source: str) -> list[object]:
 
 def _table(value: object, place: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
-        raise PlanError(f"{place}: is not a table but {value!r}")
+        raise PlanError(f"{place}: is not a table but {shown(value)}")
     return value
 
 
 def _texts(value: object, place: str) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) and text for text in texts):
-        raise PlanError(f"{place}: must be a text or a list of texts, is {value!r}")
+        raise PlanError(f"{place}: must be a text or a list of texts, is {shown(value)}")
     return tuple(texts)
 
 
 def _text(table: Mapping[str, object], key: str, place: str, default: str) -> str:
     value = table.get(key, default)
     if not isinstance(value, str):
-        raise PlanError(f"{place}: {key} must be a text, is {value!r}")
+        raise PlanError(f"{place}: {key} must be a text, is {shown(value)}")
     return value
 
 
@@ -249,12 +248,12 @@ def _target_width(document: Mapping[str, object], source: str) -> float:
         except UsageError as error:
             raise PlanError(f"{source}: target_width: {error.message}", error.hint) from None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise PlanError(f"{source}: target_width takes a share such as 0.02 or '2%', not {value!r}")
+        raise PlanError(f"{source}: target_width takes a share such as 0.02 or '2%', not {shown(value)}")
     return float(value)
 
 
 def checked_budget(value: object, place: str) -> float:
     """Read a budget in seconds: a finite number above 0, else PlanError."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise PlanError(f"{place} takes a number of seconds greater than 0, not {value!r}")
+        raise PlanError(f"{place} takes a number of seconds greater than 0, not {shown(value)}")
     return float(value)

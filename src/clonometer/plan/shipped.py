@@ -6,11 +6,12 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from clonometer.errors import PlanError, UsageError, unknown
-from clonometer.files import cannot_read
+from clonometer.errors import InputError, PlanError, UsageError, unknown
+from clonometer.inputs import InputKind, cannot_read, read_text
 
 #: Ends the name of a plan's quick form.
 QUICK = "-quick"
+_PLAN = InputKind("a plan", 256 << 10)
 _QUICK_TABLE = "\n[quick]\n"
 
 
@@ -73,15 +74,12 @@ def file_text(path: Path | resources.abc.Traversable) -> str:
 
     Raises
     ------
-    UsageError
-        If it cannot be read.
     PlanError
-        If it is not UTF-8 text.
+        If it cannot be read, or is not UTF-8 text.
     """
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        hint = "'clonometer list' names the plans that come with clonometer"
-        raise UsageError(f"cannot read plan {path}: {error.strerror}", hint) from None
-    except UnicodeDecodeError as error:
-        raise PlanError(f"{path.name}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        return read_text(Path(str(path)), _PLAN)
+    except InputError as error:
+        raise PlanError(
+            error.message, error.hint or "'clonometer list' names the plans that come with clonometer"
+        ) from None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from clonometer.errors import PlanError, UsageError, unknown
 from clonometer.families import axis as axis_of
+from clonometer.fields import shown
 from clonometer.plan.cell import AxisValue, CatalogueAxis
 from clonometer.units import format_bytes, parse_bytes
 
@@ -63,11 +64,11 @@ def _number(axis: CatalogueAxis, given: int | str) -> int:
         except (UsageError, ValueError):
             raise _refused(axis, given) from None
     if number > _MOST:
-        raise PlanError(f"{axis.name} = {given}: the maximum is {_MOST}", axis.summary or None)
+        raise PlanError(f"{axis.name} = {shown(given)}: the maximum is {_MOST}", axis.summary or None)
     least = axis.minimum or 0
     if number < least:
-        shown = format_bytes(least) if axis.kind == "bytes" else str(least)
-        raise PlanError(f"{axis.name} = {given}: the minimum is {shown}", axis.summary or None)
+        lowest = format_bytes(least) if axis.kind == "bytes" else str(least)
+        raise PlanError(f"{axis.name} = {shown(given)}: the minimum is {lowest}", axis.summary or None)
     return number
 
 
@@ -103,4 +104,4 @@ def values_text(axis: CatalogueAxis) -> str:
 
 
 def _refused(axis: CatalogueAxis, given: object) -> PlanError:
-    return PlanError(f"{axis.name} = {given!r}: {axis.name} takes {values_text(axis)}", axis.summary or None)
+    return PlanError(f"{axis.name} = {shown(given)}: {axis.name} takes {values_text(axis)}", axis.summary or None)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from clonometer.errors import InputError
 from clonometer.host.target.reader import Reading
+from clonometer.inputs import check_schema
 from clonometer.model.features import PAGES_OF_HUGE, SMALL_PAGE_BYTES, Features, add_features
 from clonometer.prediction.mappings import MappingGroup, group_areas
 from clonometer.records import Count, Ge, OneOf, from_json, version
@@ -115,7 +115,7 @@ def without_names(profile: Profile) -> Profile:
     return replace(profile, process=None, why=None, groups=groups)
 
 
-def profile_from_json(content: object, where: str) -> Profile:
+def profile_from_json(content: object) -> Profile:
     """Read a profile that anybody may have written.
 
     Raises
@@ -123,11 +123,5 @@ def profile_from_json(content: object, where: str) -> Profile:
     InputError
         If it is none, or contradicts itself.
     """
-    if isinstance(content, dict) and content.get("schema") not in (None, PROFILE_SCHEMA):
-        raise InputError(f"{where} has schema {content['schema']}, but this Clonometer reads {PROFILE_SCHEMA}")
-    try:
-        return from_json(Profile, content)
-    except InputError as error:
-        raise InputError(
-            f"{where} is not a profile: {error.message}", "'clonometer predict --save-profile' writes one"
-        ) from error
+    check_schema(content, PROFILE_SCHEMA)
+    return from_json(Profile, content)

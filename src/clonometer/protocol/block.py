@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from collections.abc import Mapping
@@ -10,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from clonometer.answers import Block, Done
-from clonometer.errors import ProtocolError
+from clonometer.errors import InputError, ProtocolError
 from clonometer.fields import MISSING, Fields, is_whole
+from clonometer.inputs import parse_json
 from clonometer.protocol.frames import COLS_LIMIT_BYTES, HEADER, Frame
 from clonometer.units import MOST_MAGNITUDE
 
@@ -200,15 +200,8 @@ def read_json(frame: Frame, where: str | None = None) -> JsonFields:
     """
     where = where or frame.kind
 
-    def refuse(name: str) -> NoReturn:
-        raise ProtocolError(f"{where}: {name} is not JSON")
-
     try:
-        text = bytes(frame.payload).decode("utf-8")
-        value = json.loads(text, parse_constant=refuse)
-        # Half of a surrogate pair passes as JSON, and could then be neither printed nor stored.
-        if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"{where} is not JSON: {error}") from error
+        value = parse_json(bytes(frame.payload))
+    except InputError as error:
+        raise ProtocolError(f"{where}: {error.message}") from error
     return JsonFields(value, where)

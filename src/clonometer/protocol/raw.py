@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from clonometer.answers import Block, Done
-from clonometer.errors import NoRoomError, OutputError, ProtocolError, RunFileError
+from clonometer.errors import InputError, NoRoomError, OutputError, ProtocolError, RunFileError
 from clonometer.files import cannot_write, is_no_room, reserve
+from clonometer.inputs import cannot_read, open_input
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
 from clonometer.protocol.block import read_json
 from clonometer.protocol.frames import FrameReader, encode_frame, encode_preamble
@@ -170,12 +171,18 @@ def reload_block(path: Path, offset: int, length: int, index: int) -> Block:
         If the file cannot be read or the block is no longer there whole.
     """
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             file.seek(offset)
             data = file.read(length)
-    except OSError as error:
-        raise RunFileError(f"cannot read {path}: {error.strerror}") from error
+    except (InputError, OSError) as error:
+        raise _unreadable(path, error) from error
     return _one_block(data, path, offset, index)
+
+
+def _unreadable(path: Path, error: InputError | OSError) -> RunFileError:
+    if isinstance(error, InputError):
+        return RunFileError(error.message, error.hint)
+    return RunFileError(*cannot_read(path, error))
 
 
 def _one_block(data: bytes, path: Path, offset: int, index: int) -> Block:
@@ -268,11 +275,11 @@ class RawRun:
     def _next_chunk(self) -> bytes:
         # Opened for each chunk: a walk that is given up leaves no file open.
         try:
-            with self._path.open("rb") as file:
+            with open_input(self._path) as file:
                 file.seek(self._read_bytes)
                 chunk = file.read(_CHUNK_BYTES)
-        except OSError as error:
-            raise RunFileError(f"cannot read {self._path}: {error.strerror}") from error
+        except (InputError, OSError) as error:
+            raise _unreadable(self._path, error) from error
         self._read_bytes += len(chunk)
         return chunk
 

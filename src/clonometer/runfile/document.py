@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from typing import Any
 
-from clonometer.errors import RunFileError
+from clonometer.errors import InputError, RunFileError
+from clonometer.inputs import parse_json
 from clonometer.run_document import RunDocument, read_document
 
 #: Under which key of the file's metadata it stands.
@@ -31,13 +30,13 @@ def parse_document(text: bytes) -> RunDocument:
         If it is no JSON object, of a newer schema, or not of the shape that docs/runfile.md rules.
     """
     try:
-        decoded = text.decode()
-        value = json.loads(decoded, parse_float=_finite, parse_constant=_finite)
-        is_plain = text.isascii() and b"\x7f" not in text
-        if _ESCAPED.search(decoded) or not (is_plain or _UNESCAPED.search(decoded) is None):
-            value = _printable(value)
-    except (ValueError, RecursionError) as error:
-        raise RunFileError(f"the run's metadata is not JSON: {error}") from error
+        value = parse_json(text, allow_halves=True)
+    except InputError as error:
+        raise RunFileError(f"the run's metadata cannot be read: {error.message}") from error
+    decoded = text.decode()
+    is_plain = text.isascii() and b"\x7f" not in text
+    if _ESCAPED.search(decoded) or not (is_plain or _UNESCAPED.search(decoded) is None):
+        value = _printable(value)
     return read_document(value)
 
 
@@ -47,10 +46,3 @@ def _printable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_printable(key): _printable(inner) for key, inner in value.items()}
     return [_printable(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is not a valid JSON number")
-    return number

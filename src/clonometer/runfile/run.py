@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar
 
-from clonometer.errors import RunFileError, unknown
-from clonometer.files import cannot_read
+from clonometer.errors import InputError, RunFileError, unknown
+from clonometer.inputs import cannot_read, open_input
 from clonometer.run_document import ARROW_TYPES, NUMPY_TYPES, RunDocument
 from clonometer.runfile.arrays import column_array, runs_of_cells
 from clonometer.runfile.document import METADATA_KEY, parse_document
@@ -236,16 +236,20 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         newer schema, or its columns are not those that its metadata declares.
     """
     path = Path(path)
-    _check_magic(path)
-    import pyarrow.parquet as pq  # noqa: TID251 -- this is runfile
+    with _opened(path) as file:
+        size_bytes = _check_magic(path, file)
+        import pyarrow.parquet as pq  # noqa: TID251 -- this is runfile
 
-    with readable(path):
-        # Arrow's own limit on texts in the footer protects from damaged ones, but a long run has longer ones.
-        limit = max(100_000_000, path.stat().st_size)
-        # Read ahead by threads of Arrow's it would be, which may not be startable, and no faster.
-        parquet = pq.ParquetFile(
-            path, page_checksum_verification=True, thrift_string_size_limit=limit, pre_buffer=False
-        )
+        with readable(path):
+            # Read ahead by threads of Arrow's it would be, which may not be startable, and no faster.
+            parquet = pq.ParquetFile(
+                # The file that was looked at, whatever has its name by now.
+                f"/proc/self/fd/{file.fileno()}",
+                page_checksum_verification=True,
+                # Arrow's own limit on texts in the footer protects from damaged ones, but a long run has longer ones.
+                thrift_string_size_limit=max(100_000_000, size_bytes),
+                pre_buffer=False,
+            )
     try:
         with readable(path):
             text = (parquet.metadata.metadata or {}).get(METADATA_KEY)
@@ -257,7 +261,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
             )
         document = _in_file(path, lambda: parse_document(text))
         _in_file(path, lambda: _check_columns(document, types))
-        _in_file(path, lambda: _check_size(parquet.metadata, path.stat().st_size))
+        _in_file(path, lambda: _check_size(parquet.metadata, size_bytes))
         declared = sum(entry.rows for entry in document.blocks)
         if declared != parquet.metadata.num_rows:
             raise RunFileError(
@@ -276,17 +280,26 @@ def _in_file(path: Path, check: Callable[[], _T]) -> _T:
         raise RunFileError(f"{path}: {error.message}", error.hint) from error
 
 
-def _check_magic(path: Path) -> None:
-    """Say what is wrong with a file that cannot be a whole Parquet file, before Arrow says it in its words."""
+def _opened(path: Path) -> BinaryIO:
     if not is_utf8(path):
         raise RunFileError(f"cannot read {path}: its name is not UTF-8, which Parquet's libraries require", "rename it")
     try:
-        with path.open("rb") as file:
-            begin = file.read(len(_RAW_MAGIC))
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - len(_PARQUET_MAGIC)))
-            end = file.read()
-    except (OSError, ValueError) as error:
+        return open_input(path)
+    except InputError as error:
+        raise RunFileError(error.message, error.hint) from error
+
+
+def _check_magic(path: Path, file: BinaryIO) -> int:
+    """Say what is wrong with a file that cannot be a whole Parquet file, before Arrow says it in its words.
+
+    Gives its size.
+    """
+    try:
+        begin = file.read(len(_RAW_MAGIC))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_PARQUET_MAGIC)))
+        end = file.read(len(_PARQUET_MAGIC))
+    except OSError as error:
         raise RunFileError(*cannot_read(path, error)) from error
     if begin.startswith(_RAW_MAGIC):
         raise RunFileError(f"{path} is the raw file of an unfinished run", f"clonometer recover {path}")
@@ -296,6 +309,7 @@ def _check_magic(path: Path) -> None:
         raise RunFileError(f"{path} is not a Parquet file", "name a file that 'clonometer run' wrote")
     if size < 12 or end != _PARQUET_MAGIC:
         raise RunFileError(f"{path} is truncated: its end is missing", "copy it again, or measure again")
+    return size
 
 
 def _check_size(footer: Any, size_bytes: int) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from clonometer.errors import RunFileError
 from clonometer.files import writing
+from clonometer.inputs import parse_json
 from clonometer.runfile.arrays import column_array
 from clonometer.runfile.rows import readable
 
@@ -90,7 +91,7 @@ def read_parts(folder: Path) -> list[SummaryPart]:
     """Read the runs of every whole part; what is damaged or of another version is as if it were not there."""
     parts = []
     try:
-        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(RUNS))
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(RUNS) and entry.is_file())
     except OSError:
         return []
     for name in names:
@@ -108,7 +109,7 @@ def _read_part(path: Path) -> SummaryPart | None:
     rows = path.with_name(path.name.removesuffix(RUNS) + ROWS)
     with readable(path):
         table = pq.read_table(path, use_threads=False, pre_buffer=False, memory_map=False)
-        described = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+        described = parse_json((table.schema.metadata or {}).get(_KEY, b"{}"))
         if described.get("schema") != SUMMARY_SCHEMA or not rows.is_file():
             return None
         # The footer only: a file that was cut has none.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
@@ -12,8 +11,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
-from clonometer.errors import DriverError, UnavailableError
+from clonometer.errors import DriverError, InputError, UnavailableError
 from clonometer.families import axis
+from clonometer.inputs import parse_json
 from clonometer.plan.sides import SIDE
 from clonometer.plan.types import Target
 from clonometer.runner.environment import fixed_variables, padded, room_for
@@ -305,9 +305,9 @@ def _ask(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> dict
     """Start a driver that answers with one JSON object on standard output."""
     content = sound_answer(name, argv, timeout_s=_ASK_TIMEOUT_S, environment=environment)
     try:
-        answer = json.loads(content)
-    except ValueError as error:
-        raise DriverError(f"{name} does not answer with JSON: {error}") from error
+        answer = parse_json(content)
+    except InputError as error:
+        raise DriverError(f"{name} does not answer with JSON: {error.message}") from error
     if not isinstance(answer, dict):
         raise DriverError(f"{name} does not answer with a JSON object")
     return answer

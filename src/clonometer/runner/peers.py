@@ -5,7 +5,6 @@ Starting them is measuring, so it is done here; what the figures mean is said in
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,7 +12,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clonometer.errors import DriverError
+from clonometer.errors import DriverError, InputError
+from clonometer.inputs import parse_json
 from clonometer.runner.process import answer_of
 
 TIMEOUT_S = 10.0
@@ -129,12 +129,10 @@ def parse_hyperfine(text: str) -> dict[str, float]:
     >>> parse_hyperfine('{"results": [{"command": "/bin/true", "mean": 0.00085}]}')
     {'hyperfine.true': 850000.0}
     """
-    begin = text.find("{")
     try:
         # Its warnings may stand before and behind.
-        export, _ = json.JSONDecoder().raw_decode(text[begin:]) if begin >= 0 else ({}, 0)
-        mean = float(export["results"][0]["mean"])
-    except (ValueError, KeyError, IndexError, TypeError):
+        mean = float(parse_json(text[text.find("{") : text.rfind("}") + 1])["results"][0]["mean"])
+    except (InputError, ValueError, KeyError, IndexError, TypeError):
         return _checked({}, text)
     return _checked({"hyperfine.true": round(mean * 1e9, 3)}, text)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from clonometer.answers import Trace
-from clonometer.errors import DriverError
+from clonometer.errors import DriverError, InputError
+from clonometer.inputs import parse_json
 from clonometer.plan.types import Target
 from clonometer.protocol.trace import parse_trace
 from clonometer.runner.drivers import MONOTONIC, Drivers, bin_folder
@@ -40,8 +40,8 @@ def refusals() -> dict[str, str | None]:
     """
     answer = _answer(["ways"], _WAYS_TIMEOUT_S, None)
     try:
-        reasons = json.loads(answer)
-    except ValueError as error:
+        reasons = parse_json(answer)
+    except InputError as error:
         raise DriverError(f"the tracer wrote what is not JSON: {answer[:80]!r}") from error
     return {str(name): None if why is None else str(why) for name, why in reasons.items()}
 

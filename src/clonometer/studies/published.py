@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +10,7 @@ from importlib import resources
 from typing import Annotated, Any
 
 from clonometer.errors import UsageError, unknown
+from clonometer.inputs import parse_toml
 from clonometer.records import Key, OneOf, Pattern
 
 KINDS = ("figure", "claim", "question")
@@ -186,7 +186,7 @@ def load_published() -> Published:
     >>> len(load_published().items)
     61
     """
-    document = tomllib.loads((resources.files("clonometer.studies") / "published.toml").read_text(encoding="utf-8"))
+    document = parse_toml((resources.files("clonometer.studies") / "published.toml").read_text(encoding="utf-8"))
     items = [_figure(id_, **table) for id_, table in document["figure"].items()]
     for kind in ("claim", "question"):
         for id_, (short, text) in document[kind].items():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from clonometer.errors import InputError
+from clonometer.fields import shown
+from clonometer.inputs import parse_json
 from clonometer.records import from_json
 from clonometer.tracing.types import EXPLAIN_SCHEMA, Explanation, Versus
 from clonometer.tracing.work.types import WORK_SCHEMA, AnyExplanation, WorkExplanation
@@ -13,7 +14,7 @@ from clonometer.tracing.work.types import WORK_SCHEMA, AnyExplanation, WorkExpla
 _AGAIN = "write one with clonometer explain MECHANISM --out FILE"
 
 
-def read_explanation(text: str) -> AnyExplanation:
+def read_explanation(text: bytes | str) -> AnyExplanation:
     """Read what ``clonometer explain --json`` has written.
 
     Keys that this version does not know are passed over: within a schema they may be added.
@@ -48,16 +49,11 @@ def explanation_of(document: dict[str, Any]) -> AnyExplanation:
     return from_json(Explanation, document)
 
 
-def _parsed(text: str) -> Any:
-    def refuse(word: str) -> None:
-        raise InputError(f"a damaged explanation: {word} is not a valid JSON number", _AGAIN)
-
+def _parsed(text: bytes | str) -> Any:
     try:
-        return json.loads(text, parse_constant=refuse)
-    except ValueError as error:
-        raise InputError(f"not valid JSON: {error}", _AGAIN) from None
-    except RecursionError:
-        raise InputError("this is not an explanation: it is nested too deeply", _AGAIN) from None
+        return parse_json(text)
+    except InputError as error:
+        raise InputError(f"this is not an explanation: {error.message}", _AGAIN) from None
 
 
 def _check_schema(document: Any) -> None:
@@ -65,10 +61,10 @@ def _check_schema(document: Any) -> None:
         raise InputError("this JSON is not an explanation", _AGAIN)
     schema = document["schema"]
     if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
-        raise InputError(f"this JSON is not an explanation: its schema is {schema!r}", _AGAIN)
+        raise InputError(f"this JSON is not an explanation: its schema is {shown(schema)}", _AGAIN)
     known = WORK_SCHEMA if document.get("sides") is not None else EXPLAIN_SCHEMA
     if schema > known:
         raise InputError(
-            f"the explanation is of schema {schema}; this version reads schema {known}",
+            f"the explanation is of schema {shown(schema)}; this version reads schema {known}",
             "a newer clonometer has written it: update, or explain again",
         )

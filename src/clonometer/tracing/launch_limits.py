@@ -5,14 +5,16 @@ Only counts are limited: they are exact, and the same in every run of a program 
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from clonometer.errors import InputError, UsageError, unknown
+from clonometer.errors import InputError, MissingFileError, UsageError, unknown
+from clonometer.fields import is_whole, shown
+from clonometer.inputs import MOST_NUMBER, InputKind, read_toml
 from clonometer.records import After, Count, computed_field, version
 from clonometer.tracing.census.call_sites import MOST_NAMES, CallSite, one_place
 from clonometer.tracing.census.tally import AS_THREAD, Census
@@ -30,6 +32,8 @@ LIMIT_NAMES = (
 )
 _PROGRAMS = "programs."
 _EXAMPLE = "limits stand below [launches], as in fork = 0, and below [programs], as in git = 3"
+_LIMITS = InputKind("a file of limits", 1 << 20, _EXAMPLE)
+_COUNT = re.compile(r"[0-9]{1,19}")
 #: As many call sites as anybody reads are named for each limit.
 _MOST_SITES = 20
 
@@ -61,8 +65,8 @@ class LaunchLimits:
         launches, programs = dict(self.launches), dict(self.programs)
         for text in texts:
             name, equals, most = text.rpartition("=")
-            if not equals or not most.isdecimal() or not most.isascii():
-                raise InputError(f"{text!r} is no limit", "a limit is NAME=N, as in fork=0 or programs.git=3")
+            if not _COUNT.fullmatch(most) or int(most) > MOST_NUMBER or not equals:
+                raise InputError(f"{shown(text)} is no limit", "a limit is NAME=N, as in fork=0 or programs.git=3")
             if name.startswith(_PROGRAMS):
                 programs[name.removeprefix(_PROGRAMS)] = int(most)
             else:
@@ -81,17 +85,11 @@ def read_launch_limits(path: Path) -> LaunchLimits:
         If it has an unknown name.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        document = read_toml(path, _LIMITS)
+    except MissingFileError:
         raise InputError(
             f"{path} does not exist", f"clonometer budget --record --limits {path} -- COMMAND writes it"
         ) from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not TOML: it is no text in UTF-8", _EXAMPLE) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is not TOML: {error}", _EXAMPLE) from None
     for key in document.keys() - {"launches", "programs"}:
         wrong = f"there is no table {key!r}" if isinstance(document[key], dict) else f"{key} stands in no table"
         raise InputError(f"{path}: {wrong}", _EXAMPLE)
@@ -113,8 +111,8 @@ def _counts(table: object, place: str) -> dict[str, int]:
     if not isinstance(table, dict):
         raise InputError(f"{place} is not a table")
     for name, most in table.items():
-        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
-            raise InputError(f"{place}: {name} is {most!r}, not a number of tasks")
+        if not is_whole(most) or most < 0:
+            raise InputError(f"{place}: {name} is {shown(most)}, not a number of tasks")
     return table
 
 

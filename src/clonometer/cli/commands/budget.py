@@ -30,7 +30,7 @@ from clonometer.errors import (
     UnavailableError,
     UsageError,
 )
-from clonometer.files import write_text
+from clonometer.files import why_not_written, write_text
 from clonometer.verdicts import Gate
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ ORDER = 172
 #: Where limits stand if no option says so.
 LIMITS_FILE = Path("launches.toml")
 _SUMMARY = "GITHUB_STEP_SUMMARY"
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 _EXAMPLES = examples(
     "clonometer budget --record -- make test      write launches.toml",
@@ -88,12 +89,15 @@ def command(
     read.
 
     The exit status is 1 if a limit is exceeded, and 125 if that is not known: events were lost, or no census can be
-    taken. Otherwise it is that of the command, or 124 if --for ended it.
+    taken. It is 4 if the verdict cannot be written. Otherwise it is that of the command, or 124 if --for ended it.
     """
     from clonometer.app.budget import budget
     from clonometer.cli.progress import make_progress
+    from clonometer.cli.streams import outlive_the_reader
     from clonometer.runfile import check_output
     from clonometer.views.documents.budget import budget_document
+
+    outlive_the_reader()
 
     if record:
         _record(words, limits_file or LIMITS_FILE, runs, watching, texts=texts, force=force)
@@ -157,6 +161,7 @@ def _record(
 
 def _to_github(answer: LaunchBudget, *, to_stderr: bool) -> None:
     """Print annotations, and add the answer to the job's summary, where there is one."""
+    from clonometer.cli.ending import complain
     from clonometer.views.documents.budget import budget_document
     from clonometer.views.exports.github import github_annotations
     from clonometer.views.markdown import render_markdown
@@ -166,8 +171,15 @@ def _to_github(answer: LaunchBudget, *, to_stderr: bool) -> None:
         click.echo(line, err=to_stderr)
     summary = os.environ.get(_SUMMARY)
     if summary:
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(render_markdown(budget_document(answer)) + "\n")
+        text = render_markdown(budget_document(answer)) + "\n"
+        try:
+            # Nobody need read from a pipe that has the name by mistake.
+            with os.fdopen(os.open(summary, _APPEND, 0o666), "a", encoding="utf-8") as file:
+                file.write(text)
+        except (OSError, ValueError) as error:
+            # The verdict is what was asked for, and has been given.
+            why = why_not_written(error) if isinstance(error, OSError) else "its name has a NUL in it"
+            complain(f"the job's summary was not written to {summary}: {why}")
 
 
 def _status(answer: LaunchBudget) -> int:

@@ -110,12 +110,14 @@ def command(
     kernel reports each new task.
 
     The exit status is that of the command. It is 124 if --for ended it, and 125 if no census could be taken. It is 126
-    if the command cannot be executed, and 127 if it does not exist.
+    if the command cannot be executed, and 127 if it does not exist. It is 4 if the answer cannot be written.
     """
     from clonometer.app.census import census
     from clonometer.cli.progress import make_progress
+    from clonometer.cli.streams import outlive_the_reader
     from clonometer.runfile import check_output
 
+    outlive_the_reader()
     for path in (out, perfetto):
         if path is not None:
             check_output(path, force)

@@ -10,13 +10,15 @@ from pathlib import Path
 import rich_click as click
 
 from clonometer.cli.options import examples, force_option
-from clonometer.errors import UsageError
+from clonometer.errors import InputError, UsageError
+from clonometer.inputs import InputKind, read_text
 
 SHELLS = ("bash", "zsh", "fish")
 
 #: Its place in the list of commands.
 ORDER = 240
 
+_COMPLETION = InputKind("a script of completions", 1 << 20)
 _EXAMPLES = examples(
     "source <(clonometer completion bash)",
     "clonometer completion --install",
@@ -114,8 +116,8 @@ def _install(shell: str, *, force: bool) -> None:
 
 def _is_ours(path: Path) -> bool:
     try:
-        return _VARIABLE in path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return _VARIABLE in read_text(path, _COMPLETION)
+    except InputError:
         return False
 
 

@@ -11,14 +11,14 @@ from clonometer.app.results import read_results
 from clonometer.cli.options import FILE, examples, force_option, out_option, run_argument
 from clonometer.cli.outputs import Pages, with_previous_kept
 from clonometer.errors import InputError, UsageError
-from clonometer.files import cannot_read
+from clonometer.inputs import InputKind, read_input
 
 if TYPE_CHECKING:
     from clonometer.tracing.types import Explanation, Versus
     from clonometer.tracing.work.types import WorkExplanation
 
 #: More than any explanation has; a file that is larger is not read into memory.
-MOST_BYTES = 64 << 20
+EXPLANATION = InputKind("an explanation", 8 << 20, "name a file that 'clonometer explain --out' wrote")
 
 #: Its place in the list of commands.
 ORDER = 30
@@ -80,18 +80,8 @@ def read_explanation_file(path: Path) -> Explanation | Versus | WorkExplanation:
     """
     from clonometer.tracing.from_json import read_explanation
 
+    content = read_input(path, EXPLANATION)
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(*cannot_read(path, error)) from error
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"{path} is too large for an explanation: more than {MOST_BYTES >> 20} MiB")
-    try:
-        return read_explanation(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{path}: not valid JSON: it is not UTF-8", "name a file that 'clonometer explain --out' wrote"
-        ) from None
+        return read_explanation(content)
     except InputError as error:
         raise InputError(f"{path}: {error.message}", error.hint) from error

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 
+from clonometer.inputs import parse_toml
 from clonometer.launch_paths.reading import load_book
 from clonometer.launch_paths.versions import numbers
 from clonometer.runner.languages.types import Language, Toolchain
@@ -87,7 +87,7 @@ def _elsewhere(language: Language) -> Iterator[str]:
 
 
 def _read(file: Path) -> Language:
-    document = tomllib.loads(file.read_text(encoding="utf-8"))
+    document = parse_toml(file.read_text(encoding="utf-8"))
     return Language(
         file.parent,
         load_book().runtime(file.parent.name),

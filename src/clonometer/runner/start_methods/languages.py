@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from clonometer.errors import UsageError
+from clonometer.inputs import parse_toml
 
 __all__ = ["RefusedCode", "StartLanguage", "UnguardedProgram", "find_start_languages", "language_of", "split_command"]
 
@@ -117,7 +117,7 @@ def find_start_languages() -> tuple[StartLanguage, ...]:
 
 
 def _read(file: Path) -> StartLanguage:
-    fields = tomllib.loads(file.read_text(encoding="utf-8"))
+    fields = parse_toml(file.read_text(encoding="utf-8"))
     unguarded, refused = fields.pop("unguarded", None), fields.pop("refused", None)
     return StartLanguage(
         file.parent,

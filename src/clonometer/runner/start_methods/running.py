@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clonometer.errors import CommandError, UsageError
+from clonometer.errors import CommandError, InputError, UsageError
+from clonometer.inputs import parse_json
 from clonometer.launch_paths.versions import numbers
 from clonometer.runner.process import ANSWER_FD, Ending, answer_of
 from clonometer.runner.start_methods.languages import StartLanguage
@@ -61,9 +62,9 @@ def identify_program(language: StartLanguage, words: Sequence[str], code: str) -
     asked = [words[0], language.code[0], language.identify]
     answer, ending = answer_of(asked, timeout_s=_IDENTIFY_S, environment=dict(os.environ))
     try:
-        version, implementation, method, lock = json.loads(answer.splitlines()[-1])
+        version, implementation, method, lock = parse_json(answer.splitlines()[-1])
         is_old = numbers(version) < numbers(language.oldest)
-    except (ValueError, IndexError, TypeError):
+    except (InputError, ValueError, IndexError, TypeError):
         raise UsageError(
             f"{words[0]} is no usable {language.title}: {_in_full(language, ending)}", language.usage
         ) from None
@@ -156,8 +157,8 @@ def _read(answer: bytes, ended: str, *, interrupted: bool) -> StartMethodTrial:
     cases = []
     for line in answer.decode("utf-8", "replace").splitlines():
         try:
-            each = json.loads(line)
-        except ValueError:
+            each = parse_json(line)
+        except InputError:
             # Its last words, cut off.
             continue
         if "case" in each:

@@ -44,7 +44,7 @@ def _columns(page: JsonRecord) -> list[Column]:
     sizes = page["start"]["sizes"]
     columns = [Column("memory", [approximate_bytes(size["memory_bytes"]) for size in sizes], "right")]
     for name, head in _COLUMNS.items():
-        times = [size["costs_ns"][name] for size in sizes]
+        times = [size["costs_ns"].get(name) for size in sizes]
         columns.append(Column(head, [MISSING if ns is None else brief_duration(ns) for ns in times], "right"))
     return columns
 

@@ -63,7 +63,7 @@ function stateOf(address) {
   for (const [key, name] of Object.entries(COUNT_KEYS)) made.shape[name] = Math.round(number(key, name === "open_files" ? 0 : 1, MOST[name]) ?? made.shape[name] ?? NaN) || made.shape[name];
   for (const [key, name] of Object.entries(SHARE_KEYS)) made.shape[name] = (number(key, 0, 100) ?? made.shape[name] * 100) / 100;
   for (const [key, name] of Object.entries(CHOICE_KEYS)) if (CHOICES[name].includes(words.get(key))) made.shape[name] = words.get(key);
-  if (words.get("make") in SUBJECTS) made.mechanism = words.get("make");
+  if (Object.hasOwn(SUBJECTS, words.get("make"))) made.mechanism = words.get("make");
   const runtime = machine.runtimes.find((each) => each.name === words.get("in"));
   if (runtime) {
     made.runtime = runtime.name;

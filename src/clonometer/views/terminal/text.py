@@ -32,8 +32,8 @@ _PLAIN = str.maketrans(
         "▇": "%",
     }
 )
-#: Characters that a terminal obeys, and halves of characters, which no file of text has.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+#: Characters that a terminal obeys; halves of characters, and what is none, which no XML has.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WHITE = re.compile(r"\s+")
 
 
