@@ -78,7 +78,7 @@ def test_a_file_that_is_none_is_refused(tmp_path):
         read_wish_file(tmp_path / "broken.toml")
     for number in ("9" * 5000, "0x" + "f" * 5000, "1" + "0" * 4000):
         (tmp_path / "broken.toml").write_text(f"rate = {number}")
-        with pytest.raises(InputError, match="digits|beyond 64 bits"):
+        with pytest.raises(InputError, match=r"digits|beyond 64 bits"):
             read_wish_file(tmp_path / "broken.toml")
 
 

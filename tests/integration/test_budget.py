@@ -198,6 +198,9 @@ def test_no_name(): pass
 @pytest.mark.launch_budget(programs=["git"])
 def test_no_number(): pass
 
+@pytest.mark.launch_budget(max=10**5000)
+def test_no_end(): pass
+
 def test_no_block(launch_budget):
     launch_budget(fork=0)
 """
@@ -205,9 +208,10 @@ def test_no_block(launch_budget):
 
 def test_pytest_says_what_is_no_limit(tmp_path: Path) -> None:
     ended = run_pytest(tmp_path, tests=MISTAKEN)
-    assert "2 failed, 1 passed, 1 error" in ended.stdout, ended.stdout
+    assert "3 failed, 1 passed, 1 error" in ended.stdout, ended.stdout
     assert "launch_budget: 5 names no limit" in ended.stdout
     assert "launch_budget: ['git'] names no limit" in ended.stdout
+    assert "launch_budget: 'max=a number of too many digits' is no limit" in ended.stdout
     assert "launch_budget(...) limits a block" in ended.stdout
 
 

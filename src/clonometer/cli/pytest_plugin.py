@@ -295,14 +295,15 @@ class _Gathered:
 def _launch_limits(named: Mapping[str, Any], others: Sequence[Any]) -> LaunchLimits:
     """The limits of a marker: by name, or as a mapping, for names that Python does not allow."""
     from clonometer.errors import ClonometerError
+    from clonometer.fields import shown
     from clonometer.tracing.launch_limits import LaunchLimits
 
     given: dict[str, Any] = {}
     for mapping in (*others, named):
         given.update(_mapping(mapping, 'launch_budget({"shares memory": 0}), or launch_budget(fork=0)'))
     programs = _mapping(given.pop("programs", {}), 'programs={"git": 1}')
-    texts = [*(f"{name}={most}" for name, most in given.items())]
-    texts += [f"programs.{name}={most}" for name, most in programs.items()]
+    named_limits = [*given.items(), *((f"programs.{name}", most) for name, most in programs.items())]
+    texts = [f"{name}={most if isinstance(most, str) else shown(most)}" for name, most in named_limits]
     try:
         limits, wrong = LaunchLimits().with_limits(texts), ""
     except ClonometerError as error:
