@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,15 @@ if (shown := shutil.which("python3")) is None or not Path(shown).samefile(sys.ex
 os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
 os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="tests-")
 Path(tempfile.tempdir).chmod(0o1777)
+
+
+# What a test changes and leaves to the next start, no other test finds; and none sets this machine's frequencies.
+_made_machines = count()
+os.environ["CLONOMETER_SYS"] = f"{tempfile.tempdir}/sys"
+
+
+def pytest_runtest_setup() -> None:
+    os.environ["CLONOMETER_SYS"] = f"{tempfile.tempdir}/sys{next(_made_machines)}"
 
 
 @atexit.register

@@ -7,6 +7,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from clonometer.errors import OutputError
+from clonometer.runner.settings import read_setting, save, switched
+
 COUNT = 16
 MOST_BYTES = 64 << 20
 _PATIENCE_S = 5.0
@@ -39,16 +42,26 @@ def reserved(count: int = COUNT, root: Path = Path("/")) -> Iterator[int]:
         raise NotReservedError(f"{count} huge pages of {page_bytes >> 20} MiB are too much to take from this machine")
     try:
         before = int(setting.read_text())
-        setting.write_text(str(before + count))
+        name = str(setting)
+        saved = save(f"{before + count} in {name}", f"echo {before} > {name}", {name: read_setting(name)})
+        try:
+            setting.write_text(str(before + count))
+        except OSError:
+            saved.remove()
+            raise
+    except OutputError as error:
+        raise NotReservedError(error.message) from error
     except OSError as error:
         raise NotReservedError(f"{setting}: {error.strerror}") from error
     try:
+        saved.add(switched({name: read_setting(name)}))
         free = _meminfo(root, "HugePages_Free:") - _meminfo(root, "HugePages_Rsvd:")
         if free < count:
             raise NotReservedError(f"only {free} of {count} huge pages could be made: memory is in pieces or full")
         yield free
     finally:
         _restore(setting, before)
+        saved.remove()
 
 
 def _restore(setting: Path, before: int) -> None:

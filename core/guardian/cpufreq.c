@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/sys.h"
@@ -21,8 +20,7 @@ static const char *const FILES[] = {"boost", "scaling_governor", "scaling_max_fr
                                     "energy_performance_preference"};
 enum { FILE_COUNT = sizeof FILES / sizeof FILES[0], GLOBAL_COUNT = 2 };
 
-__attribute__((format(printf, 3, 4))) static int refuse(struct cpufreq *cpufreq, int error,
-                                                        const char *format, ...) {
+int cpufreq_refuse(struct cpufreq *cpufreq, int error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(cpufreq->reason, sizeof cpufreq->reason, format, arguments);
@@ -36,6 +34,27 @@ static void global_path(const struct cpufreq *cpufreq, const char *file, char *p
 
 static void cpu_path(const struct cpufreq *cpufreq, int cpu, const char *file, char *path) {
     snprintf(path, CPUFREQ_PATH_BYTES, "%s/devices/system/cpu/cpu%d/cpufreq/%s", cpufreq->root, cpu, file);
+}
+
+bool cpufreq_is_setting(const struct cpufreq *cpufreq, const char *path) {
+    char known[CPUFREQ_PATH_BYTES];
+    static const char *const GLOBAL[GLOBAL_COUNT] = {NO_TURBO, BOOST};
+    for (size_t i = 0; i < GLOBAL_COUNT; i++) {
+        global_path(cpufreq, GLOBAL[i], known);
+        if (strcmp(path, known) == 0) {
+            return true;
+        }
+    }
+    global_path(cpufreq, "/devices/system/cpu/cpu", known);
+    size_t length = strlen(known);
+    long cpu = strncmp(path, known, length) == 0 ? strtol(path + length, NULL, 10) : -1;
+    for (size_t file = 0; file < FILE_COUNT && cpu >= 0 && cpu < CPUFREQ_MOST_CPUS; file++) {
+        cpu_path(cpufreq, (int)cpu, FILES[file], known);
+        if (strcmp(path, known) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Reads a file's one word. Its length or -errno. */
@@ -100,40 +119,22 @@ static void save(struct cpufreq *cpufreq) {
     cpufreq->saved_count += read_value(setting->path, setting->value) > 0;
 }
 
-/* One guardian at a time: a second one would save what the first has set, and bring that back. The lock ends
- * with the last process that holds the descriptor. */
-static int lock(struct cpufreq *cpufreq) {
-    char path[CPUFREQ_PATH_BYTES];
-    global_path(cpufreq, "/devices/system/cpu", path);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        return refuse(cpufreq, -errno, "%s: %s", path, strerror(errno));
-    }
-    /* Kept open until the process ends. */
-    return flock(fd, LOCK_EX | LOCK_NB) == 0
-               ? 0
-               : refuse(cpufreq, -EBUSY, "another clonometer-guardian is running");
-}
-
 int cpufreq_save(struct cpufreq *cpufreq) {
     size_t most = GLOBAL_COUNT + (size_t)cpufreq->cpu_count * FILE_COUNT + 1;
-    int error = lock(cpufreq);
-    if (error != 0) {
-        return error;
-    }
     cpufreq->saved_count = 0;
     cpufreq->saved = calloc(most, sizeof *cpufreq->saved);
     if (cpufreq->saved == NULL) {
-        return refuse(cpufreq, -ENOMEM, "no memory");
+        return cpufreq_refuse(cpufreq, -ENOMEM, "no memory");
     }
     for (int i = 0; i < cpufreq->cpu_count; i++) {
         char path[CPUFREQ_PATH_BYTES];
         cpu_path(cpufreq, cpufreq->cpus[i], "scaling_max_freq", path);
         if (read_number(path) <= 0) {
-            return refuse(cpufreq, -ENOENT,
-                          "CPU %d has no %s: this kernel cannot set its frequency (a virtual machine, or no "
-                          "cpufreq driver)",
-                          cpufreq->cpus[i], path);
+            return cpufreq_refuse(
+                cpufreq, -ENOENT,
+                "CPU %d has no %s: this kernel cannot set its frequency (a virtual machine, or no "
+                "cpufreq driver)",
+                cpufreq->cpus[i], path);
         }
     }
     global_path(cpufreq, NO_TURBO, cpufreq->saved[cpufreq->saved_count].path);
@@ -160,7 +161,7 @@ static int set_turbo(struct cpufreq *cpufreq, bool on) {
     }
     return error == 0 || error == -ENOENT
                ? error
-               : refuse(cpufreq, error, "turbo cannot be switched: %s: %s", path, strerror(-error));
+               : cpufreq_refuse(cpufreq, error, "turbo cannot be switched: %s: %s", path, strerror(-error));
 }
 
 /* The lowest frequency goes out of the way first, for it may never be above the highest. */
@@ -176,16 +177,16 @@ static int set_range(struct cpufreq *cpufreq, int cpu, int64_t lowest, int64_t h
     error = error != 0 ? error : write_number(maximum, highest);
     error = error != 0 ? error : write_number(minimum, lowest);
     if (error != 0) {
-        return refuse(cpufreq, error, "CPU %d: %lld kHz cannot be set: %s", cpu, (long long)highest,
-                      strerror(-error));
+        return cpufreq_refuse(cpufreq, error, "CPU %d: %lld kHz cannot be set: %s", cpu, (long long)highest,
+                              strerror(-error));
     }
     int64_t set_minimum = read_number(minimum);
     int64_t set_maximum = read_number(maximum);
     if (set_minimum == lowest && set_maximum == highest) {
         return 0;
     }
-    return refuse(cpufreq, -ERANGE, "CPU %d: asked for %lld kHz, the kernel made it %lld to %lld", cpu,
-                  (long long)highest, (long long)set_minimum, (long long)set_maximum);
+    return cpufreq_refuse(cpufreq, -ERANGE, "CPU %d: asked for %lld kHz, the kernel made it %lld to %lld",
+                          cpu, (long long)highest, (long long)set_minimum, (long long)set_maximum);
 }
 
 /* The highest frequency without turbo: what the driver says, else the limit that remains when turbo is off.
@@ -213,12 +214,12 @@ static int set_cpu(struct cpufreq *cpufreq, int cpu, enum cpufreq_wish wish, int
                      : wish == CPUFREQ_TURBO ? top_khz(cpufreq, cpu)
                                              : khz;
     if (wanted <= 0) {
-        return refuse(cpufreq, -ENOENT, "CPU %d does not report its frequencies", cpu);
+        return cpufreq_refuse(cpufreq, -ENOENT, "CPU %d does not report its frequencies", cpu);
     }
     cpu_path(cpufreq, cpu, "scaling_governor", governor);
     int error = write_value(governor, "performance");
     if (error != 0) {
-        return refuse(cpufreq, error, "%s cannot be written: %s", governor, strerror(-error));
+        return cpufreq_refuse(cpufreq, error, "%s cannot be written: %s", governor, strerror(-error));
     }
     return set_range(cpufreq, cpu, wanted, wanted);
 }
@@ -232,10 +233,11 @@ int cpufreq_set(struct cpufreq *cpufreq, enum cpufreq_wish wish, int64_t khz) {
     if (error == -ENOENT && wish == CPUFREQ_BASE) {
         char path[CPUFREQ_PATH_BYTES];
         cpu_path(cpufreq, cpufreq->cpus[0], "base_frequency", path);
-        error = read_number(path) > 0 ? 0
-                                      : refuse(cpufreq, -ENOENT,
-                                               "this driver has no switch for turbo and names no base "
-                                               "frequency");
+        error = read_number(path) > 0
+                    ? 0
+                    : cpufreq_refuse(cpufreq, -ENOENT,
+                                     "this driver has no switch for turbo and names no base "
+                                     "frequency");
     } else if (error == -ENOENT) {
         error = 0;
     }
@@ -246,22 +248,34 @@ int cpufreq_set(struct cpufreq *cpufreq, enum cpufreq_wish wish, int64_t khz) {
 }
 
 /* So that each saved pair can be written in its order. */
-static void open_ranges(const struct cpufreq *cpufreq) {
-    for (int i = 0; i < cpufreq->cpu_count; i++) {
-        char minimum[CPUFREQ_PATH_BYTES];
-        char bottom[CPUFREQ_PATH_BYTES];
-        cpu_path(cpufreq, cpufreq->cpus[i], "scaling_min_freq", minimum);
-        cpu_path(cpufreq, cpufreq->cpus[i], "cpuinfo_min_freq", bottom);
+static void open_range(const struct cpufreq_setting *setting) {
+    static const char LOWEST[] = "scaling_min_freq";
+    size_t folder = strlen(setting->path) - strlen(LOWEST);
+    char bottom[CPUFREQ_PATH_BYTES];
+    if (strlen(setting->path) > strlen(LOWEST) && strcmp(setting->path + folder, LOWEST) == 0) {
+        snprintf(bottom, sizeof bottom, "%.*scpuinfo_min_freq", (int)folder, setting->path);
         int64_t least = read_number(bottom);
         if (least > 0) {
-            (void)write_number(minimum, least);
+            (void)write_number(setting->path, least);
         }
     }
 }
 
+bool cpufreq_is_restored(const struct cpufreq *cpufreq) {
+    char now[CPUFREQ_VALUE_BYTES];
+    size_t same = 0;
+    while (same < cpufreq->saved_count && read_value(cpufreq->saved[same].path, now) > 0 &&
+           strcmp(now, cpufreq->saved[same].value) == 0) {
+        same++;
+    }
+    return same == cpufreq->saved_count;
+}
+
 int cpufreq_restore(struct cpufreq *cpufreq) {
     int worst = 0;
-    open_ranges(cpufreq);
+    for (size_t i = 0; i < cpufreq->saved_count; i++) {
+        open_range(&cpufreq->saved[i]);
+    }
     for (size_t i = 0; i < cpufreq->saved_count; i++) {
         const struct cpufreq_setting *setting = &cpufreq->saved[i];
         char now[CPUFREQ_VALUE_BYTES];
@@ -271,9 +285,9 @@ int cpufreq_restore(struct cpufreq *cpufreq) {
         int error = write_value(setting->path, setting->value);
         bool back = read_value(setting->path, now) > 0 && strcmp(now, setting->value) == 0;
         if (!back && worst == 0) {
-            worst = refuse(cpufreq, error != 0 ? error : -EIO, "%s could not be restored to %s: %s",
-                           setting->path, setting->value,
-                           error != 0 ? strerror(-error) : "it reads back as something else");
+            worst = cpufreq_refuse(cpufreq, error != 0 ? error : -EIO, "%s could not be restored to %s: %s",
+                                   setting->path, setting->value,
+                                   error != 0 ? strerror(-error) : "it reads back as something else");
         }
     }
     return worst;

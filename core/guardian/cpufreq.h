@@ -25,6 +25,13 @@ struct cpufreq {
     char reason[CPUFREQ_PATH_BYTES + 256]; /* of the last refusal */
 };
 
+/* Keeps the reason, and returns `error`. */
+__attribute__((format(printf, 3, 4))) int cpufreq_refuse(struct cpufreq *cpufreq, int error,
+                                                         const char *format, ...);
+
+/* Whether `path` is a file of `root` that cpufreq_set may change. */
+bool cpufreq_is_setting(const struct cpufreq *cpufreq, const char *path);
+
 /* Reads a list such as 0,2-5. 0 or -EINVAL. */
 int cpufreq_parse_cpus(struct cpufreq *cpufreq, const char *list);
 
@@ -34,6 +41,9 @@ int cpufreq_save(struct cpufreq *cpufreq);
 /* Sets the wish on all CPUs and reads it back. 0, or -errno with the reason; then it is for the caller to
  * restore. */
 int cpufreq_set(struct cpufreq *cpufreq, enum cpufreq_wish wish, int64_t khz);
+
+/* Whether every file has the value that was saved. */
+bool cpufreq_is_restored(const struct cpufreq *cpufreq);
 
 /* Writes back what was saved and reads it back; goes on after a file that fails. 0, or the first -errno with
  * the reason. */

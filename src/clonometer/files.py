@@ -64,7 +64,7 @@ def writing(path: Path, *, durable: bool = False) -> Iterator[NewFile]:
         new.file.close()
         new.temporary.replace(path)
     if durable:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -135,6 +135,26 @@ def reserve(path: Path, *, replace: bool = False, aside: Path | None = None) -> 
             return descriptor
         os.close(descriptor)
     raise _reserved(path)
+
+
+def reserve_left(path: Path) -> int | None:
+    """Lock a file that a process had reserved which has ended; None where it lives, or the file is gone.
+
+    Gives the descriptor, to read and to write.
+
+    Raises
+    ------
+    OSError
+        If it is a link, or cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    if _lock(descriptor, fcntl.LOCK_EX) and _is_named(descriptor, path):
+        return descriptor
+    os.close(descriptor)
+    return None
 
 
 def take_away(path: Path, aside: Path | None = None) -> bool:
@@ -263,7 +283,8 @@ def _reserved(path: Path) -> OutputError:
     )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

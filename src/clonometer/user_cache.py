@@ -52,6 +52,14 @@ def user_folder(variable: str, default: str) -> Path | None:
     named = os.environ.get(variable, "")
     try:
         base = Path(named) if named.startswith("/") else Path.home() / default
+    except RuntimeError:  # There is no home folder.
+        return None
+    return own_folder(base)
+
+
+def own_folder(base: Path) -> Path | None:
+    """Make Clonometer's folder in ``base``, and ``base`` too; None where this user has none there that is safe."""
+    try:
         parent = base
         while not parent.exists():
             parent = parent.parent
@@ -61,19 +69,20 @@ def user_folder(variable: str, default: str) -> Path | None:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = base / "clonometer"
         folder.mkdir(mode=0o700, exist_ok=True)
-        return folder if _is_safe(folder.lstat(), stat.S_ISDIR) else None
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        return folder if is_safe(folder.lstat(), stat.S_ISDIR) else None
+    except OSError:
         return None
 
 
-def _is_safe(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+def is_safe(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+    """Whether a file or folder is of a kind (``stat.S_ISREG``), this user's, and nobody else may write to it."""
     return is_kind(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE
 
 
 def _read(path: Path) -> str | None:
     try:
         with os.fdopen(os.open(path, _OPEN), "rb") as file:
-            if not _is_safe(os.fstat(file.fileno()), stat.S_ISREG):
+            if not is_safe(os.fstat(file.fileno()), stat.S_ISREG):
                 return None
             digest, _, content = file.read(_MOST_BYTES).partition(b"\n")
     except OSError:

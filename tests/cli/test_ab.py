@@ -81,6 +81,24 @@ def test_an_interruption_puts_the_setting_back_and_judges_what_there_is(clonomet
     assert "This run is partial: interrupted" in out
 
 
+def test_a_setting_that_a_killed_comparison_left_is_put_back_by_the_next_start(clonometer: CommandLine) -> None:
+    setting = clonometer.folder / "setting"
+    setting.write_text("4\n")
+    words = ("--b", f"do=echo 5 > {setting}", "--b", f"undo=echo 4 > {setting}", "--pairs", "1000", "--budget", "300")
+    started = clonometer.start("ab", "launch.fork", *WARM, *words)
+    limit_s = time.monotonic() + 60
+    while setting.read_text() != "5\n":
+        assert time.monotonic() < limit_s, started.poll()
+        time.sleep(0.001)
+    started.kill()
+    started.communicate(timeout=60)
+    assert setting.read_text() == "5\n"
+    ended = clonometer("run", "launch.fork", *WARM, "--budget", "0.1", "--out", "next.parquet")
+    assert ended.returncode == 0, ended.stderr
+    assert "clonometer: put back: what --b do='echo 5 > " in ended.stderr
+    assert setting.read_text() == "4\n"
+
+
 def test_a_command_that_fails_is_told_and_what_was_measured_is_kept(clonometer: CommandLine) -> None:
     ended = clonometer("ab", "launch.fork", *WARM, "--b", "do=false", "--b", "undo=true", "--seed", "1")
     assert ended.returncode == 4

@@ -18,6 +18,7 @@ from clonometer.app import doctor
 from clonometer.cli.ending import run_to_the_end
 from clonometer.records import from_json
 from clonometer.results.audit.types import MachineAudit
+from clonometer.runner.settings import read_setting, save
 from clonometer.views.documents.doctor import doctor_document
 from clonometer.views.terminal.document import render_document
 
@@ -89,3 +90,19 @@ def test_a_driver_that_fails_leaves_the_audit(clonometer: CommandLine, capsys: p
     with hasty(clonometer):
         assert run_to_the_end(["doctor"]) == 0
     assert "not measured reliably" in capsys.readouterr().out
+
+
+def test_what_a_killed_measurement_left_is_named(clonometer: CommandLine) -> None:
+    out = io.StringIO()
+    with hasty(clonometer), contextlib.redirect_stdout(out):
+        Path("setting").write_text("4")
+        before = {"setting": read_setting("setting")}
+        saved = save("--b do='echo 5 > setting'", "printf 4 > setting", before)
+        Path("setting").write_text("5")
+        saved.leave()
+        assert run_to_the_end(["doctor", "--json"]) == 0
+        assert Path("setting").read_text() == "4"
+    items = json.loads(out.getvalue())["items"]
+    [item] = [item for item in items if item["id"] == "machine.left_changed"]
+    assert item["judged"] == "note"
+    assert item["value"].startswith("put back: what --b do='echo 5 > setting' changed")

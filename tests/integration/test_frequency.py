@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -99,6 +100,32 @@ def test_the_settings_come_back_however_the_run_ends(machine: Machine, end: sign
     assert started.returncode == (-end if end == signal.SIGKILL else 130)
     assert machine.is_as_it_was()
     assert no_guardian_is_left(machine.root)
+
+
+def test_the_next_run_puts_back_what_was_killed_with_its_guardians_and_says_so(machine: Machine) -> None:
+    """All that was in a PID namespace dies at once, as in a container that is killed."""
+    clonometer = machine.clonometer
+    words = ["unshare", "--pid", "--fork", "--kill-child", "sh", "-c", '"$@"; true', "sh", sys.executable]
+    if subprocess.run([*words[:3], "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no PID namespace can be made here")
+    plan = clonometer.folder / "plan.toml"
+    plan.write_text(PLAN.format(budget=600, frequencies='"base"'))
+    started = subprocess.Popen(
+        [*words, "-m", "clonometer", "run", "--plan", plan, "--out", "killed.parquet"],
+        cwd=clonometer.folder,
+        env=os.environ | clonometer.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    machine.await_maximum("2600000")
+    started.kill()
+    started.communicate(timeout=60)
+    assert no_guardian_is_left(machine.root)
+    assert now(machine.root, machine.files) != machine.files
+    _, err = (next_run := machine.start("as_is")).communicate(timeout=100)
+    assert next_run.returncode == 0, err
+    assert err.count("put back: CPU frequency settings that a killed measurement had left changed") == 1
+    assert now(machine.root, machine.files) == machine.files
 
 
 def no_guardian_is_left(root: Path) -> bool:

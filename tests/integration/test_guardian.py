@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -17,6 +18,8 @@ pytestmark = pytest.mark.real
 
 CPU = "devices/system/cpu"
 GUARDIAN = "clonometer-guardian"
+SAVED = "saved"
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def make_tree(root: Path, turbo: str = "intel_pstate/no_turbo", cpus: Iterable[int] = range(4)) -> dict[str, str]:
@@ -55,7 +58,7 @@ def now(root: Path, files: dict[str, str]) -> dict[str, str]:
 
 def start(root: Path, wish: str, cpus: str = "0-3", **options: Callable[[], None]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [probe.folder() / GUARDIAN, wish, cpus, str(root)],
+        [probe.folder() / GUARDIAN, wish, cpus, str(root), str(root / SAVED)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -127,7 +130,8 @@ def test_it_restores_when_its_parent_is_killed(tree: tuple[Path, dict[str, str]]
         "sys.stdout.flush()\n"
         "time.sleep(600)\n"
     )
-    command = [sys.executable, "-c", code, str(probe.folder() / GUARDIAN), "base", "0-3", str(root)]
+    words = ["base", "0-3", str(root), str(root / SAVED)]
+    command = [sys.executable, "-c", code, str(probe.folder() / GUARDIAN), *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout.readline() == "ready\n"
         assert now(root, files) != files
@@ -236,4 +240,196 @@ def test_a_call_that_cannot_be_meant_changes_nothing(tree: tuple[Path, dict[str,
     )
     assert ended.returncode == 2
     assert ended.stderr
+    assert now(root, files) == files
+
+
+def restore(root: Path) -> tuple[int, str, str]:
+    """What a start of anything does first: it puts back what is left."""
+    command = [probe.folder() / GUARDIAN, "restore", str(root), str(root / SAVED)]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def saved_file(root: Path) -> Path:
+    return root / SAVED / "frequency"
+
+
+def kill_both(root: Path, wish: str = "base") -> None:
+    """Set frequencies in a PID namespace, and kill all that is in it at once."""
+    # A guardian lets nobody take it into death; the shell, which is process 1 there, dies with unshare.
+    words = ["unshare", "--pid", "--fork", "--kill-child", "sh", "-c", '"$@"; true', "sh", probe.folder() / GUARDIAN]
+    with subprocess.Popen(
+        [*words, wish, "0-3", str(root), str(root / SAVED)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as unshare:
+        ready(unshare)
+        unshare.kill()
+        # The end of its output is that of both.
+        assert unshare.stdout.read() == ""
+
+
+namespaces = pytest.mark.skipif(
+    subprocess.run(["unshare", "--pid", "--fork", "true"], check=False, capture_output=True).returncode != 0,
+    reason="no PID namespace can be made here",
+)
+
+
+@namespaces
+def test_what_killed_both_guardians_loses_nothing(tree: tuple[Path, dict[str, str]]) -> None:
+    root, files = tree
+    restored = 0
+    for time_killed in range(20):
+        kill_both(root, ("base", "turbo", "2000000")[time_killed % 3])
+        assert now(root, files) != files
+        answer = restore(root)
+        assert answer == (0, "", "put back: CPU frequency settings that a killed measurement had left changed\n")
+        restored += now(root, files) == files
+        assert not saved_file(root).exists()
+    assert restored == 20
+
+
+@namespaces
+def test_the_next_guardian_restores_first_and_takes_no_pinned_value_for_the_truth(
+    tree: tuple[Path, dict[str, str]],
+) -> None:
+    root, files = tree
+    kill_both(root)
+    kill_both(root, "turbo")
+    guardian = start(root, "2000000")
+    ready(guardian)
+    status, out, errors = end(guardian)
+    assert (status, out) == (0, "restored\n")
+    assert errors.startswith("put back: ")
+    assert now(root, files) == files
+
+
+def test_what_is_saved_is_for_its_user_alone_and_only_as_long_as_it_is_needed(
+    tree: tuple[Path, dict[str, str]],
+) -> None:
+    root, _ = tree
+    guardian = start(root, "base")
+    ready(guardian)
+    assert saved_file(root).stat().st_mode & 0o777 == 0o600
+    assert saved_file(root).parent.stat().st_mode & 0o777 == 0o700
+    assert f"{CPU}/cpu3/cpufreq/scaling_max_freq 3900003\n" in saved_file(root).read_text()
+    assert restore(root) == (0, "", ""), "a living guardian's settings were touched"
+    assert read(root, "cpu3/cpufreq/scaling_max_freq") == "2600000"
+    assert end(guardian) == (0, "restored\n", "")
+    assert not saved_file(root).exists()
+
+
+def test_nobody_else_can_keep_a_guardian_from_starting(tree: tuple[Path, dict[str, str]]) -> None:
+    """Any user may open the folder of the CPUs, and lock it."""
+    root, files = tree
+    held = os.open(root / CPU, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        guardian = start(root, "base")
+        ready(guardian)
+        assert end(guardian) == (0, "restored\n", "")
+    finally:
+        os.close(held)
+    assert now(root, files) == files
+
+
+@namespaces
+def test_settings_of_another_boot_are_discarded_and_that_is_said(tree: tuple[Path, dict[str, str]]) -> None:
+    root, _ = tree
+    kill_both(root)
+    pinned = read(root, "cpu0/cpufreq/scaling_max_freq")
+    text = saved_file(root).read_text()
+    assert BOOT.read_text() in text
+    saved_file(root).write_text(text.replace(BOOT.read_text().strip(), "00000000-0000-0000-0000-000000000000"))
+    status, _, errors = restore(root)
+    assert (status, errors[:11]) == (0, "discarded: ")
+    assert read(root, "cpu0/cpufreq/scaling_max_freq") == pinned
+    assert not saved_file(root).exists()
+
+
+def whole(root: Path, *lines: str) -> str:
+    return "".join(f"{line}\n" for line in ("clonometer-guardian 1", f"boot {BOOT.read_text().strip()}", *lines, "end"))
+
+
+STRANGE = {
+    "a path elsewhere": lambda root: whole(root, f"{root}/elsewhere 5"),
+    "a path upwards": lambda root: whole(root, f"{root}/{CPU}/cpu0/cpufreq/../../../../../elsewhere 5"),
+    "another root": lambda root: whole(root, f"/sys/{CPU}/cpu0/cpufreq/scaling_governor powersave"),
+    "a file that no guardian writes": lambda root: whole(root, f"{root}/{CPU}/cpu0/cpufreq/cpuinfo_max_freq 5"),
+    "a value that is none": lambda root: whole(root, f"{root}/{CPU}/cpu0/cpufreq/scaling_governor a;b"),
+    "a value without end": lambda root: whole(root, f"{root}/{CPU}/cpu0/cpufreq/scaling_governor {'a' * 5000}"),
+    "no value": lambda root: whole(root, f"{root}/{CPU}/cpu0/cpufreq/scaling_governor"),
+    "no boot": lambda root: "clonometer-guardian 1\nend\n",
+    "something else": lambda root: "\x00\xff" * 700 + "end\n",
+    "the beginning of something else": lambda root: "MZ",
+}
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+def test_what_no_guardian_wrote_is_refused_and_kept(tree: tuple[Path, dict[str, str]], strange: str) -> None:
+    root, files = tree
+    (root / "elsewhere").write_text("4")
+    (root / SAVED).mkdir(0o700)
+    saved_file(root).write_text(text := STRANGE[strange](root))
+    status, out, errors = restore(root)
+    assert (status, out) == (1, "")
+    assert "not what a guardian wrote" in errors
+    guardian = start(root, "base")
+    assert end(guardian)[:2] == (3, f"refused: {errors.removeprefix('clonometer-guardian: ')}")
+    assert saved_file(root).read_text() == text
+    assert now(root, files) == files
+    assert (root / "elsewhere").read_text() == "4"
+
+
+@pytest.mark.parametrize("length", [0, 10, 30, -5, -4, -1])
+def test_a_guardian_that_was_killed_while_it_saved_had_changed_nothing(
+    tree: tuple[Path, dict[str, str]], length: int
+) -> None:
+    root, files = tree
+    (root / SAVED).mkdir(0o700)
+    text = whole(root, f"{root}/{CPU}/cpu0/cpufreq/scaling_governor performance")
+    saved_file(root).write_text(text[: length if length >= 0 else len(text) + length])
+    assert restore(root) == (0, "", "")
+    assert now(root, files) == files
+    assert not saved_file(root).exists()
+
+
+def make_link(path: Path) -> None:
+    path.with_name("other").write_text("")
+    path.symlink_to("other")
+
+
+def make_writable(path: Path) -> None:
+    path.touch()
+    path.chmod(0o666)
+
+
+def make_another_users(path: Path) -> None:
+    path.touch()
+    os.chown(path, 65534, 65534)
+
+
+def make_second_name(path: Path) -> None:
+    path.with_name("other").write_text("")
+    path.hardlink_to(path.with_name("other"))
+
+
+PLANTED: dict[str, Callable[[Path], None]] = {
+    "a link": make_link,
+    "a second name": make_second_name,
+    "a pipe": os.mkfifo,
+    "a folder": Path.mkdir,
+    "a file that others may write": make_writable,
+    "a folder that others may write": lambda path: path.parent.chmod(0o777),
+}
+if os.geteuid() == 0:
+    PLANTED["a file of another user"] = make_another_users
+    PLANTED["a folder of another user"] = lambda path: os.chown(path.parent, 65534, 65534)
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_what_others_may_have_put_there_is_refused(tree: tuple[Path, dict[str, str]], planted: str) -> None:
+    root, files = tree
+    (root / SAVED).mkdir(0o700)
+    PLANTED[planted](saved_file(root))
+    status, out, _ = end(start(root, "base"))
+    assert (status, out[:9]) == (3, "refused: ")
     assert now(root, files) == files

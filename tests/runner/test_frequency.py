@@ -22,12 +22,12 @@ READY = "print('ready', flush=True); sys.stdin.read()\n"
 
 
 def test_it_is_told_what_to_set_and_ends_with_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLONOMETER_SYS", "/made")
+    monkeypatch.setenv("CLONOMETER_SYS", str(tmp_path))
     monkeypatch.setattr(frequency.os, "sched_getaffinity", lambda _: {3, 0, 1})
     words = tmp_path / "told"
     program = guardian(tmp_path, f"open({str(words)!r}, 'w').write(' '.join(sys.argv[1:]))\n{READY}print('restored')")
     with frequency.fixed_frequency(program, "1.5GHz"):
-        assert words.read_text() == "1500000 0,1,3 /made"
+        assert words.read_text() == f"1500000 0,1,3 {tmp_path} {tmp_path}/run/clonometer"
 
 
 def test_a_refusal_is_a_reason(tmp_path: Path) -> None:
@@ -50,6 +50,12 @@ def test_a_refusal_is_a_reason(tmp_path: Path) -> None:
 def test_an_end_without_the_word_restored_is_an_error(tmp_path: Path, ending: str, words: str) -> None:
     program = guardian(tmp_path, READY + ending)
     with pytest.raises(frequency.NotRestoredError, match=words), frequency.fixed_frequency(program, "base"):
+        pass
+
+
+def test_what_another_left_and_this_one_put_back_is_no_trouble(tmp_path: Path) -> None:
+    program = guardian(tmp_path, READY + "sys.stderr.write('put back: x\\n'); print('restored')")
+    with frequency.fixed_frequency(program, "base"):
         pass
 
 

@@ -29,21 +29,31 @@ def doctor(pid: int | None = None) -> ProcessAudit:
     from clonometer.prediction.audited import ProcessAudit
     from clonometer.results.audit.all import audit
     from clonometer.results.audit.cpuid import check_cpuid
+    from clonometer.results.audit.left import check_left
     from clonometer.results.audit.noise import check_noise
     from clonometer.results.audit.types import UnavailableWorkload
+    from clonometer.runner.putting_back import put_back_left
 
     process = None
     if pid is not None:
         from clonometer.app.predict import predict
 
         process = predict(pid, scan=False)
+    drivers, catalogue = find_catalogue()
+    # Otherwise the machine is not as it will be when something is measured.
+    left = put_back_left(drivers.guardian)
     # Before anything of ours is load.
     facts = collect()
-    drivers, catalogue = find_catalogue()
     clock = drivers.calibrate()
     noise, reason = _measure_noise(drivers, catalogue)
     cpuid = _measure_cpuid(drivers, catalogue)
-    items = [*audit(facts), *check_cpuid(cpuid), _check_tracing(), *(check_noise(noise) if noise is not None else [])]
+    items = [
+        *check_left(left),
+        *audit(facts),
+        *check_cpuid(cpuid),
+        _check_tracing(),
+        *(check_noise(noise) if noise is not None else []),
+    ]
     return ProcessAudit(
         host=str(facts["host.summary"]),
         items=items,

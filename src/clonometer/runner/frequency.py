@@ -10,15 +10,16 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from clonometer.errors import DriverError, UnavailableError
+from clonometer.errors import DriverError, OutputError, UnavailableError
+from clonometer.runner.process import supervise
+from clonometer.runner.saved_settings import SYS_VARIABLE, saved_folder, saved_folders
 
 AXIS = "frequency"
 AS_IS = "as_is"
-SYS_VARIABLE = "CLONOMETER_SYS"
-"""Names a folder in the place of /sys, so that the whole way can be tried on a made tree."""
-
 _PATIENCE_S = 20.0
 _REFUSED = 3
+#: The guardian's file in the folder of notes, and how lines begin that say what it did with what was left there.
+_SAVED, _DONE = "frequency", ("put back: ", "discarded: ")
 _KHZ = {"kHz": 1, "MHz": 1000, "GHz": 1_000_000}
 
 
@@ -44,7 +45,11 @@ def fixed_frequency(guardian: Path | None, frequency: str) -> Iterator[None]:
         raise UnavailableError(f"frequency={frequency}: clonometer-guardian, which sets it, was not built")
     # All that a driver may run on: its own pinning chooses among them.
     cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
-    command: list[str | Path] = [guardian, wish_of(frequency), cpus, os.environ.get(SYS_VARIABLE) or "/sys"]
+    try:
+        folder = saved_folder()
+    except OutputError as error:
+        raise UnavailableError(f"frequency={frequency}: {error.message}") from error
+    command: list[str | Path] = [guardian, wish_of(frequency), cpus, _sys(), folder]
     child = _start(command, frequency)
     try:
         _await_ready(child, frequency)
@@ -54,6 +59,24 @@ def fixed_frequency(guardian: Path | None, frequency: str) -> Iterator[None]:
         trouble = _end(child)
         if trouble is not None:
             raise NotRestoredError(f"frequency={frequency} was not restored: {trouble}")
+
+
+def put_back_left(guardian: Path | None) -> list[str]:
+    """Put back the frequencies that guardians which were killed have left; says what was done."""
+    sentences = []
+    for folder in saved_folders():
+        if not os.path.lexists(folder / _SAVED):
+            continue
+        if guardian is None:
+            sentences.append(f"NOT PUT BACK: {folder / _SAVED} has CPU frequencies; clonometer-guardian was not built")
+            continue
+        ending = supervise([str(guardian), "restore", _sys(), str(folder)], lambda _: True, timeout_s=_PATIENCE_S)
+        sentences += [line.replace(f"{guardian.name}: ", "NOT PUT BACK: ") for line in ending.stderr.splitlines()]
+    return sentences
+
+
+def _sys() -> str:
+    return os.environ.get(SYS_VARIABLE) or "/sys"
 
 
 def wish_of(frequency: str) -> str:
@@ -96,6 +119,8 @@ def _end(child: subprocess.Popen[bytes]) -> str | None:
         # Not killed: it may yet set things back.
         return f"clonometer-guardian (process {child.pid}) is still at it after {_PATIENCE_S:.0f} s"
     lines = errors.decode("utf-8", "replace").strip().splitlines()
+    # What another had left is no trouble of this one.
+    lines = [line for line in lines if not line.startswith(_DONE)]
     if lines:
         return lines[-1].removeprefix("clonometer-guardian: ")
     restored = child.returncode == 0 and b"restored" in answer

@@ -9,8 +9,14 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
+from clonometer.errors import OutputError
+from clonometer.runner.saved_settings import LeftSetting, SavedSetting
+
 KEEPS = b"keeps: "
 """Begins the line on stderr by which a driver names a directory that it has made (docs/protocol.md)."""
+
+DIRECTORY = "directory"
+"""The key of a note that names one."""
 
 # Only what bears our name and a process's number or six random characters is ever removed.
 _FOLDER = re.compile(r"clonometer-[A-Za-z0-9]{6}", re.ASCII)
@@ -74,6 +80,32 @@ def remove_left(paths: list[str], folders: Collection[str]) -> tuple[str, ...]:
     while (left := tuple(path for path in ours if not _removed(path))) and time.monotonic() < end_s:
         time.sleep(_STEP_S)
     return left
+
+
+def note(path: str, folders: Collection[str]) -> SavedSetting | None:
+    """Note a directory that a driver keeps, so that the next start removes what nobody lives to remove."""
+    if not _is_ours(path, folders):
+        return None
+    # Of a machine that stops suddenly none is left, or a folder of some files.
+    try:
+        return SavedSetting({DIRECTORY: path}, durable=False)
+    except OutputError:
+        return None
+
+
+def remove_again(left: LeftSetting) -> str | None:
+    """Remove a directory that was noted; says so, and None where it had gone."""
+    path = left.content[DIRECTORY] if left.content is not None else None
+    if not isinstance(path, str):
+        return left.strange
+    if os.path.lexists(path) and not _is_ours(path, [str(Path(path).parent)]):
+        left.remove()
+        return f"left alone, since it is not ours: {path}"
+    was_there = os.path.lexists(path)
+    if remove_left([path], [str(Path(path).parent)]):
+        return f"NOT REMOVED: {path}, left by a measurement that was killed"
+    left.remove()
+    return f"removed: {path}, left by a measurement that was killed" if was_there else None
 
 
 def _is_ours(path: str, folders: Collection[str]) -> bool:

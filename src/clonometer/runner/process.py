@@ -18,7 +18,8 @@ from typing import IO
 from clonometer.errors import DriverError
 from clonometer.runner.endings import MemoryKills, ended_with
 from clonometer.runner.environment import fixed_variables, padded, room_for
-from clonometer.runner.leftovers import KeptPaths, remove_left
+from clonometer.runner.leftovers import KeptPaths, note, remove_left
+from clonometer.runner.saved_settings import SavedSetting
 from clonometer.runner.waiting import watched
 
 STDERR_KEPT_CHARACTERS = 2000
@@ -317,6 +318,7 @@ class _Tail:
         self._data = b""
         self._folders = folders
         self._kept = KeptPaths()
+        self._notes: list[SavedSetting | None] = []
         self._came = 0
         self.left: tuple[str, ...] = ()
 
@@ -325,12 +327,16 @@ class _Tail:
         self._came += len(data)
         # Four bytes at most make one UTF-8 character.
         self._data = (self._data + self._kept.take(data))[-4 * STDERR_KEPT_CHARACTERS :]
+        self._notes += [note(path, self._folders) for path in self._kept.paths[len(self._notes) :]]
         return self._came <= _MOST_ERROR_BYTES
 
     def end(self) -> None:
         """Take the driver's end: what it kept goes now."""
         self._data += self._kept.rest()
         self.left = remove_left(self._kept.paths, self._folders)
+        for path, noted in zip(self._kept.paths, self._notes, strict=False):
+            if noted is not None:
+                noted.leave() if path in self.left else noted.remove()
 
     def text(self) -> str:
         return self._data.decode("utf-8", "replace")[-STDERR_KEPT_CHARACTERS:]

@@ -1,14 +1,17 @@
 """A setting of the machine that commands switch and put back: run by a shell, checked, and read back.
 
 What a command writes is read before it, after it and after the command that puts it back. A setting whose value is the
-same before and after was never switched: both sides would be measured alike, and be called the same.
+same before and after was never switched: both sides would be measured alike, and be called the same. What must be put
+back is noted on disk before it is switched (`clonometer.runner.saved_settings`).
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
+import shlex
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,10 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from clonometer.errors import DriverError, SettingError, UsageError
+from clonometer.errors import DriverError, OutputError, SettingError, UsageError
 from clonometer.plan.sides import Side
 from clonometer.plan.written import written_files
 from clonometer.runner.process import Ending, supervise
+from clonometer.runner.saved_settings import SavedSetting
 from clonometer.words import setting_name
 
 #: A setting is one write to the kernel; what takes longer hangs.
@@ -47,13 +51,21 @@ class SettingReading:
         values = dict.fromkeys(_short(content) for content in self.files.values())
         return ", ".join(values) or _NO_FILE
 
+    def digest(self) -> str:
+        """What two readings have in common only if they are the same."""
+        return hashlib.sha256(repr(sorted(self.files.items())).encode()).hexdigest()
 
-def read_setting(name: str) -> SettingReading | None:
-    """Read what a file, or all files of a pattern, hold; None where one cannot be read, or is no ordinary file."""
+
+def read_setting(name: str, folder: str = "") -> SettingReading | None:
+    """Read what a file, or all files of a pattern, hold; None where one cannot be read, or is no ordinary file.
+
+    A relative name is one in ``folder``, by default where we are.
+    """
     # Path.glob refuses absolute patterns.
-    paths = sorted(islice(glob.iglob(name), _MOST_FILES)) if glob.has_magic(name) else [name]  # noqa: PTH207
+    is_pattern = glob.has_magic(name)
+    paths = sorted(islice(glob.iglob(name, root_dir=folder or None), _MOST_FILES)) if is_pattern else [name]  # noqa: PTH207
     try:
-        return SettingReading({path: _content(path) for path in paths})
+        return SettingReading({path: _content(str(Path(folder, path))) for path in paths})
     except (OSError, ValueError):
         return None
 
@@ -103,6 +115,7 @@ class Switch:
     records: dict[str, SettingRecord] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._saved: SavedSetting | None = None
         self._before: dict[str, SettingReading | None] = {}
         self._during: dict[str, SettingReading | None] = {}
         self._names = written_files(self.side.do)
@@ -118,12 +131,18 @@ class Switch:
         Raises
         ------
         SettingError
-            If the command fails, or what it writes has the same value as before.
+            If the command fails, what it writes has the same value as before, or what must be put back cannot be noted.
         """
         self._before, self._during = self._read(), {}
+        option = _option(self.side, "do")
+        try:
+            self._saved = save(option, self.side.undo, self._before)
+        except OutputError as error:
+            raise SettingError(f"{option} was not run: {error.message}") from error
         if not _call(self.side, "do", interrupt_fd):
             return
         self._during = self._read()
+        self._saved.add(switched(self._during))
         for record in self.records.values():
             record.times += 1
         for name in self._names:
@@ -149,13 +168,24 @@ class Switch:
         )
 
     def undo(self) -> None:
-        """Put it back. Who wants to stop waits for this.
+        """Put it back. Who wants to stop waits for this; what was never begun needs none.
 
         Raises
         ------
         SettingError
             If the command fails, or a value is not what it was: it says how to do it by hand.
         """
+        saved, self._saved = self._saved, None
+        if saved is None:
+            return
+        try:
+            self._undo()
+        except BaseException:
+            saved.leave()
+            raise
+        saved.remove()
+
+    def _undo(self) -> None:
         _call(self.side, "undo", None)
         left = []
         for name, after in self._read().items():
@@ -175,6 +205,34 @@ class Switch:
 
     def _read(self) -> dict[str, SettingReading | None]:
         return {name: read_setting(name) for name in self._names}
+
+
+def save(what: str, undo: str, before: Mapping[str, SettingReading | None]) -> SavedSetting:
+    """Note on disk that a setting is about to be changed, and what puts it back, from the folder that we are in.
+
+    ``before`` has the readings of what is changed (`read_setting`), by path or pattern.
+
+    Raises
+    ------
+    OutputError
+        If that cannot be noted: nothing may be changed then.
+    """
+    readings = {name: [reading.digest(), reading.text()] for name, reading in before.items() if reading is not None}
+    # Of an action there is nothing to read back, and of a file that was not there no value to go back to.
+    readings = {
+        name: read for name, read in readings.items() if name not in _ACTIONS and any(before[name].files.values())
+    }
+    return SavedSetting({"what": what, "undo": undo, "folder": str(Path.cwd()), "before": readings})
+
+
+def switched(during: Mapping[str, SettingReading | None]) -> Mapping[str, Any]:
+    """What is added to the note once it has been changed."""
+    return {"during": {name: reading.digest() for name, reading in during.items() if reading is not None}}
+
+
+def undo_again(folder: str, command: str) -> None:
+    """Run a command that puts a setting back, which a process noted that ran in ``folder``."""
+    _supervise(("sh", "-c", f"cd {shlex.quote(folder)} || exit 1\n{command}"), None)
 
 
 def check_syntax(side: Side) -> None:
