@@ -217,10 +217,11 @@ def save(what: str, undo: str, before: Mapping[str, SettingReading | None]) -> S
     OutputError
         If that cannot be noted: nothing may be changed then.
     """
-    readings = {name: [reading.digest(), reading.text()] for name, reading in before.items() if reading is not None}
     # Of an action there is nothing to read back, and of a file that was not there no value to go back to.
     readings = {
-        name: read for name, read in readings.items() if name not in _ACTIONS and any(before[name].files.values())
+        name: [reading.digest(), reading.text()]
+        for name, reading in before.items()
+        if reading is not None and any(reading.files.values()) and name not in _ACTIONS
     }
     return SavedSetting({"what": what, "undo": undo, "folder": str(Path.cwd()), "before": readings})
 
