@@ -91,11 +91,11 @@ def main() -> int:
     CLEAN.mkdir(exist_ok=True)
     decided_by = checks()
 
-    def said(path: Path) -> str:
+    def complaints_of(path: Path) -> str:
         return checked(path, digest(chosen[path.resolve()], decided_by))
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        complaints = list(pool.map(said, [path for path in files if path not in unbuilt]))
+        complaints = list(pool.map(complaints_of, [path for path in files if path not in unbuilt]))
     sys.stdout.writelines(complaints)
     return 1 if unbuilt or any(complaints) else 0
 

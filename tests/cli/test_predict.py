@@ -74,13 +74,13 @@ def test_the_answer_begins_with_who_waits_how_long_and_fits_80_columns(made: Mad
         words,
     )
     assert re.search(
-        r"A later fork takes 8\.\d ms to 33 ms: about 15 ms if nothing was rewritten since the last one, "
+        r"A later fork takes 8\.\d ms to 33 ms of CPU time: about 15 ms if nothing was rewritten since the last one, "
         r"19 ms if everything was\.",
         words,
     )
     known = " ".join(run(capsys, "--pid", "4711", "--write-rate", "1MiB/s", "--fork-every", "100s").split())
     assert re.search(
-        r"A later fork takes 15 \(9 to 27\) ms, with 9\.\d% of the memory rewritten since the last\.", known
+        r"A later fork takes 15 \(9 to 27\) ms of CPU time, with 9\.\d% of the memory rewritten since the last\.", known
     )
     assert "The kernel would allow it" in words
     assert "any of the other 2 threads" in words
@@ -97,7 +97,7 @@ def test_json_is_as_its_schema_says_and_says_the_same(made: MadeMachine, capsys:
     jsonschema.validate(document, SCHEMA)
     assert document["basis"]["model"] == "calibration"
     assert document["fork"]["first_ns"]["median"] > document["fork"]["unwritten_ns"]["median"] > 0
-    assert document["schema"] == 2
+    assert document["schema"] == 3
     known = json.loads(run(capsys, "--pid", "4711", "--json", "--write-rate", "4GiB/s", "--fork-every", "1m"))
     assert known["rewritten"] == {"low": 1.0, "likely": 1.0, "high": 1.0, "source": "given"}
     rough = json.loads(run(capsys, "--pid", "4711", "--json", "--rough"))

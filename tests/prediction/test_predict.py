@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import time
 from dataclasses import replace
 
@@ -17,9 +18,10 @@ from clonometer.host.cgroup import Bound
 from clonometer.host.source import Source
 from clonometer.host.target.areas import parse_smaps
 from clonometer.host.target.headroom import Headroom
-from clonometer.host.target.reader import read_target
+from clonometer.host.target.reader import expected_lock_ns, read_target
 from clonometer.model.calibration import POSIX_SPAWN, CostModel
 from clonometer.model.features import Features
+from clonometer.model.stretch import StretchAt
 from clonometer.model.types import CostRange, Scale, Scales
 from clonometer.prediction.copying import WriteRate, judge_copying, rate_of, rewritten_share, share_written
 from clonometer.prediction.judge import Machine, Question, judge
@@ -28,6 +30,7 @@ from clonometer.prediction.profile import profile_from_json, profile_of, without
 from clonometer.prediction.refusals import judge_headroom
 from clonometer.prediction.rough import rough_calibration
 from clonometer.records import to_json
+from clonometer.views.documents.predict import answer_blocks
 
 BASE = 0x7F0000000000
 MIB = 1 << 20
@@ -158,6 +161,34 @@ def test_a_fork_costs_what_its_parts_cost(tmp_path):
     assert doubled.fork.first_ns.median == pytest.approx(2 * expected)
     assert (doubled.basis.scales.cold.spread, doubled.basis.is_scaled) == (0.1, True)
     assert doubled.fork.first_ns.low < doubled.fork.first_ns.median < doubled.fork.first_ns.high
+
+
+def test_on_a_busy_machine_a_caller_waits_longer_than_the_cpu_time_of_its_call(tmp_path):
+    free = answered(tmp_path, HEAP, LIBRARY, VmPTE="28 kB")
+    busy = [StretchAt(1.0, 2.0, 4.0, 8.0)]
+    machine = Machine(calibration(), is_rough=False, stretches=busy)
+    shared = answered(tmp_path, HEAP, LIBRARY, VmPTE="28 kB", machine=machine)
+    assert shared.fork == free.fork
+    assert (shared.basis.stretches, free.basis.stretches) == (busy, None)
+    assert shared.waits.call_cpu_ns == free.waits.call_cpu_ns == free.waits.call_ns
+    for name in ("call_ns", "until_exit_ns", "until_exec_ns"):
+        wall, cpu = getattr(shared.waits, name), getattr(free.waits, name)
+        assert wall.median == pytest.approx(4 * cpu.median)
+        # Both ways it may be half or double; of the two together that leaves less than their product.
+        assert 2 * cpu.low < wall.low < 4 * cpu.low
+        assert 4 * cpu.high < wall.high < 8 * cpu.high
+    document = to_json(shared)
+    assert "of CPU time, and the CPUs are busy now." in str(answer_blocks(document))
+    assert "busy" not in str(answer_blocks(to_json(free)))
+
+
+def test_how_long_reading_will_hold_the_memory_lock_is_known_before(tmp_path):
+    made = MadeMachine(tmp_path).process(smaps=HEAP, RssAnon="1048576 kB", VmRSS="1048576 kB")
+    source = Source(made.root)
+    pages = read_target(source, 4711).status.rss_bytes // resource.getpagesize()
+    assert pages >= 1 << 18
+    assert expected_lock_ns(source, 4711) == expected_lock_ns(source, 4711, how="smaps") == 100 * pages
+    assert expected_lock_ns(source, 4711, how="counters") == expected_lock_ns(source, 4711, how="pagemap") == 0
 
 
 def test_counters_alone_give_wider_intervals_that_hold_the_exact_ones(tmp_path):

@@ -15,11 +15,13 @@ from clonometer.errors import DriverError, OutputError
 from clonometer.host.cpu import last_level_cache_bytes
 from clonometer.host.facts import collect
 from clonometer.host.memory import free_bytes
+from clonometer.host.occupancy import measure_stretches
 from clonometer.model.calibration import Calibration
 from clonometer.model.conditions import FULL, QUICK, REFERENCE, MakerCounts, affordable
 from clonometer.model.making import ForkedProcess, make_calibration
 from clonometer.model.reference import scales_by
 from clonometer.model.store import default_path, machine_of, save_calibration
+from clonometer.model.stretch import StretchAt, stretches_of
 from clonometer.model.turns import STATES, ForkState, take_turns
 from clonometer.model.types import Scales
 from clonometer.plan.planfile import load_plan
@@ -195,6 +197,11 @@ def reference_processes(chance: random.Random) -> Iterator[dict[str, MadeProcess
     """Make the processes whose forks tell how fast the machine is now."""
     with _maker_processes(REFERENCE, chance) as (processes, _):
         yield processes
+
+
+def measure_busyness() -> list[StretchAt]:
+    """Work for a second or so, and see how much longer that takes than its CPU time."""
+    return stretches_of(measure_stretches())
 
 
 def measure_scales(calibration: Calibration) -> Scales:

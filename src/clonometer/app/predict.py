@@ -6,12 +6,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from clonometer.app.calibrating import measure_scales
+from clonometer.app.calibrating import measure_busyness, measure_scales
 from clonometer.app.live import live, read
 from clonometer.app.predicting import answer, calibrated_machine, rough_machine, with_paths
 from clonometer.errors import ClonometerError, UsageError
 from clonometer.host.source import Source
-from clonometer.host.target.reader import How, Reading
+from clonometer.host.target.reader import How, Reading, expected_lock_ns
 from clonometer.inputs import InputKind, naming, read_json
 from clonometer.prediction.answer import Predicted
 from clonometer.prediction.copying import WriteRate, rate_of
@@ -19,10 +19,13 @@ from clonometer.prediction.judge import Machine, Question, judge
 from clonometer.prediction.profile import Profile, profile_from_json
 from clonometer.prediction.ranking import Ranking, rank
 from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.units import brief_duration
 
 __all__ = ["predict"]
 
 _PROFILE = InputKind("a profile", 8 << 20, "'clonometer predict --save-profile' writes one")
+#: Less than that delays a page fault by no more than other work on the machine does.
+_NOTICED_NS = 2_000_000
 
 
 def predict(
@@ -44,7 +47,7 @@ def predict(
     rough
         Use the rough model even where this machine was calibrated (`calibrate`).
     scan
-        Measure for 3 s how fast the machine is now.
+        Measure for 4 s how fast and how busy the machine is now.
     progress
         Watches.
 
@@ -55,13 +58,30 @@ def predict(
     InputError
         If the calibration is damaged, or of another machine.
     """
+    announce_reading(pid, progress=progress)
     reading = read(pid)
     machine = None if rough else machine_now(scan=scan, progress=progress)
     return with_paths(answer(reading, machine or rough_machine(), question or Question()))
 
 
+def announce_reading(pid: int, *, how: How | None = None, progress: Progress = SILENT) -> None:
+    """Say before a process is read for how long that will hold its memory lock, where a caller may notice it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such process, or none that forks.
+    """
+    held_ns = expected_lock_ns(live(), pid, how=how)
+    if held_ns >= _NOTICED_NS:
+        progress.say(
+            f"Reading smaps of process {pid} will hold its mmap lock for up to {brief_duration(held_ns)}, as a fork "
+            "does. '--how counters' would not."
+        )
+
+
 def machine_now(*, scan: bool, progress: Progress = SILENT) -> Machine | None:
-    """Take this machine's calibration, with ``scan`` scaled by how fast the machine is now; None where it has none.
+    """Take this machine's calibration; ``scan`` adds how fast and how busy it is now. None where it has none.
 
     Raises
     ------
@@ -73,9 +93,9 @@ def machine_now(*, scan: bool, progress: Progress = SILENT) -> Machine | None:
 
 
 def _scaled(machine: Machine, progress: Progress) -> Machine:
-    """Measure for 3 s how fast the machine is now; where that fails, it is said and the machine stays as it was."""
+    """Measure for 4 s how fast and how busy the machine is now; where that fails, it is said and nothing changes."""
     try:
-        return replace(machine, scales=measure_scales(machine.calibration))
+        return replace(machine, scales=measure_scales(machine.calibration), stretches=measure_busyness())
     except ClonometerError as error:
         progress.say(f"clonometer: the machine's present speed was not measured: {error.message}")
         return machine

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from clonometer.app.live import read
+from clonometer.app.predict import announce_reading
 from clonometer.app.predicting import answer, identified, runtime_of
 from clonometer.errors import UsageError, VanishedError
 from clonometer.host.target.reader import How, Reading
@@ -47,6 +48,7 @@ def watch(
     UsageError, VanishedError
         If there is no such process, or it ended, before the first answer.
     """
+    announce_reading(pid, how=how, progress=progress)
     reading = read(pid, how=how)
     model, asked = machine(), question(reading)
     started, began_s = reading.status.started_ticks, time.monotonic()

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import rich_click as click
 
-from clonometer.app.calibrating import calibrate_first
+from clonometer.app.calibrating import calibrate_first, measure_busyness
 from clonometer.app.live import read
-from clonometer.app.predict import machine_now, measured_rate, predict_saved, ranked
+from clonometer.app.predict import announce_reading, machine_now, measured_rate, predict_saved, ranked
 from clonometer.app.predict_watch import watch
 from clonometer.app.predicting import answer, rough_machine, with_paths
 from clonometer.cli.console import can_write, plain_width, wants_colour
@@ -71,6 +71,7 @@ class PredictRequest:
 def predict_process(pid: int, machine: Callable[[], Machine], request: PredictRequest) -> dict[str, Any]:
     """Answer for a live process, and write what else was asked for."""
     # What is wrong with the process is said before anything is calibrated.
+    announce_reading(pid, how=request.manner(), progress=make_progress())
     reading = request.read(pid)
     model = machine()
     question = _question(request, reading)
@@ -177,4 +178,5 @@ def _made_if_wanted() -> Machine | None:
     question = "This machine was not calibrated. Calibrate it now, in 20 s? (No gives a rough answer.)"
     if not click.confirm(question, default=True, err=True):
         return None
-    return Machine(calibrate_first(make_progress()), is_rough=False, scales=UNSCALED)
+    made = calibrate_first(make_progress())
+    return Machine(made, is_rough=False, scales=UNSCALED, stretches=measure_busyness())

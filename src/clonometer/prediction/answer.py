@@ -9,6 +9,7 @@ from typing import Annotated
 from clonometer.host.target.locked import LockTime
 from clonometer.model.features import Features
 from clonometer.model.later import RewrittenShare
+from clonometer.model.stretch import StretchAt
 from clonometer.model.types import Contributor, Ns, Scales
 from clonometer.prediction.copying import Copying
 from clonometer.prediction.refusals import Refusal
@@ -16,12 +17,12 @@ from clonometer.prediction.spans import PredictedTime
 from clonometer.prediction.what_ifs import WhatIf
 from clonometer.records import Count, Ge, Mark, OneOf, Positive, version
 
-PREDICT_SCHEMA = 2
+PREDICT_SCHEMA = 3
 
 
 @dataclass(frozen=True)
 class ForkSpans:
-    """What fork's call takes, by what cannot be seen: whether pages were written to since the last fork."""
+    """What fork's call takes of a CPU, by what cannot be seen: whether pages were written to since the last fork."""
 
     first_ns: Annotated[
         PredictedTime, "All pages written to since the last fork, cold caches: a first fork, or a busy writer's."
@@ -39,12 +40,13 @@ class ForkSpans:
 
 @dataclass(frozen=True)
 class Waits:
-    """Who waits, and how long, at a first fork."""
+    """Who waits, and how long, at a first fork: wall time, where it was measured how busy the CPUs are (stretches)."""
 
     call_ns: Annotated[
         PredictedTime,
         "A caller that only forks, and any thread that maps memory or faults in the meantime: the whole fork call.",
     ]
+    call_cpu_ns: Annotated[PredictedTime, "CPU time of that call: what it takes where nobody else wants the CPU."]
     until_exit_ns: Annotated[PredictedTime, "A caller that waits for its child to exit: the call plus exit_ns."]
     until_exec_ns: Annotated[PredictedTime, "A caller that waits for its child's exec: the call plus exec_ns."]
     threads: Annotated[Count, "Threads of the process."]
@@ -78,6 +80,10 @@ class Basis:
     is_scaled: Annotated[bool, "Whether that scan was run; without it the scales are 1, and treated as uncertain."]
     beyond: Annotated[
         Sequence[str], "Terms of which the process has more than was calibrated, or that were not calibrated."
+    ]
+    stretches: Annotated[
+        Sequence[StretchAt] | None,
+        "Wall time over CPU time of work of some lengths, as measured now; null where it was not: waits are CPU time.",
     ]
     wrote_to_it: Annotated[bool, "Whether its clear_refs was written to, which --measure-writes does."]
     notes: Annotated[Sequence[str], "What to know about the process or the reading."]

@@ -12,6 +12,7 @@ from clonometer.model.features import Features
 from clonometer.model.later import RewrittenShare, later_cost
 from clonometer.model.predictor import predict, shares
 from clonometer.model.store import age_days, is_old
+from clonometer.model.stretch import StretchAt
 from clonometer.model.types import UNSCALED, CostRange, ForkCost, Prediction, Scale, Scales
 from clonometer.prediction.answer import Basis, ForkSpans, MappingPart, Predicted, Waits
 from clonometer.prediction.copying import WriteRate, judge_copying, rewritten_share
@@ -29,12 +30,14 @@ _UNSCANNED = Scales.alike(Scale(1.0, 0.25))
 class Machine:
     """The calibration of the machine, or the rough one, and the scales of the moment.
 
-    ``scales`` are by the reference scan; None where that was not made: then every interval is wider.
+    ``scales`` are by the reference scan; None where that was not made: then every interval is wider. ``stretches`` say
+    how busy the CPUs are (`clonometer.model.stretch`); None where that was not measured.
     """
 
     calibration: Calibration
     is_rough: bool
     scales: Scales | None = None
+    stretches: Sequence[StretchAt] | None = None
 
     @property
     def scales_now(self) -> Scales:
@@ -83,7 +86,7 @@ def judge(
         process=profile.process,
         rss_bytes=profile.rss_bytes,
         fork=_fork(now, ends, share),
-        waits=_waits(now, ends, profile.features.threads),
+        waits=_waits(now, ends, profile.features.threads, machine.stretches),
         rewritten=share,
         exit_ns=PredictedTime.of(now.exit, [each.exit for each in ends]),
         exec_ns=PredictedTime.of(now.exec, [each.exec for each in ends]),
@@ -107,6 +110,7 @@ def judge(
             scales=machine.scales_now,
             is_scaled=machine.scales is not None,
             beyond=[] if machine.is_rough else list(now.beyond),
+            stretches=machine.stretches,
             wrote_to_it=question.rate is not None and question.rate.source != "given",
             notes=[*_machine_notes(machine), *_notes(profile, reading)],
         ),
@@ -127,7 +131,7 @@ def _fork(now: Prediction, ends: Sequence[Prediction], share: RewrittenShare) ->
     )
 
 
-def _waits(now: Prediction, ends: Sequence[Prediction], threads: int) -> Waits:
+def _waits(now: Prediction, ends: Sequence[Prediction], threads: int, stretches: Sequence[StretchAt] | None) -> Waits:
     def span(cost: Callable[[Prediction], CostRange]) -> PredictedTime:
         return PredictedTime.of(cost(now), [cost(each) for each in ends])
 
@@ -139,10 +143,12 @@ def _waits(now: Prediction, ends: Sequence[Prediction], threads: int) -> Waits:
             f"The thread that forks is blocked for the whole fork() call. So is {others} that maps memory or touches a "
             "new page."
         )
+    call = span(lambda each: each.fork.first)
     return Waits(
-        call_ns=span(lambda each: each.fork.first),
-        until_exit_ns=span(lambda each: each.fork.first.plus(each.exit)),
-        until_exec_ns=span(lambda each: each.fork.first.plus(each.exec)),
+        call_ns=call.stretched(stretches),
+        call_cpu_ns=call,
+        until_exit_ns=span(lambda each: each.fork.first.plus(each.exit)).stretched(stretches),
+        until_exec_ns=span(lambda each: each.fork.first.plus(each.exec)).stretched(stretches),
         threads=threads,
         sentence=sentence,
     )

@@ -61,7 +61,8 @@ class _Entry:
     def _kernel(self, predicted: Predicted) -> PredictedTime | None:
         """What the kernel takes of it."""
         if not self.copies:
-            return predicted.posix_spawn_ns or predicted.vfork_ns
+            spawned = predicted.posix_spawn_ns or predicted.vfork_ns
+            return None if spawned is None else spawned.stretched(predicted.basis.stretches)
         is_exec_awaited = self.executes and (self.work is None or self.work.until == "exec")
         return predicted.waits.until_exec_ns if is_exec_awaited else predicted.waits.call_ns
 

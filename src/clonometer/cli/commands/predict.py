@@ -66,7 +66,7 @@ _EXAMPLES = examples(
 @time_option("--for", "for_s", "With --watch: for how long.")
 @number_option("--top", "top", "With --all.", 15)
 @click.option("--rough", is_flag=True, help="Predict without a calibration.")
-@click.option("--no-scan", is_flag=True, help="Do not measure the present speed for 3 s.")
+@click.option("--no-scan", is_flag=True, help="Do not measure for 4 s how fast and how busy it is now.")
 @number_option(
     "--validate",
     "validated",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,6 +19,7 @@ from clonometer.host.target.status import ProcessStatus, check_unchanged, read_s
 How = Literal["smaps", "pagemap", "counters"]
 #: Printing smaps looks at each page, at 50 to 100 ns: beyond this it would hold the lock for a second.
 _MOST_BY_SMAPS_BYTES = 40 << 30
+_NS_A_PAGE = 100
 _SCAN_SECONDS = 3.0
 _CAP_SYS_PTRACE = 1 << 19
 
@@ -47,6 +49,23 @@ class Reading:
     areas: Sequence[MemoryArea] | None
     open_files: int | None
     lock: LockTime = field(default_factory=LockTime)
+
+
+def expected_lock_ns(source: Source, pid: int, *, how: How | None = None) -> int:
+    """Say for how long reading a process will hold its memory lock, at most: before it is read.
+
+    Pieces are read with the lock, and between two of them the process may take it: one area is one piece at least. By
+    smaps this is 50 to 100 ns for each page that is present; other ways of reading look at no page, or let go of the
+    lock often.
+
+    Raises
+    ------
+    UsageError
+        If there is no such process, or none that forks.
+    """
+    rss_bytes = read_status(source, pid).rss_bytes
+    by_smaps = how == "smaps" or (how is None and rss_bytes <= _MOST_BY_SMAPS_BYTES)
+    return rss_bytes // resource.getpagesize() * _NS_A_PAGE if by_smaps else 0
 
 
 def read_target(source: Source, pid: int, *, how: How | None = None) -> Reading:

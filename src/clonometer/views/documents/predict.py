@@ -12,6 +12,8 @@ from clonometer.views.terminal.text import clean
 
 _PARTS = 8
 _LEAST_SHARE = 0.005
+#: Below it the CPUs count as free: a caller waits for what the call takes of one.
+_LEAST_STRETCH = 1.1
 _AT_LEAST = (
     ">=: the kernel's part alone, until the exec where one follows. What the runtime itself does for such a call was "
     "not measured."
@@ -85,14 +87,18 @@ def beside(document: JsonObject) -> str:
     """A sentence for a process that a command saw beside other things."""
     waits = document["waits"]
     return (
-        f"{_name(document)}: fork() would block its caller for {span(waits['call_ns'])}, and until the child's "
-        f"exec for {span(waits['until_exec_ns'])} ('clonometer predict')."
+        f"{_name(document)}: fork() would take {span(waits['call_ns'])}, and until the child's exec "
+        f"{span(waits['until_exec_ns'])}: longer where others want the CPUs too ('clonometer predict')."
     )
 
 
 def _headline(document: JsonObject) -> str:
-    """What every caller waits for."""
-    return f"fork() in {_name(document)} would block its caller for {span(document['waits']['call_ns'])}."
+    """What every caller waits for; on a busy machine the CPU time of it apart."""
+    waits = document["waits"]
+    blocked = f"fork() in {_name(document)} would block its caller for {span(waits['call_ns'])}"
+    if waits["call_ns"]["median"] < _LEAST_STRETCH * waits["call_cpu_ns"]["median"]:
+        return f"{blocked}."
+    return f"{blocked}: {span(waits['call_cpu_ns'])} of CPU time, and the CPUs are busy now."
 
 
 def _longer_waits(document: JsonObject) -> Iterator[str]:
@@ -109,12 +115,13 @@ def _later(document: JsonObject) -> str:
     """What a later fork takes, by how much is rewritten in between."""
     rewritten, later = document["rewritten"], document["fork"]["later_ns"]
     if rewritten["source"] != "unknown":
-        return f"A later fork takes {span(later)}, with {_rewritten(rewritten)} of the memory rewritten since the last."
+        share = _rewritten(rewritten)
+        return f"A later fork takes {span(later)} of CPU time, with {share} of the memory rewritten since the last."
     unwritten, first = (_median(document["fork"][f"{key}_ns"]) for key in ("unwritten", "first"))
     low, high = brief_duration(later["low"]), brief_duration(later["high"])
     return (
-        f"A later fork takes {low} to {high}: about {unwritten} if nothing was rewritten since the last one, {first} "
-        "if everything was."
+        f"A later fork takes {low} to {high} of CPU time: about {unwritten} if nothing was rewritten since the last "
+        f"one, {first} if everything was."
     )
 
 
@@ -242,6 +249,8 @@ def _basis(document: JsonObject) -> Iterator[str]:
         old = "today" if age < 1 else f"{age:.0f} days ago"
         quick = "quick " if basis["model"] == "quick calibration" else ""
         yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; each interval covers 90% of forks."
+    if basis["stretches"] is None:
+        yield "Whether others want the CPUs now was not measured: where they do, a caller waits for longer than that."
     if basis["beyond"]:
         yield f"Beyond the calibrated range, and therefore less certain: {', '.join(basis['beyond'])}."
     yield from map(str, basis["notes"])
