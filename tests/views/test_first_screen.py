@@ -11,9 +11,9 @@ from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import PTHREAD, RUNS
 from tests.results.sentences import frozen_run
 
-from clonometer.results.first.doubts import LOAD
+from clonometer.results.first.doubts import MACHINE
 from clonometer.results.summary import summarize
-from clonometer.results.types import Finding, FirstScreen, Results
+from clonometer.results.types import Finding, FirstScreen, MachineState, MachineWord, Results
 from clonometer.runfile import open_run
 from clonometer.views.plots import overview_stages
 from clonometer.views.rows import make_rows
@@ -155,13 +155,24 @@ def test_reasons_and_advice_stand_below_their_names(default: Results) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_load_above_the_cpus_is_said_above_the_answer_and_only_there(default: Results, width: int) -> None:
-    busy = Finding(LOAD, "load 9.0 on 2 CPUs", {"cells": [default.cells[0].cell]})
-    first = replace(default.first, doubts=(busy, *default.first.doubts))
-    text = " ".join(render_answer(replace(default, first=first), width=width).split())
-    answer = " ".join(finding.sentence for finding in default.first.answer)
-    assert -1 < text.index("! Load 9.0 on 2 CPUs: other work may have") < text.index(answer[:20])
-    assert text.lower().count("load 9.0") == 1
+def test_the_state_of_the_machine_is_said_first_and_once(default: Results, width: int) -> None:
+    sentence = "NOISY: the core was shared in 90% of the time; load 9.0 on 2 CPUs"
+    machine = MachineState(MachineWord.NOISY, sentence, 0.9, 1.4, 0, 20)
+    noisy = Finding(MACHINE, sentence, {"cells": [default.cells[0].cell]})
+    first = replace(default.first, doubts=(noisy, *default.first.doubts))
+    text = " ".join(render_answer(replace(default, first=first, machine=machine), width=width).split())
+    assert text.startswith(f"{sentence}.")
+    assert text.count("load 9.0") == 1
+
+
+def test_the_shortest_launch_stands_beside_the_median_unless_it_is_quiet(default: Results) -> None:
+    busy, quiet = (
+        MachineState(word, f"{word}: said", 0.5, 1.4, 10, 20) for word in (MachineWord.BUSY, MachineWord.QUIET)
+    )
+    assert " best " in render_answer(replace(default, machine=busy), width=100)
+    text = render_answer(replace(default, machine=quiet), width=100)
+    assert " best " not in text
+    assert text.startswith("QUIET: Test")
 
 
 def test_what_a_screen_leaves_out_is_counted_with_the_command_that_shows_it(default: Results) -> None:

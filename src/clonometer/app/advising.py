@@ -31,7 +31,7 @@ from clonometer.model.store import default_path, machine_of
 from clonometer.plan.adhoc import apply_settings, plan_from_arguments
 from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Plan
-from clonometer.results.first.doubts import say_load
+from clonometer.results.machine_state import say_load
 from clonometer.runner.interfaces import SILENT, Progress
 
 PLAN = "advise"

@@ -15,7 +15,7 @@ from clonometer.app.shown import shown_as
 from clonometer.errors import UsageError
 from clonometer.host.facts import collect
 from clonometer.host.memory import free_bytes
-from clonometer.results.first.doubts import say_load
+from clonometer.results.machine_state import say_load
 from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.studies.answer import answer
 from clonometer.studies.explained import EXPLANATIONS

@@ -13,7 +13,9 @@ from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
+from clonometer.results.machine_state import machine_state
 from clonometer.results.missing import missing_languages
+from clonometer.results.rows.alone import cores_of
 from clonometer.results.rows.estimates import estimate_cells
 from clonometer.results.rows.groups import ObservedCell
 from clonometer.results.rows.observed import observe
@@ -22,7 +24,7 @@ from clonometer.results.rows.source import RunSource
 from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.series.all import all_series
 from clonometer.results.series.arrays import ecdf_series, scan_series
-from clonometer.results.types import Results
+from clonometer.results.types import MachineState, Results
 from clonometer.run_document import RunDocument
 
 
@@ -41,11 +43,19 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
     document = run.document
     if run_name is None:
         run_name = PurePath(getattr(run, "path", "")).name
-    observed = observe(run)
-    return _results(document, run_name, observed, list(estimate_cells(observed, document)))
+    cores = cores_of(run)
+    observed = observe(run, cores)
+    rows = list(estimate_cells(observed, document))
+    return _results(document, run_name, observed, rows, machine_state(document.host, rows, cores))
 
 
-def _results(document: RunDocument, run_name: str, observed: list[ObservedCell], rows: list[RunEstimate]) -> Results:
+def _results(
+    document: RunDocument,
+    run_name: str,
+    observed: list[ObservedCell],
+    rows: list[RunEstimate],
+    machine: MachineState | None,
+) -> Results:
     estimates = RunEstimates((row for row in rows if row.n_samples), document, run_name)
     seed = document.seed
     tests = PairwiseTests(estimates, seed)
@@ -72,12 +82,13 @@ def _results(document: RunDocument, run_name: str, observed: list[ObservedCell],
         cell_outcomes=cell_outcomes(document),
         missing_languages=missing_languages(document),
         findings=with_drift(findings, estimates),
+        machine=machine,
         first=replace(
             first,
             answer=with_drift(first.answer, estimates),
             reasons=with_drift(first.reasons, estimates),
             advice=with_drift(first.advice, estimates),
-            doubts=doubts(document.host, rows, warnings),
+            doubts=doubts(machine, rows, warnings),
         ),
         warnings=warnings,
         ecdfs=ecdf_series(estimates, observed),

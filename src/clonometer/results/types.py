@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated, Any
 
 from clonometer.records import Count, Ge, Gt, Key, Le, Mark, OneOf, Only, Pattern, computed_field, version
@@ -139,6 +140,18 @@ class Outliers:
     unexplained: Annotated[Count, "How many have none of these."]
 
 
+@dataclass(frozen=True)
+class Alone:
+    """Launches that had their core to themselves, as additions right before and after each tell (docs/methods.md)."""
+
+    launches: Count
+    of: Annotated[Count, "Launches of which it is known."]
+    counted: Annotated[bool, "Whether the row is of these only; else it is of all: too few processes have enough."]
+    others_take: Annotated[
+        float | None, Gt(0), "How many times as long the others took, by medians; None where either are below 20."
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """One cell, stage and observed placement: the row of every table."""
@@ -155,7 +168,7 @@ class Estimate:
     ]
     quantity: Annotated[str, "The driver's column."]
     unit: Annotated[str, "The column's unit in the run file."]
-    n_samples: Annotated[Count, "Successful samples."]
+    n_samples: Annotated[Count, "Successful samples that count."]
     n_processes: Annotated[Count, "The processes that they came from."]
     median_ns: Annotated[float | None, "Median of process medians; None where the unit is no time."]
     median_low_ns: Annotated[
@@ -220,6 +233,7 @@ class Estimate:
         Ge(0),
         "How often the process's threads left a CPU per launch, in the block with the fewest; None: not counted.",
     ] = None
+    alone: Annotated[Alone | None, Mark.OPTIONAL, "None where no additions were made, and for pairs of sides."] = None
     outliers: Annotated[Outliers | None, Mark.OPTIONAL, "None for what is not a time, and in very large cells."] = None
     relative_error: Annotated[
         float,
@@ -312,6 +326,37 @@ class LeftOut:
     reason: str
 
 
+class MachineWord(StrEnum):
+    """Whether others were at work while a run was measured, and whether its figures contain it."""
+
+    QUIET = "QUIET"
+    #: Most figures leave out what others disturbed.
+    BUSY = "BUSY"
+    #: Most figures contain it.
+    NOISY = "NOISY"
+
+
+@dataclass(frozen=True)
+class MachineState:
+    """In what state the machine was, in a word, and what that did to the figures."""
+
+    word: MachineWord
+    sentence: Annotated[Sentence, "The word with its reason, and what it does to the figures."]
+    share_shared: Annotated[
+        float | None, Ge(0), Le(1), "In which share of the time the core was shared; None where nothing sensed it."
+    ]
+    others_take: Annotated[
+        float | None, Gt(0), "How many times as long launches take then, as the median of the rows; None: not known."
+    ]
+    rows_alone: Annotated[Count, "Rows that leave such launches out."]
+    rows: Annotated[Count, "Rows of which it is known how many launches were such."]
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing was at work beside the run."""
+        return self.word is MachineWord.QUIET
+
+
 @dataclass(frozen=True)
 class Finding:
     """A sentence computed from the results. A ratio stands as ratio, ratio_low, ratio_high.
@@ -394,6 +439,9 @@ class Results:
         Mark.OPTIONAL,
         "Languages that the plan asked for, but which are not on the machine or could not be made ready.",
     ] = ()
+    machine: Annotated[
+        MachineState | None, Mark.OPTIONAL, "The machine's state; None where nothing tells it, as in older runs."
+    ] = None
     first: Annotated[FirstScreen, Mark.OPTIONAL, "What the first screen says."] = FirstScreen()
     findings: Sequence[Finding]
     warnings: Sequence[RunWarning]

@@ -10,13 +10,14 @@ from clonometer.grouping import group_by
 from clonometer.results.types import Estimate
 from clonometer.units import table_unit
 from clonometer.views.estimate_tables import is_pinned
-from clonometer.views.rows import EstimateRow, median_text, shared_phrases, value_unit
+from clonometer.views.rows import EstimateRow, median_text, plain_figure, shared_phrases, value_unit
 from clonometer.views.table import INTERVAL_HEADING, Column, Table
 from clonometer.words import STAGE_ORDER, stage_name, stage_place
 
 _END = STAGE_ORDER[-1]
 #: What the column of first launches is called, as in JSON.
 _COLD = "cold"
+_BEST = "best"
 #: Stages shown beside the end of a launch, the one nearest to it counted last.
 _MOST_STAGES = 2
 _LEAST_LABEL = 12
@@ -73,13 +74,16 @@ def _line(members: Sequence[EstimateRow]) -> ScreenLine:
     return ScreenLine(end, main, end.estimates.get("cold"), stages)
 
 
-def first_tables(lines: Sequence[ScreenLine]) -> list[Table]:
-    """Make a table of each family, all with the same columns; of launches with their stages and first launches."""
+def first_tables(lines: Sequence[ScreenLine], *, best: bool = False) -> list[Table]:
+    """Make a table of each family, all with the same columns; of launches with their stages and first launches.
+
+    With ``best`` the shortest launch stands beside the median.
+    """
     by_family = group_by((line.row.family, line) for line in lines)
-    return [_family_table(family, members) for family, members in by_family.items()]
+    return [_family_table(family, members, best=best) for family, members in by_family.items()]
 
 
-def _family_table(family: str, lines: Sequence[ScreenLine]) -> Table:
+def _family_table(family: str, lines: Sequence[ScreenLine], *, best: bool) -> Table:
     ends = dict.fromkeys(line.row.any_estimate.stage for line in lines if line.row.any_estimate.stage)
     # The last one of all; of stages that nobody has heard of the driver names the last one last.
     end = max(reversed(ends), key=stage_place, default=None)
@@ -87,12 +91,15 @@ def _family_table(family: str, lines: Sequence[ScreenLine]) -> Table:
     only_first = all(line.main is None for line in lines)
     mains = [line.first if only_first else line.main for line in lines]
     texts = [median_text(main, line.unit) if main else None for main, line in zip(mains, lines, strict=True)]
+    least = [main.min_ns if best and main is not None else None for main in mains]
+    bests = ["" if ns is None else plain_figure(ns, line.unit) for ns, line in zip(least, lines, strict=True)]
     names = _stages(lines)
     shared = shared_phrases([line.row for line in lines])
     columns = [
         Column("", [_label(line, end, shared) for line in lines], least=_LEAST_LABEL),
         Column("", [line.unit for line in lines]),
         Column(_heading(end), [text.value if text else "" for text in texts], "point"),
+        Column(_BEST, bests, "point", drop=3, optional=True),
         Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
     ]
     for index in range(_MOST_STAGES):

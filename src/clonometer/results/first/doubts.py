@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from clonometer.families import family
-from clonometer.results.types import Estimate, Finding, RunWarning
+from clonometer.results.types import Estimate, Finding, MachineState, RunWarning
 
 #: Kinds of warnings that rows have, worst first, and the words for them before the number of rows.
 _OF_ROWS = {
@@ -18,22 +17,14 @@ _OF_ROWS = {
     "samples.few": "too few samples",
     "processes.few": "too few processes",
 }
-#: That others ran: what stands above the answer.
-LOAD = "doubt.load"
-#: Load for each CPU from which on others surely ran while we began.
-_BUSY = 1.0
+#: In what state the machine was: what stands above the answer.
+MACHINE = "doubt.machine"
 
 
-def say_load(host: Mapping[str, Any]) -> str:
-    """Say the load when measuring began, where it kept every CPU busy; else nothing."""
-    load, cpus = host.get("load.one_minute"), host.get("cpu.online")
-    if isinstance(load, int | float) and isinstance(cpus, int) and load >= _BUSY * cpus:
-        return f"load {load:.1f} on {cpus} CPUs"
-    return ""
-
-
-def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequence[RunWarning]) -> tuple[Finding, ...]:
-    """List what disturbs trust: what the whole run met, the load, then what most rows have, each with its words."""
+def doubts(
+    machine: MachineState | None, cells: Sequence[Estimate], warnings: Sequence[RunWarning]
+) -> tuple[Finding, ...]:
+    """List what disturbs trust: what the whole run met, the machine's state, then what most rows have."""
     names = tuple(dict.fromkeys(estimate.cell for estimate in cells)) or ("",)
     of_any_row = {*_OF_ROWS, *(warning.id for estimate in cells for warning in estimate.warnings)}
     listed = [
@@ -41,9 +32,8 @@ def doubts(host: Mapping[str, Any], cells: Sequence[Estimate], warnings: Sequenc
         for warning in warnings
         if warning.id not in of_any_row
     ]
-    text, load, cpus = say_load(host), host.get("load.one_minute"), host.get("cpu.online")
-    if text:
-        listed.append(Finding(LOAD, text, {"load": load, "cpus": cpus, "cells": list(names[:1])}))
+    if machine is not None and not machine.is_quiet:
+        listed.append(Finding(MACHINE, machine.sentence, {"word": machine.word, "cells": list(names[:1])}))
     of_rows = []
     judged = [estimate for estimate in cells if estimate.n_samples and not estimate.detail]
     for name, words in _OF_ROWS.items():

@@ -111,6 +111,7 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             clock_skew=observed.clock_skew,
             signed=group.quantity.signed,
             detail=group.quantity.detail,
+            alone=group.alone,
             processes=processes,
             **fields,
         )

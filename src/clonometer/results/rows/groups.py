@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.results.rows.source import null_mask
+from clonometer.results.types import Alone
 from clonometer.run_document import CatalogueEntry, ColumnEntry, QuantityEntry, RunDocument
 from clonometer.stats.digest import Digest
 from clonometer.stats.ess import effective_sample_size_of_medians
@@ -21,6 +22,8 @@ from clonometer.stats.segments import segment_medians
 _TIME_UNITS = {"ns": 1.0, "us": 1e3}
 PLACEMENTS = ("same_cpu", "other_cpu", None)
 LEVELS = ("process", "block", "sample")
+#: What additions took right before and after a launch.
+ADDITIONS_NS = ("additions_before_ns", "additions_after_ns")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class SampleGroup:
 
     ``process``, ``block`` and ``values`` have shape (samples,); values are float64, in ns where the unit is a
     time, without NaN. Of a very large group they are every k-th sample, and ``totals`` has what was counted of all.
+    Where enough launches had their core to themselves they are of these only, as ``alone`` says.
     """
 
     quantity: MeasuredQuantity
@@ -80,6 +84,7 @@ class SampleGroup:
     values: NDArray[np.float64]
     migrated: NDArray[np.bool_] | None = None  # shape (samples,): the caller's CPU changed; None where it is not known
     totals: Totals | None = None
+    alone: Alone | None = None
 
     @property
     def n_samples(self) -> int:
@@ -189,7 +194,7 @@ def quantities_of(
 def column_names(document: RunDocument, workload: str) -> tuple[list[MeasuredQuantity], list[str]]:
     """The quantities of a workload, and every column that is needed to judge its rows."""
     quantities = quantities_of(document.catalogue, document.columns, workload)
-    judged = ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns")
+    judged = ("errno", "cpu_before", "cpu_after", "cpu_child", "reaped_ns", *ADDITIONS_NS)
     extra = [name for name in judged if name in document.columns]
     return quantities, list(dict.fromkeys([*LEVELS, *(quantity.name for quantity in quantities), *extra]))
 

@@ -4,47 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.errors import RunFileError
+from clonometer.results.rows.alone import FEWEST_LAUNCHES, FEWEST_PROCESSES, Cores
 from clonometer.results.rows.groups import (
     PLACEMENTS,
     MeasuredQuantity,
-    Rows,
     SampleGroup,
     Totals,
     count_outcomes,
     rows_of,
 )
-from clonometer.results.rows.source import null_mask
+from clonometer.results.rows.source import PiecewiseSource, null_mask
+from clonometer.results.types import Alone
 from clonometer.runfile.arrays import changes
 from clonometer.stats.digest import Digest
 
 LARGE_ROWS = 200_000
 KEPT_SAMPLES = 50_000
 _HELD_VALUES = 65_536
-
-
-@runtime_checkable
-class PiecewiseSource(Protocol):
-    """A run that can give a cell in pieces, as `clonometer.runfile.Run` does."""
-
-    def n_rows(self, cell: str) -> int:
-        """How many samples a cell has, unsound blocks included."""
-
-    def pieces(self, cell: str, names: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
-        """Give the columns of a cell's sound samples, sorted by process, in pieces."""
+#: Samples of all launches, and of those that had their core to themselves.
+_ALL, _ALONE = "all", "alone"
+_Key = tuple[str, int, str]
 
 
 class _Collector:
-    """Samples of one quantity at one placement, process after process."""
+    """Samples of one quantity at one placement, process after process; those with fewer than ``least`` are left out."""
 
-    def __init__(self, quantity: MeasuredQuantity) -> None:
+    def __init__(self, quantity: MeasuredQuantity, least: int) -> None:
         self.quantity = quantity
+        self._least = least
         self.digest = Digest()
         self.processes: list[int] = []
         self.medians: list[float] = []
@@ -79,7 +74,12 @@ class _Collector:
 
     def close(self) -> None:
         """End the process that is being added."""
-        if self._process_digest.count == 0 and self._held:
+        held = self._process_digest.count + self._n_held
+        if 0 < held < self._least:
+            self.processes.pop()
+            self._held, self._n_held = [], 0
+            self._process_digest = Digest()
+        elif self._process_digest.count == 0 and self._held:
             joined = np.concatenate(self._held)
             self.medians.append(float(np.median(joined)))
             self.means.append(float(joined.mean()))
@@ -99,7 +99,11 @@ def is_large(run: PiecewiseSource, cell: str) -> bool:
 
 
 def observe_large(
-    run: PiecewiseSource, cell: str, quantities: Sequence[MeasuredQuantity], names: Sequence[str]
+    run: PiecewiseSource,
+    cell: str,
+    quantities: Sequence[MeasuredQuantity],
+    names: Sequence[str],
+    cores: Cores | None = None,
 ) -> tuple[list[SampleGroup], dict[str, int], int]:
     """Observe a cell without holding its samples.
 
@@ -116,7 +120,13 @@ def observe_large(
         If rows are not in the order of processes.
     """
     step = -(-run.n_rows(cell) // KEPT_SAMPLES)
-    collectors = {(quantity.name, code): _Collector(quantity) for quantity in quantities for code in range(3)}
+    collectors = {
+        (quantity.name, code, kind): _Collector(quantity, least)
+        for quantity in quantities
+        for code in range(len(PLACEMENTS))
+        for kind, least in ((_ALL, 1), (_ALONE, FEWEST_LAUNCHES))
+    }
+    sensed = np.zeros(len(PLACEMENTS), np.int64)
     outcomes = Counter(ok=0)
     skew = offset = 0
     for columns in run.pieces(cell, [name for name in names if name != "sample"]):
@@ -126,63 +136,85 @@ def observe_large(
         every = np.zeros(rows.valid.size, np.bool_)
         every[-offset % step :: step] = True
         offset += rows.valid.size
+        launches = {_ALL: rows.valid}
+        if cores is not None and (answer := cores.alone(columns)) is not None:
+            launches[_ALONE] = rows.valid & answer[0]
+            sensed += np.bincount(rows.placement[rows.valid & answer[1]], minlength=len(PLACEMENTS))
+        piece = _Piece(columns, rows.placement, launches, every)
         for quantity in quantities:
             if quantity.name in columns:
-                _collect(columns, quantity, rows, every, collectors)
-    return [group for quantity in quantities for group in _groups(quantity, collectors, step)], dict(outcomes), skew
+                _collect(piece, quantity, collectors)
+    groups = [group for quantity in quantities for group in _groups(quantity, collectors, step, sensed.tolist())]
+    return groups, dict(outcomes), skew
 
 
-def _collect(
-    columns: Mapping[str, NDArray[Any]],
-    quantity: MeasuredQuantity,
-    rows: Rows,
-    every: NDArray[np.bool_],
-    collectors: Mapping[tuple[str, int], _Collector],
-) -> None:
-    column = columns[quantity.name]
-    usable = rows.valid & ~null_mask(column)
-    for code in range(3):
-        chosen = usable & (rows.placement == code)
-        if not chosen.any():
-            continue
-        collector = collectors[quantity.name, code]
-        if chosen.all():
-            collector.add(columns["process"], column)
-        else:
-            collector.add(columns["process"][chosen], column[chosen])
-        kept = chosen & every
-        collector.kept.append((columns["process"][kept], columns["block"][kept], column[kept]))
+class _Piece(NamedTuple):
+    """A part of a cell's rows: which launches are of which kind, and which samples are kept."""
+
+    columns: Mapping[str, NDArray[Any]]
+    placement: NDArray[np.int8]
+    launches: Mapping[str, NDArray[np.bool_]]
+    every: NDArray[np.bool_]
+
+
+def _collect(piece: _Piece, quantity: MeasuredQuantity, collectors: Mapping[_Key, _Collector]) -> None:
+    columns, column = piece.columns, piece.columns[quantity.name]
+    present = ~null_mask(column)
+    for kind, launches in piece.launches.items():
+        for code in range(len(PLACEMENTS)):
+            chosen = launches & present & (piece.placement == code)
+            if not chosen.any():
+                continue
+            collector = collectors[quantity.name, code, kind]
+            if chosen.all():
+                collector.add(columns["process"], column)
+            else:
+                collector.add(columns["process"][chosen], column[chosen])
+            kept = chosen & piece.every
+            collector.kept.append((columns["process"][kept], columns["block"][kept], column[kept]))
 
 
 def _groups(
-    quantity: MeasuredQuantity, collectors: Mapping[tuple[str, int], _Collector], step: int
+    quantity: MeasuredQuantity, collectors: Mapping[_Key, _Collector], step: int, sensed: Sequence[int]
 ) -> Iterator[SampleGroup]:
     is_measured = False
-    scale = quantity.ns_per_unit or 1.0
     for code, name in enumerate(PLACEMENTS):
-        collector = collectors[quantity.name, code]
+        collector = collectors[quantity.name, code, _ALL]
         collector.close()
         if collector.digest.count == 0:
             continue
         is_measured = True
-        process, block, values = (np.concatenate(parts) for parts in zip(*collector.kept, strict=True))
-        totals = Totals(
-            digest=collector.digest,
-            scale=scale,
-            step=step,
-            processes=tuple(collector.processes),
-            medians=tuple(median * scale for median in collector.medians),
-            means=tuple(mean * scale for mean in collector.means),
-        )
-        yield SampleGroup(
-            quantity,
-            name,
-            process.astype(np.int64),
-            block.astype(np.int64),
-            values.astype(np.float64) * scale,
-            None,
-            totals,
-        )
+        alone = None
+        if sensed[code]:
+            of_alone = collectors[quantity.name, code, _ALONE]
+            of_alone.close()
+            counted = len(of_alone.processes) >= FEWEST_PROCESSES
+            alone = Alone(of_alone.digest.count, sensed[code], counted, None)
+            collector = of_alone if counted else collector
+        yield replace(_group(collector, name, step), alone=alone)
     if not is_measured:
         empty = np.zeros(0, np.int64)
         yield SampleGroup(quantity, None, empty, empty, np.zeros(0))
+
+
+def _group(collector: _Collector, name: str | None, step: int) -> SampleGroup:
+    scale = collector.quantity.ns_per_unit or 1.0
+    process, block, values = (np.concatenate(parts) for parts in zip(*collector.kept, strict=True))
+    counted = np.isin(process, collector.processes)
+    totals = Totals(
+        digest=collector.digest,
+        scale=scale,
+        step=step,
+        processes=tuple(collector.processes),
+        medians=tuple(median * scale for median in collector.medians),
+        means=tuple(mean * scale for mean in collector.means),
+    )
+    return SampleGroup(
+        collector.quantity,
+        name,
+        process[counted].astype(np.int64),
+        block[counted].astype(np.int64),
+        values[counted].astype(np.float64) * scale,
+        None,
+        totals,
+    )

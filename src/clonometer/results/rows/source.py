@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,17 @@ class RunSource(Protocol):
             Integer columns keep their type and have its smallest value for null; float64 columns have NaN
             (docs/protocol.md).
         """
+
+
+@runtime_checkable
+class PiecewiseSource(Protocol):
+    """A run that can give a cell in pieces, as `clonometer.runfile.Run` does."""
+
+    def n_rows(self, cell: str) -> int:
+        """How many samples a cell has, unsound blocks included."""
+
+    def pieces(self, cell: str, names: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Give the columns of a cell's sound samples, sorted by process, in pieces."""
 
 
 def effective_frequencies_mhz(blocks: Iterable[BlockEntry]) -> list[float]:

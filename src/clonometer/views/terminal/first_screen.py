@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from clonometer.families import axis, is_launch
-from clonometer.results.first.doubts import LOAD
+from clonometer.results.first.doubts import MACHINE
 from clonometer.results.types import RUN_FILE, Finding, Results
 from clonometer.views.figures import figures
 from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
@@ -37,7 +37,7 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     rows = make_rows(results.cells)
     answer = " ".join(finding.sentence for finding in results.first.answer)
     parts = {
-        "head": [*head(results, width, colour), *_load(results, width, colour)],
+        "head": [*_machine(results, width, colour), *head(results, width, colour)],
         "answer": wrap(answer, width),
         "table": [],
         "trouble": painted([*missing_lines(results, width), *trouble_lines(results, width, most=3)], "warn", colour),
@@ -70,6 +70,8 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
 def head(results: Results, width: int, colour: bool) -> list[str]:
     """Say on what machine the run was made, in one line of what has room, and why it is not complete."""
     line, *phrases = host_phrases(results)
+    if results.machine is not None and results.machine.is_quiet:
+        line = f"{results.machine.word}: {line}"
     for phrase in phrases:
         if len(f"{line}, {phrase}") > width:
             break
@@ -102,6 +104,8 @@ class _Table:
         self.lines = lines_of(shown)
         self.hidden = 0
         self._rows = rows
+        #: The least of all launches, beside the median: no neighbour makes it shorter.
+        self._best = results.machine is not None and not results.machine.is_quiet
         self._width, self._colour = width, colour
         #: Whether the user named what to measure.
         self.named = results.plan_name == _AD_HOC
@@ -133,7 +137,7 @@ class _Table:
         return drawn
 
     def _drawn(self, lines: Sequence[ScreenLine]) -> list[str]:
-        drawn = draw_stack(first_tables(lines), self._width, self._colour)
+        drawn = draw_stack(first_tables(lines, best=self._best), self._width, self._colour)
         explained = "; ".join(glosses(lines, drawn.dropped))
         body = [line for table in drawn.tables for entry in table for line in entry.split("\n")]
         return [*body, *(wrap(f"({explained})", self._width) if explained else [])]
@@ -185,7 +189,7 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
     """One line of what disturbs trust: what has room of it, the worst at least."""
     text = ""
     for doubt in results.first.doubts:
-        if doubt.id == LOAD:
+        if doubt.id == MACHINE:
             continue
         words = doubt.headline if " rows" in text and doubt.headline else doubt.sentence
         longer = f"{text}; {words}" if text else words
@@ -196,16 +200,10 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
     return painted(lines, "warn", colour)
 
 
-def _load(results: Results, width: int, colour: bool) -> list[str]:
-    """Say above the answer that the CPUs were taken while the run began."""
-    text = next((doubt.sentence for doubt in results.first.doubts if doubt.id == LOAD), "")
-    if not text:
-        return []
-    return painted(
-        wrap(f"{text[0].upper()}{text[1:]}: other work may have made these times longer.", width, bullet="! "),
-        "warn",
-        colour,
-    )
+def _machine(results: Results, width: int, colour: bool) -> list[str]:
+    """Say above all else that others were at work, and what that did to the figures."""
+    text = next((doubt.sentence for doubt in results.first.doubts if doubt.id == MACHINE), "")
+    return painted(wrap(f"{text}.", width), "warn", colour) if text else []
 
 
 def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]:
