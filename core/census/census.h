@@ -9,6 +9,7 @@
 #include "census/cgroups.h"
 #include "census/family.h"
 #include "census/sites.h"
+#include "events/gated.h"
 
 enum { CENSUS_MOST_PROCESSES = 65536 };
 
@@ -22,11 +23,13 @@ struct census {
     uint64_t unplaced;
     struct sites *sites;   /* call sites; NULL: none are asked for */
     char *debuginfod_urls; /* that the command knows and we do not; NULL: there is nothing to hide */
-    pid_t pid;             /* of the command, when it has been started */
+    pid_t pid;             /* of the command, when it has been started; signals go by `gated` */
+    struct gated gated;    /* the command */
     int answer;
     /* What came of it. */
     const char *how; /* "tracepoints" or "ptrace" */
     uint64_t lost;
+    uint64_t unread; /* tasks that were left out of the answer, since nobody read it */
     uint64_t begin_ns;
     uint64_t end_ns;
     uint64_t ending_ns;         /* when the command was told to end; 0: it was not */
@@ -36,7 +39,6 @@ struct census {
     int not_started;    /* errno of its exec; 0: it was executed */
     unsigned grown;     /* how often a CPU's room for events was made larger, since it was nearly full */
     unsigned looks;     /* since it was told to end, at who is there */
-    int failure;        /* where it says why it was not executed */
     pid_t group;        /* of processes, which the command is in and this program as well */
     char without[512];  /* why not by a better way; "" where there is none */
     char without_stacks[512]; /* why there are no call sites; "" where there is nothing to say */
@@ -64,12 +66,14 @@ void census_forget(void);
 
 int census_by_ptrace(struct census *census, struct family **family, struct reason *reason);
 
-/* Starts the command, which waits until `release` is closed. 0 or -errno. */
-int command_start(struct census *census, int *release);
+/* Starts the command, which waits for its release. 0 or -errno. */
+int command_start(struct census *census);
+/* Lets it begin, unless somebody has asked the census to end by now: then it is never to. 0 or -errno. */
+int command_release(struct census *census);
 /* Whether it has ended, and how; waits for whoever else has become ours and has ended, too. */
 bool command_ended(struct census *census);
 void command_note(struct census *census, int status); /* of a wait that has seen its end */
-/* Kills it and waits for it. */
+/* Kills it and waits for it, unless it has been waited for. */
 void command_kill(struct census *census);
 
 /* Whether the census is over, where the program itself has `ended` or not; ends a command whose time is. */

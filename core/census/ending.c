@@ -6,6 +6,7 @@
 #include "census/census.h"
 #include "census/roots.h"
 #include "census/signals.h"
+#include "events/pidfd.h"
 
 static const uint64_t GRACE_NS = 2000000000;
 enum { LOOKS = 10 };
@@ -14,33 +15,47 @@ struct look {
     struct census *census;
     bool patient;
     size_t living;
+    uint64_t began_ns;
 };
 
-/* Sends it what is its turn: each a request to end once, and an end after that. */
-static void tell(struct look *look, pid_t process) {
+/* Whose turn is what: a request to end once, and an end after that. 0: nothing. */
+static int turn_of(struct look *look, pid_t process) {
     struct roots *asked_to_end = look->census->asked_to_end;
-    if (!look->patient) {
-        kill(process, SIGKILL);
-    } else if (asked_to_end == NULL || !roots_have(asked_to_end, process)) {
-        kill(process, SIGTERM);
-    }
+    bool asked = asked_to_end != NULL && roots_have(asked_to_end, process);
     if (asked_to_end != NULL) {
         (void)roots_add(asked_to_end, process);
     }
+    return !look->patient ? SIGKILL : asked ? 0 : SIGTERM;
 }
 
-static void meet(void *context, pid_t process) {
+/* Numbers are few on some machines, and of a job's processes all may have one group: the handle is opened
+ * first, and then it is looked whether what it stands for was there when the number was learned. */
+static void meet(void *context, pid_t process, uint64_t known_ns) {
     struct look *look = context;
+    struct root_facts facts;
     /* As long as the command's end is not among the events that were read, nor is what it has made last. */
     if (process == look->census->pid) {
         look->living++;
         return;
     }
+    int handle = pidfd_of(process);
     /* Who has left the group meant to live on. */
-    if (getpgid(process) == look->census->group) {
+    if (roots_look(process, &facts) && !facts.ended && facts.began_ns <= known_ns &&
+        facts.group == look->census->group) {
         look->living++;
-        tell(look, process);
+        int number = turn_of(look, process);
+        if (number != 0) {
+            (void)pidfd_signal(handle, process, number);
+        }
     }
+    if (handle >= 0) {
+        close(handle);
+    }
+}
+
+static void meet_below(void *context, pid_t process) {
+    const struct look *look = context;
+    meet(context, process, look->began_ns);
 }
 
 /* Those that have lost their parent are ours from here on: to find, and to wait for (command_ended). */
@@ -58,23 +73,23 @@ static bool command_end(struct census *census, struct family *family) {
     if (census->ending_ns == 0) {
         begin_to_end(census);
     }
-    uint64_t waited_ns = census_now_ns() - census->ending_ns;
+    uint64_t now_ns = census_now_ns();
+    uint64_t waited_ns = now_ns - census->ending_ns;
     bool ended = census->exit_status >= 0;
-    struct look look = {.census = census, .patient = waited_ns <= GRACE_NS};
+    struct look look = {.census = census, .patient = waited_ns <= GRACE_NS, .began_ns = now_ns};
     if (!ended) {
-        tell(&look, census->pid);
+        gated_signal(&census->gated, turn_of(&look, census->pid));
     }
     family_living(family, meet, &look);
-    roots_below(getpid(), meet, &look);
+    roots_below(getpid(), meet_below, &look);
     census->looks++;
     return (ended && look.living == 0) || (waited_ns > 2 * GRACE_NS && census->looks > LOOKS);
 }
 
-/* Whether a signal or the time ends it, and notes which. An interrupt from the terminal reaches the command
- * as well, which answers it as it likes; what has left its group it does not reach. */
+/* Whether a signal or the time ends it, and notes which. What has left the command's group an interrupt from
+ * the terminal does not reach. */
 static bool told_to_end(struct census *census, bool ended) {
-    bool group_only = census->command != NULL && !ended;
-    census->interrupted = signals_caught() != 0 && (!group_only || signals_caught() != SIGINT);
+    census->interrupted = signals_asked(census->command != NULL && !ended);
     census->timed_out =
         census->most_ns > 0 && census_now_ns() - census->begin_ns >= (uint64_t)census->most_ns;
     return census->interrupted || census->timed_out;

@@ -197,12 +197,17 @@ uint64_t family_alive(const struct family *family) {
     return family->alive;
 }
 
+/* Those that were there before began before. */
+static uint64_t known_at(const struct family *family, const struct member *member) {
+    return member->made_ns != 0 ? member->made_ns : family->begin_ns;
+}
+
 void family_living(struct family *family, census_meet *meet, void *context) {
     for (uint32_t place = 1; place < family->count; place++) {
         const struct member *member = &family->members[place];
         if (member->in_use && !member->left && member->local_tid > 0 &&
             (member->task.flags & TASK_THREAD) == 0) {
-            meet(context, member->local_tid);
+            meet(context, member->local_tid, known_at(family, member));
         }
     }
 }
@@ -211,7 +216,7 @@ void family_miss(struct family *family, uint64_t now_ns, census_there *is_there,
     for (uint32_t place = 1; place < family->count; place++) {
         const struct member *member = &family->members[place];
         if (member->in_use && !member->left && member->local_tid > 0 &&
-            !is_there(context, member->local_tid)) {
+            !is_there(context, member->local_tid, known_at(family, member))) {
             miss(family, place, now_ns);
         }
     }

@@ -141,13 +141,14 @@ int family_take(struct family *family, const struct census_event *event);
 /* How many tasks have not left. */
 uint64_t family_alive(const struct family *family);
 
-/* Gives the local number of each process that has not left, where it is known. */
-typedef void census_meet(void *context, pid_t process);
+/* Gives the local number of each process that has not left, where it is known; and a time at which it was
+ * there: whoever has its number now and began later is another. */
+typedef void census_meet(void *context, pid_t process, uint64_t known_ns);
 void family_living(struct family *family, census_meet *meet, void *context);
 
 /* Lets those leave of whom `is_there` says no, though their end was not seen; of those whose local number is
- * known. */
-typedef bool census_there(void *context, pid_t task);
+ * known. It gets what census_meet gets. */
+typedef bool census_there(void *context, pid_t task, uint64_t known_ns);
 void family_miss(struct family *family, uint64_t now_ns, census_there *is_there, void *context);
 
 /* Asks what each task has used so far that still runs and whose local number is known. `ask` gets the number,

@@ -3,6 +3,7 @@
  * a call took is not told. */
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "census/answer.h"
 #include "census/census.h"
 #include "census/names.h"
+#include "census/signals.h"
 #include "census/stopped.h"
 #include "census/usage.h"
 #include "events/decode.h"
@@ -229,11 +231,9 @@ static void doze(const sigset_t *child) {
  * command that is told to end is followed until it has, and all of its group. */
 static int watch(struct census *census, struct family *family) {
     sigset_t child;
-    sigset_t former;
     int error = 0;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, &former);
     while (error == 0 && !census_over(census, family, census->exit_status >= 0)) {
         int status = 0;
         pid_t task = waitpid(-1, &status, __WALL | WNOHANG);
@@ -245,17 +245,67 @@ static int watch(struct census *census, struct family *family) {
         } else if (task > 0 && WIFSTOPPED(status)) {
             bool held = status >> 16 == EVENT_STOP && !family_has(family, task) && hold(task, status);
             error = held ? 0 : answer_stop(census, family, task, status);
-        } else if (task == census->pid) {
+        } else if (task > 0 && task == census->gated.pid) {
             command_note(census, status);
         }
         error = error != 0 ? error : answer_early(census, family);
     }
-    sigprocmask(SIG_SETMASK, &former, NULL);
     return error;
 }
 
+/* What the thread does that follows the command: tasks that it has not waited for go on as soon as it ends,
+ * and none waits for the rest of the answer. */
+struct following {
+    struct census *census;
+    struct family *family;
+    struct reason *reason;
+    int error;
+};
+
+static int follow(struct census *census, struct family *family, struct reason *reason) {
+    if (ptrace(PTRACE_SEIZE, census->pid, NULL, (void *)OPTIONS) != 0) {
+        return reason_set(reason, -errno,
+                          "the command cannot be traced by ptrace (%s): a seccomp filter or yama forbids it",
+                          strerror(errno));
+    }
+    (void)tell_begin(census);
+    census->begin_ns = census_now_ns();
+    int error = command_release(census);
+    if (error == 0 && !census->interrupted) {
+        error = watch(census, family);
+    }
+    census->end_ns = census_now_ns();
+    return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
+}
+
+static void *follow_in_thread(void *context) {
+    struct following *following = context;
+    following->error = follow(following->census, following->family, following->reason);
+    return NULL;
+}
+
+/* Signals are for the first thread, but for SIGCHLD, which is blocked in both for whoever asks for it. */
+static int follow_to_the_end(struct following *following) {
+    pthread_t thread;
+    sigset_t all;
+    sigset_t former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    bool alone = pthread_create(&thread, NULL, follow_in_thread, following) != 0;
+    sigemptyset(&all);
+    sigaddset(&all, SIGCHLD);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    if (alone) {
+        (void)follow_in_thread(following);
+    } else {
+        pthread_join(thread, NULL);
+    }
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    return following->error;
+}
+
 int census_by_ptrace(struct census *census, struct family **family, struct reason *reason) {
-    int release = -1;
     if (census->command == NULL) {
         return reason_set(reason, -ENOTSUP, "%s cannot be watched without tracepoints: %s",
                           census->cgroup != NULL ? "a service" : "a running process",
@@ -267,28 +317,20 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
         snprintf(census->without_calls, sizeof census->without_calls,
                  "ptrace would have to stop each task at each of its calls");
     }
-    int error = command_start(census, &release);
+    int error = command_start(census);
     if (error != 0) {
         return reason_set(reason, error, "the command cannot be started: %s", strerror(-error));
     }
     census->begin_ns = census_now_ns();
     *family = family_new(census->begin_ns, tell_task, census);
     error = *family == NULL ? -ENOMEM : family_adopt(*family, census->pid, "");
-    if (error == 0 && ptrace(PTRACE_SEIZE, census->pid, NULL, (void *)OPTIONS) != 0) {
-        error = reason_set(reason, -errno,
-                           "the command cannot be traced by ptrace (%s): a seccomp filter or yama forbids it",
-                           strerror(errno));
+    struct following following = {.census = census, .family = *family, .reason = reason};
+    error = error != 0 ? error : follow_to_the_end(&following);
+    /* What asks the census to end may have ended the command before it could be followed. */
+    if (error != 0 && signals_asked(false)) {
+        (void)tell_begin(census);
+        return command_release(census);
     }
-    if (error != 0) {
-        close(release);
-        command_kill(census);
-        return error;
-    }
-    (void)tell_begin(census);
-    census->begin_ns = census_now_ns();
-    close(release);
-    error = watch(census, *family);
-    census->end_ns = census_now_ns();
-    return error != 0 ? reason_set(reason, error, "the census cannot be taken: %s", strerror(-error)) : 0;
+    return error;
 }
 /* NOLINTEND(performance-no-int-to-ptr) */

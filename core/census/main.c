@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/keys.h"
+#include "census/answer.h"
 #include "census/census.h"
 #include "census/roots.h"
 #include "census/signals.h"
@@ -167,6 +168,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     signals_catch();
+    answer_begin(census.answer);
     files_raise();
     ask_no_servers(&census);
     census.sites = census.stacks ? sites_new() : NULL;
@@ -177,11 +179,12 @@ int main(int argc, char **argv) {
     if (census.end_ns == 0) {
         census.end_ns = census.begin_ns = census_now_ns();
     }
+    command_kill(&census);
+    /* Also where the command has ended by the signal that came to both. */
+    census.interrupted = census.interrupted || signals_came(census.exit_status - 128);
+    (void)answer_await(census.answer);
     if (family != NULL) {
         family_end(family, census.end_ns, &totals);
-    }
-    if (census.command != NULL && census.pid > 0 && census.exit_status < 0) {
-        command_kill(&census);
     }
     tell_sites(&census);
     error = tell_end(&census, &totals, reason.text);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/sys.h"
 #include "census/names.h"
@@ -95,12 +97,34 @@ static pid_t parent_of(const char *process) {
     return state != NULL ? (pid_t)strtol(state + 2, NULL, 10) : -1;
 }
 
-bool roots_is_zombie(pid_t process) {
+/* /proc tells beginnings on CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+static uint64_t since_boot_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+bool roots_look(pid_t task, struct root_facts *facts) {
+    static const char FIELDS[] =
+        "%c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
     char name[24];
     char text[STAT_ROOM];
-    snprintf(name, sizeof name, "%d", (int)process);
+    char letter = 0;
+    int group = 0;
+    unsigned long long ticks = 0;
+    snprintf(name, sizeof name, "%d", (int)task);
     const char *state = state_of(name, text);
-    return state != NULL && (*state == 'Z' || *state == 'X');
+    if (state == NULL || sscanf(state, FIELDS, &letter, &group, &ticks) != 3) {
+        return false;
+    }
+    /* Read in this order, a pause between makes nobody younger. */
+    uint64_t awake_ns = since_boot_ns(CLOCK_MONOTONIC);
+    uint64_t slept_ns = since_boot_ns(CLOCK_BOOTTIME) - awake_ns;
+    uint64_t began_ns = ticks * (1000000000U / (uint64_t)sysconf(_SC_CLK_TCK));
+    *facts = (struct root_facts){.began_ns = began_ns > slept_ns ? began_ns - slept_ns : 0,
+                                 .group = group,
+                                 .ended = letter == 'Z' || letter == 'X'};
+    return true;
 }
 
 /* Adds the children of members, and their threads where these are asked for; how many processes it added. */

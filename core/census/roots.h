@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct roots;
@@ -29,8 +30,15 @@ bool roots_have(const struct roots *roots, pid_t task);
 /* Whether one is left that still runs. */
 bool roots_live(const struct roots *roots);
 
-/* Whether a process has ended and nobody has waited for it yet; also false where /proc does not tell. */
-bool roots_is_zombie(pid_t process);
+/* What tells a task from another that has its number later. */
+struct root_facts {
+    uint64_t began_ns; /* on CLOCK_MONOTONIC, to a hundredth of a second below */
+    pid_t group;       /* of processes */
+    bool ended;        /* nobody has waited for it yet */
+};
+
+/* Of whoever has this number now. False where /proc does not tell. */
+bool roots_look(pid_t task, struct root_facts *facts);
 
 /* What it runs; "" where that is not known, as of a command that has not begun yet. */
 void roots_program(const struct roots *roots, pid_t task, char *path, size_t capacity);

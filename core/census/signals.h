@@ -2,11 +2,20 @@
 #ifndef CLONOMETER_CENSUS_SIGNALS_H
 #define CLONOMETER_CENSUS_SIGNALS_H
 
-/* Notes them from here on. What is ignored stays so, for the command too; handlers are gone when it begins.
- */
+#include <stdbool.h>
+
+/* Notes them from here on. What is ignored stays so, for the command too. */
 void signals_catch(void);
 
-/* The last one that came; 0: none. */
-int signals_caught(void);
+/* In a child, before it becomes the command. */
+void signals_give_back(void);
+
+/* Whether somebody has. An interrupt from the terminal, or to the whole group, a command has got as well, and
+ * where one runs (`answered`) it is the command's to answer. One that came to our starter alone, which passes
+ * all on, asks the census. */
+bool signals_asked(bool answered);
+
+/* Whether this signal came. */
+bool signals_came(int number);
 
 #endif

@@ -139,6 +139,10 @@ static char *write_number(char *to, int64_t number) {
 void tell_task(void *context, const struct census_task *task) {
     struct census *census = context;
     bool new = false;
+    if (answer_is_full()) {
+        census->unread++;
+        return;
+    }
     tell_cgroups(census);
     unsigned kind = kinds_of(task, &new);
     if (new) {
@@ -331,7 +335,7 @@ int tell_end(const struct census *census, const struct census_totals *totals, co
     json_int(&json, "tasks_created", (int64_t)totals->created);
     json_int(&json, "creating_ns", totals->busy_ns);
     write_known(&json, "own_faults", census->own_faults);
-    json_int(&json, "lost", (int64_t)census->lost);
+    json_int(&json, "lost", (int64_t)(census->lost + census->unread));
     json_int(&json, "grown", census->grown);
     json_int(&json, "ring_bytes", (int64_t)census->ring_bytes);
     json_int(&json, "unseen", (int64_t)totals->unseen);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,11 +21,8 @@
 #include "census/stacks.h"
 #include "census/usage.h"
 #include "census/wakes.h"
+#include "events/pidfd.h"
 #include "events/rings.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same number on all architectures */
-#endif
 
 enum { PAUSE_MS = 100, SHORT_PAUSE_MS = 5, READINGS_AT_END = 2, EXIT_SIGNAL_BITS = 0xff };
 
@@ -204,9 +200,15 @@ static int give(void *context, const struct census_event *event) {
     return error;
 }
 
-static bool is_there(void *context, pid_t task) {
-    (void)context;
-    return kill(task, 0) == 0 || errno == EPERM;
+static bool is_there(void *context, pid_t task, uint64_t known_ns) {
+    const struct census *census = context;
+    struct root_facts facts;
+    if (task == census->gated.pid) {
+        return true; /* as long as nobody has waited for it */
+    }
+    /* Where /proc hides it, the kernel still says whether there is any with its number. */
+    return roots_look(task, &facts) ? !facts.ended && facts.began_ns <= known_ns
+                                    : kill(task, 0) == 0 || errno == EPERM;
 }
 
 static bool over(struct census *census, struct watching *watching, bool ended) {
@@ -216,13 +218,15 @@ static bool over(struct census *census, struct watching *watching, bool ended) {
                     !census->timed_out && roots_live(watching->roots));
 }
 
-/* Without room for its end a task would be waited for in vain. */
-static void look_for_lost(const struct census *census, struct watching *watching) {
+/* Without room for its end a task would be waited for in vain, and told to end whoever has its number by now.
+ */
+static void look_for_lost(struct census *census, struct watching *watching) {
     static uint64_t looked_ns;
     uint64_t now_ns = census_now_ns();
-    if (census->outlived && now_ns - looked_ns >= LOOK_NS && rings_lost(&everywhere) > 0) {
+    bool wanted = census->outlived || census->ending_ns != 0;
+    if (wanted && now_ns - looked_ns >= LOOK_NS && rings_lost(&everywhere) > 0) {
         looked_ns = now_ns;
-        family_miss(watching->family, now_ns, is_there, NULL);
+        family_miss(watching->family, now_ns, is_there, census);
     }
 }
 
@@ -252,7 +256,7 @@ static bool has_ended(struct census *census, bool gone) {
     if (census->command != NULL) {
         return command_ended(census);
     }
-    return gone || (kill(census->pid, 0) != 0 && errno == ESRCH) || roots_is_zombie(census->pid);
+    return gone || !is_there(census, census->pid, census->begin_ns);
 }
 
 static void read_all(struct watching *watching) {
@@ -264,8 +268,8 @@ static void read_all(struct watching *watching) {
 }
 
 static void watch(struct census *census, struct watching *watching) {
-    /* Before Linux 5.3, and where a filter refuses it, there is none: the end is noticed a little later. */
-    int pidfd = census->pid > 0 ? (int)syscall(SYS_pidfd_open, census->pid, 0) : -1;
+    /* Where there are none, the end is noticed a little later. */
+    int pidfd = census->pid > 0 ? pidfd_of(census->pid) : -1;
     uint64_t before_ns = 0;
     bool ended = false;
     bool runs_already = census->command == NULL && census->cgroup == NULL;
@@ -295,6 +299,9 @@ static void watch(struct census *census, struct watching *watching) {
         read_all(watching);
     }
     pending_flush(&watching->pending, UINT64_MAX, give, watching);
+    if (rings_lost(&everywhere) > 0) {
+        family_miss(watching->family, census->end_ns, is_there, census);
+    }
     family_ask(watching->family, ask_usage, NULL);
     census->lost = rings_lost(&everywhere);
     census->grown = growth.times;
@@ -348,7 +355,7 @@ static void know_spaces(const struct census *census) {
     roots_below(census->pid, know, &stacks.sites->spaces);
 }
 
-static int begin(struct census *census, struct watching *watching, int *release) {
+static int begin(struct census *census, struct watching *watching) {
     census->begin_ns = census_now_ns();
     watching->family = family_new(census->begin_ns, tell_task, census);
     if (watching->family == NULL || watching->roots == NULL) {
@@ -363,12 +370,11 @@ static int begin(struct census *census, struct watching *watching, int *release)
     if (census->command == NULL) {
         return roots_add_below(watching->roots, census->pid);
     }
-    int error = command_start(census, release);
+    int error = command_start(census);
     return error != 0 ? error : roots_add(watching->roots, census->pid);
 }
 
 int census_by_tracepoints(struct census *census, struct family **family, struct reason *reason) {
-    int release = -1;
     int error = open_all(census, reason);
     if (error != 0) {
         wakes_close(&vforks);
@@ -381,7 +387,7 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
         census->cgroups = &places.cgroups;
     }
     census->how = "tracepoints";
-    error = error != 0 ? error : begin(census, &watching, &release);
+    error = error != 0 ? error : begin(census, &watching);
     *family = watching.family;
     if (error == 0) {
         rings_start(&everywhere);
@@ -396,7 +402,9 @@ int census_by_tracepoints(struct census *census, struct family **family, struct 
         roots_each(watching.roots, follow, &preparing);
         (void)tell_begin(census);
         census->begin_ns = census_now_ns();
-        close(release);
+        error = census->command != NULL ? command_release(census) : 0;
+    }
+    if (error == 0 && !census->interrupted) {
         watch(census, &watching);
         error = watching.pending.error;
     }

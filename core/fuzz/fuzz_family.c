@@ -14,12 +14,14 @@ static void tell(void *context, const struct census_task *task) {
     (*tasks_told)++;
 }
 
-static bool is_there(void *context, pid_t task) {
+static bool is_there(void *context, pid_t task, uint64_t known_ns) {
+    (void)known_ns;
     (void)context;
     return (task & 1) != 0;
 }
 
-static void meet(void *context, pid_t process) {
+static void meet(void *context, pid_t process, uint64_t known_ns) {
+    (void)known_ns;
     (void)context;
     (void)process;
 }

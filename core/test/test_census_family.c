@@ -119,7 +119,8 @@ struct met {
     int count;
 };
 
-static void meet(void *context, pid_t process) {
+static void meet(void *context, pid_t process, uint64_t known_ns) {
+    (void)known_ns;
     struct met *met = context;
     met->processes[met->count++] = process;
 }
@@ -274,7 +275,8 @@ static void check_threads_and_lost_returns(void) {
     family_free(family);
 }
 
-static bool only_ten(void *context, pid_t task) {
+static bool only_ten(void *context, pid_t task, uint64_t known_ns) {
+    (void)known_ns;
     (void)context;
     return task == 10;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sys.h"
 #include "events/decode.h"
 #include "tracer/listen.h"
 #include "tracer/peek.h"
@@ -129,9 +130,14 @@ static int answer_stop(struct heard *heard, pid_t task, int status) {
     return stop == SIGSTOP || stop == SIGTRAP ? 0 : stop;
 }
 
-int follow_calls(pid_t process, struct heard *heard, struct reason *reason) {
+int follow_calls(struct gated *gated, struct heard *heard, struct reason *reason) {
+    pid_t process = gated->pid;
     int status = 0;
-    if (waitpid(process, &status, 0) != process || !WIFSTOPPED(status) ||
+    int error = sys_wait(process, &status);
+    if (error == 0 && !WIFSTOPPED(status)) {
+        heard->exit_status = gated_take(gated, status);
+    }
+    if (error != 0 || gated->pid == 0 ||
         ptrace(PTRACE_SETOPTIONS, process, NULL, (void *)OPTIONS_FOR_ALL) != 0) {
         return reason_set(reason, -EPERM,
                           "the probe cannot be traced by ptrace: a seccomp filter or yama forbids it");
@@ -143,7 +149,11 @@ int follow_calls(pid_t process, struct heard *heard, struct reason *reason) {
         if (task < 0 && errno == EINTR) {
             continue;
         }
-        if (task < 0 || (task == process && !WIFSTOPPED(status))) {
+        if (task == process && !WIFSTOPPED(status)) {
+            heard->exit_status = gated_take(gated, status);
+            break;
+        }
+        if (task < 0) {
             break;
         }
         if (WIFSTOPPED(status)) {
@@ -152,7 +162,6 @@ int follow_calls(pid_t process, struct heard *heard, struct reason *reason) {
             (void)ptrace(PTRACE_SYSCALL, task, NULL, (void *)(long)signal);
         }
     }
-    heard->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return 0;
 }
 /* NOLINTEND(performance-no-int-to-ptr) */

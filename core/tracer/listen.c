@@ -9,23 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/sys.h"
-#include "events/files.h"
 
-enum { NOT_STARTED = 127, SMALL_PIPE = 4096, MOST_ANSWER_BYTES = 256 << 20, CHUNK = 65536, EXEC_SHARE = 8 };
+enum { SMALL_PIPE = 4096, MOST_ANSWER_BYTES = 256 << 20, CHUNK = 65536, EXEC_SHARE = 8 };
 
 static const char ANSWER_WORD[] = "{traced fd}";
 
 struct started {
-    pid_t pid;
-    int answer;  /* its answer is read here */
-    int release; /* closing it lets the program begin */
+    struct gated gated;
+    int answer; /* its answer is read here */
 };
 
 int bytes_add(struct bytes *bytes, const void *data, size_t length) {
@@ -43,31 +39,22 @@ int bytes_add(struct bytes *bytes, const void *data, size_t length) {
     return 0;
 }
 
-/* Waits until somebody listens, then becomes the program. */
-__attribute__((noreturn)) static void become(char **arguments, int gate, int answer,
-                                             const struct listening *listening) {
-    char byte;
-    char number[16];
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    snprintf(number, sizeof number, "%d", answer);
-    for (char **word = arguments; *word != NULL; word++) {
+struct child {
+    char **arguments;
+    int answer;
+    bool traced; /* by ptrace */
+};
+
+/* In the child, once somebody listens. */
+static bool prepare(const void *context) {
+    static char number[16];
+    const struct child *child = context;
+    (void)fcntl(child->answer, F_SETFD, 0);
+    snprintf(number, sizeof number, "%d", child->answer);
+    for (char **word = child->arguments; *word != NULL; word++) {
         *word = strcmp(*word, ANSWER_WORD) == 0 ? number : *word;
     }
-    while (read(gate, &byte, 1) < 0 && errno == EINTR) {
-    }
-    close(gate);
-    if (listening->how == LISTEN_PTRACE) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(NOT_STARTED);
-        }
-        raise(SIGSTOP);
-    }
-    if (arguments[0] == NULL) {
-        _exit(NOT_STARTED);
-    }
-    files_restore();
-    execv(arguments[0], arguments);
-    _exit(NOT_STARTED);
+    return !child->traced || (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0);
 }
 
 /* Where the answer goes: both ends. */
@@ -97,32 +84,21 @@ static int open_answer(const struct listening *listening, int answer[2]) {
 
 static int start(char **arguments, const struct listening *listening, struct started *started) {
     int answer[2];
-    int gate[2];
     int failed = open_answer(listening, answer);
     if (failed != 0) {
         return failed;
     }
-    if (pipe2(gate, O_CLOEXEC) != 0) {
-        failed = -errno;
-        close(answer[0]);
-        close(answer[1]);
-        return failed;
-    }
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(gate[1]);
-        fcntl(answer[1], F_SETFD, 0);
-        become(arguments, gate[0], answer[1], listening);
-    }
-    int error = pid < 0 ? -errno : 0;
+    const struct child child = {
+        .arguments = arguments, .answer = answer[1], .traced = listening->how == LISTEN_PTRACE};
+    const struct gated_words words = {
+        .arguments = arguments, .ends_with_starter = true, .prepare = prepare, .context = &child};
+    int error = gated_start(&words, &started->gated);
     close(answer[1]);
-    close(gate[0]);
     if (error != 0) {
         close(answer[0]);
-        close(gate[1]);
         return error;
     }
-    *started = (struct started){.pid = pid, .answer = answer[0], .release = gate[1]};
+    started->answer = answer[0];
     return 0;
 }
 
@@ -138,7 +114,7 @@ static void await_answer(struct heard *heard, const struct started *started) {
     struct pollfd readable = {.fd = started->answer, .events = POLLIN};
     while (poll(&readable, 1, -1) < 0 && errno == EINTR) {
     }
-    read_maps(heard, started->pid);
+    read_maps(heard, started->gated.pid);
 }
 
 static int read_answer(struct heard *heard, const struct started *started) {
@@ -203,31 +179,28 @@ int listen_try(const struct listening *listening, struct reason *reason) {
     return error;
 }
 
-static void end(const struct started *started, int *exit_status, bool kill_it) {
+/* Of one that was followed the end has been waited for. */
+static void end(struct started *started, int *exit_status, bool kill_it) {
     int status = 0;
-    if (kill_it) {
-        kill(started->pid, SIGKILL);
-    }
     close(started->answer);
-    while (waitpid(started->pid, &status, 0) < 0) {
-        if (errno != EINTR) {
-            return; /* who followed it has waited already */
-        }
+    if (kill_it) {
+        status = gated_kill(&started->gated);
+        *exit_status = status >= 0 ? status : *exit_status;
+    } else if (started->gated.pid > 0 && sys_wait(started->gated.pid, &status) == 0) {
+        *exit_status = gated_take(&started->gated, status);
     }
-    *exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int hear(const struct listening *listening, const struct started *started, struct rings *rings,
+static int hear(const struct listening *listening, struct started *started, struct rings *rings,
                 struct fast *fast, struct heard *heard, struct reason *reason) {
     read_pair(listening, heard->pairs[0]);
     rings_start(rings);
-    close(started->release);
-    int error = 0;
-    if (listening->how == LISTEN_PTRACE) {
-        error = follow_calls(started->pid, heard, reason);
+    int error = gated_release(&started->gated);
+    if (error == 0 && listening->how == LISTEN_PTRACE) {
+        error = follow_calls(&started->gated, heard, reason);
         /* The analyzer does not know that a pipe2 which fails sets errno, and goes on from there. */
         (void)lseek(started->answer, 0, SEEK_SET); // NOLINT(clang-analyzer-unix.StdCLibraryFunctions)
-    } else {
+    } else if (error == 0) {
         error = listening->window_ns != 0
                     ? windows_alternate(&heard->windows, started->answer, listening->window_ns, rings, fast)
                     : 0;
@@ -256,26 +229,26 @@ int listen_to(const struct listening *listening, char **arguments, struct heard 
               struct reason *reason) {
     struct rings rings = {.count = 0};
     static struct fast fast = {.map = -1};
-    struct started started = {.pid = -1, .answer = -1, .release = -1};
+    struct started started;
     int error = start(arguments, listening, &started);
     if (error != 0) {
         return reason_set(reason, error, "%s cannot be started: %s", arguments[0], strerror(-error));
     }
-    heard->process = started.pid;
-    error = open_rings(listening, started.pid, &rings, &fast, reason);
+    heard->process = started.gated.pid;
+    error = open_rings(listening, started.gated.pid, &rings, &fast, reason);
     heard->counters = rings.counters;
     memcpy(heard->counted, rings.counted, sizeof heard->counted);
     memcpy(heard->refused, rings.refused, sizeof heard->refused);
     if (error != 0) {
         end(&started, &heard->exit_status, true);
-        close(started.release);
         return error;
     }
     error = hear(listening, &started, &rings, &fast, heard, reason);
     rings_close(&rings);
     fast_close(&fast);
-    if (error == 0 && heard->exit_status == NOT_STARTED) {
-        return reason_set(reason, -ENOENT, "%s cannot be started", arguments[0]);
+    if (error == 0 && started.gated.not_started != 0) {
+        return reason_set(reason, -started.gated.not_started, "%s cannot be started: %s", arguments[0],
+                          strerror(started.gated.not_started));
     }
     error = error != 0 ? error : collection_order(&heard->collection);
     error = error != 0 ? error : collection_name_tasks(&heard->collection);

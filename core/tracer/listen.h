@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "events/gated.h"
 #include "events/rings.h"
 #include "tracer/collect.h"
 #include "tracer/fast.h"
@@ -60,7 +61,7 @@ int listen_to(const struct listening *listening, char **arguments, struct heard 
 int listen_try(const struct listening *listening, struct reason *reason);
 
 /* As listen_to, with every system call of every task of it stopped twice, which anybody may. */
-int follow_calls(pid_t process, struct heard *heard, struct reason *reason);
+int follow_calls(struct gated *gated, struct heard *heard, struct reason *reason);
 
 int bytes_add(struct bytes *bytes, const void *data, size_t length);
 

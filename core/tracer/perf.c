@@ -4,9 +4,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "events/files.h"
+#include "events/gated.h"
 #include "events/rings.h"
 #include "tracer/collect.h"
 #include "tracer/trace.h"
@@ -37,14 +36,13 @@ int trace_by_perf(char **arguments, struct trace *trace, struct reason *reason) 
         return error;
     }
     rings_start(&rings);
-    pid_t pid = fork();
-    if (pid == 0) {
-        files_restore();
-        execv(arguments[0], arguments);
-        _exit(127);
-    }
-    if (pid < 0) {
-        error = -errno;
+    const struct gated_words words = {.arguments = arguments, .ends_with_starter = true};
+    struct gated gated;
+    error = gated_start(&words, &gated);
+    pid_t pid = gated.pid;
+    error = error != 0 ? error : gated_release(&gated);
+    if (error != 0) {
+        (void)gated_kill(&gated);
         rings_close(&rings);
         return reason_set(reason, error, "%s cannot be started: %s", arguments[0], strerror(-error));
     }
@@ -66,6 +64,6 @@ int trace_by_perf(char **arguments, struct trace *trace, struct reason *reason) 
         return reason_set(reason, error, "the exit status of %s cannot be read: %s", arguments[0],
                           strerror(-error));
     }
-    trace->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    trace->exit_status = gated_take(&gated, status);
     return 0;
 }

@@ -6,26 +6,21 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "events/files.h"
+#include "base/sys.h"
+#include "events/gated.h"
 #include "tracer/stops.h"
 #include "tracer/trace.h"
 
 /* ptrace takes numbers and addresses of the other process where it says pointers.
  * NOLINTBEGIN(performance-no-int-to-ptr) */
 
-static pid_t start(char **arguments) {
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0) {
-            raise(SIGSTOP);
-            files_restore();
-            execv(arguments[0], arguments);
-        }
-        _exit(127);
-    }
-    return pid;
+static const long OPTIONS = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+
+/* In the child. */
+static bool prepare(const void *context) {
+    (void)context;
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0;
 }
 
 /* Notes what the stopped program's call asks for, and the task when the call has made one. */
@@ -57,12 +52,22 @@ int trace_by_ptrace(char **arguments, struct trace *trace, struct reason *reason
     uint64_t flags = 0;
     int status = 0;
     memset(trace, 0, sizeof *trace);
-    pid_t pid = start(arguments);
-    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status)) {
+    const struct gated_words words = {.arguments = arguments, .ends_with_starter = true, .prepare = prepare};
+    struct gated gated;
+    int error = gated_start(&words, &gated);
+    pid_t pid = gated.pid;
+    error = error != 0 ? error : gated_release(&gated);
+    error = error != 0 ? error : sys_wait(pid, &status);
+    if (error == 0 && !WIFSTOPPED(status)) {
+        trace->exit_status = gated_take(&gated, status);
+        error = -EPERM;
+    }
+    error = error == 0 && ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)OPTIONS) != 0 ? -errno : error;
+    if (error != 0) {
+        (void)gated_kill(&gated);
         return reason_set(reason, -EPERM,
                           "%s cannot be traced by ptrace: a seccomp filter or yama forbids it", arguments[0]);
     }
-    ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
     int signal = 0;
     while (ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(long)signal) == 0 && waitpid(pid, &status, 0) == pid &&
            WIFSTOPPED(status)) {
@@ -73,7 +78,7 @@ int trace_by_ptrace(char **arguments, struct trace *trace, struct reason *reason
             look(pid, trace, &pending, &flags);
         }
     }
-    trace->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    trace->exit_status = WIFSTOPPED(status) ? gated_kill(&gated) : gated_take(&gated, status);
     return 0;
 }
 /* NOLINTEND(performance-no-int-to-ptr) */

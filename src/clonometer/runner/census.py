@@ -17,7 +17,8 @@ from clonometer.errors import DriverError, UnavailableError
 from clonometer.runner.drivers import built_program
 from clonometer.runner.endings import MemoryKills, ended_with
 from clonometer.runner.hooks import hooks_set
-from clonometer.runner.interrupts import replace_handlers, restore_handlers
+from clonometer.runner.interrupts import ENDING_SIGNALS, replace_handlers, restore_handlers
+from clonometer.runner.waiting import Handle
 
 NAME = "clonometer-census"
 
@@ -39,12 +40,12 @@ def take_census(
     debuginfod: bool = False,
     hooks: bool = True,
     output_to_stderr: bool = False,
-    started: Callable[[subprocess.Popen[bytes]], None] | None = None,
+    started: Callable[[Handle], None] | None = None,
 ) -> None:
     """Count the tasks of a command, or of a process that runs, until it ends.
 
     The command keeps its input, output and process group. An interrupt from the terminal reaches it directly; here
-    its end is waited for, but not the end of what it leaves behind.
+    its end is waited for, but not the end of what it leaves behind. One that comes to this process alone ends it.
 
     Parameters
     ----------
@@ -81,6 +82,8 @@ def take_census(
         If the census cannot be started or does not end properly.
     UnavailableError
         If it may not look here; the message says why.
+    KeyboardInterrupt
+        If it was interrupted before it could begin; the command has not run then.
     """
     reading, writing = os.pipe()
     argv = [str(built_program(NAME)), "--fd", str(writing), f"how={how}"]
@@ -109,9 +112,10 @@ def take_census(
             raise DriverError(f"cannot start {argv[0]}: {error.strerror or error}") from error
         finally:
             os.close(writing)
-        signals.watch(child)
+        handle = Handle(child)
+        signals.watch(handle)
         if started is not None:
-            started(child)
+            started(handle)
         try:
             if hooked.are_set:
                 receive({"line": "hooks", "library": hooked.library})
@@ -131,11 +135,17 @@ def take_census(
                 with suppress(RuntimeError):
                     threading.Thread(target=child.wait, daemon=True).start()
     if ended is None:
-        child.wait()
-        how = ended_with(child.returncode, memory_kill=kills.more())
-        raise DriverError(f"{NAME} {how} before it answered", "please report it")
+        raise _unanswered(child, kills)
     if ended["status"] == "refused":
         raise UnavailableError(f"cannot take a census: {ended['reason']}")
+
+
+def _unanswered(census: subprocess.Popen[bytes], kills: MemoryKills) -> BaseException:
+    status = census.wait()
+    # Later it answers them: what the terminal sends to its group meets it before it can.
+    if -status in ENDING_SIGNALS and threading.current_thread() is threading.main_thread():
+        return KeyboardInterrupt()
+    return DriverError(f"{NAME} {ended_with(status, memory_kill=kills.more())} before it answered", "please report it")
 
 
 def _decoded(answer: Any) -> Iterator[Iterator[dict[str, Any]]]:
@@ -189,22 +199,22 @@ class _Signals:
     """Passes interrupts and requests to end on, until the census has told what it saw."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
+        self._census: Handle | None = None
         self._too_early = False
 
-    def watch(self, child: subprocess.Popen[bytes]) -> None:
+    def watch(self, census: Handle) -> None:
         """Pass signals on to the census, also one that came before it was there."""
-        self._child = child
+        self._census = census
         if self._too_early:
-            child.send_signal(signal.SIGTERM)
+            census.terminate()
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        if self._child is None:
+        if self._census is None:
             self._too_early = True
         else:
-            # SIGINT the terminal sends to the command itself, which answers as it likes; it ends the census only when
-            # the command has ended. For all others it is SIGTERM: a core dump of the census would help nobody.
-            self._child.send_signal(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+            # The census knows whether SIGINT has come to the whole group, and so to the command, which answers as it
+            # likes; if not, it is a request to end. All others are SIGTERM: a core dump of the census helps nobody.
+            self._census.send(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
 
 
 @contextmanager

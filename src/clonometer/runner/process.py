@@ -18,6 +18,7 @@ from typing import IO
 from clonometer.errors import DriverError
 from clonometer.runner.endings import MemoryKills, ended_with
 from clonometer.runner.environment import fixed_variables, padded, room_for
+from clonometer.runner.interrupts import ENDING_SIGNALS
 from clonometer.runner.leftovers import KeptPaths, note, remove_left
 from clonometer.runner.saved_settings import SavedSetting
 from clonometer.runner.waiting import watched
@@ -124,6 +125,9 @@ def supervise(
             seconds = time.monotonic() - began_s
     finally:
         os.close(read_fd)
+    if stopped is None and -child.returncode in ENDING_SIGNALS and _is_readable(interrupt_fd):
+        # Before it had a session of its own, what the terminal sends to our group met it as well.
+        stopped = "interrupt"
     status = child.returncode if stopped is None else None
     return Ending(status, tail.text(), seconds, stopped, tail.left, memory_kill=kills.more())
 
@@ -301,6 +305,10 @@ def _listen(
                 return None
             if interrupt_fd in ready:
                 return "interrupt"
+
+
+def _is_readable(descriptor: int | None) -> bool:
+    return descriptor is not None and bool(select.select([descriptor], [], [], 0)[0])
 
 
 def _drain(descriptor: int, sink: Callable[[bytes], bool]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import subprocess  # noqa: TID251 (of what runner has started)
 import threading
 from collections.abc import Iterator
 
@@ -30,6 +32,43 @@ def watched(pid: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+class Handle:
+    """Sends signals to a child: never to another process that has its number since it was waited for.
+
+    Any thread may wait for the child, and a handler of signals may send.
+    """
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self.pid = child.pid
+        self._child = child
+        self._descriptor: int | None = None
+        with contextlib.suppress(OSError):
+            self._descriptor = os.pidfd_open(child.pid)
+
+    def send(self, number: int) -> None:
+        """Send a signal; nothing where the child has ended."""
+        if self._descriptor is not None:
+            try:
+                signal.pidfd_send_signal(self._descriptor, number)
+            except ProcessLookupError:
+                return
+            except OSError:
+                # A filter lets handles be opened and refuses to send by them.
+                pass
+            else:
+                return
+        self._child.send_signal(number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send(signal.SIGTERM)
+
+    def __del__(self) -> None:
+        # Not earlier: another thread may be about to send by it.
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
 
 def _closed_by_a_thread(pid: int) -> int:

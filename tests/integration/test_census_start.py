@@ -1,0 +1,212 @@
+"""A command that may not be watched never runs, a signal at its start is never lost, a stopped reader stops nothing."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration import container
+from tests.integration.census import CLONOMETER, can_trace, ended_after, until
+from tests.integration.leftovers import gone
+from tests.integration.started import members
+from tests.integration.watchers import Sender, Watcher, census_words, on_one_cpu, sender, tracer_words
+
+pytestmark = pytest.mark.real
+
+TRIES = 8
+ENDING = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+PIPED: Any = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+FILTERED = pytest.mark.skipif(not container.KNOWN, reason="no filter is written for this architecture")
+
+
+@pytest.fixture(scope="module")
+def terminal() -> Iterator[Sender]:
+    with sender() as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("how", "refused"),
+    [
+        ("ptrace", ("ptrace",)),
+        ("auto", ("ptrace", "perf_event_open")),
+        ("auto", ("ptrace", "perf_event_open", "bpf")),
+        ("tracepoints", ("perf_event_open",)),
+    ],
+)
+@FILTERED
+def test_a_command_that_may_not_be_watched_never_runs(how: str, refused: tuple[str, ...], tmp_path: Path) -> None:
+    def before() -> None:
+        on_one_cpu()
+        container.refuse(refused, errno.EPERM)
+
+    for _ in range(TRIES):
+        watcher = Watcher(census_words(how, "/bin/mkdir", str(tmp_path / "ran")), before)
+        [end] = watcher.lines()
+        assert (end["status"], end["exit_status"]) == ("refused", -1)
+        assert "Operation not permitted" in end["reason"] or "perf" in end["reason"]
+        assert watcher.left_nothing()
+        assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "refused"),
+    [("ptrace", ("ptrace",)), ("tracepoints", ("perf_event_open",)), ("own", ("perf_event_open",)), ("fast", ("bpf",))],
+)
+@FILTERED
+def test_a_probe_that_may_not_be_traced_never_runs(how: str, refused: tuple[str, ...], tmp_path: Path) -> None:
+    def before() -> None:
+        on_one_cpu()
+        container.refuse(refused, errno.EPERM)
+
+    for _ in range(TRIES):
+        watcher = Watcher(tracer_words(how, "/bin/mkdir", str(tmp_path / "ran"), "{traced fd}"), before)
+        assert watcher.end().startswith(b"CLNTRACE")
+        assert watcher.left_nothing()
+        assert not (tmp_path / "ran").exists()
+
+
+def test_nothing_runs_whose_watcher_was_killed_before_it_watched(seen_by: str, tmp_path: Path) -> None:
+    for number in range(3 * TRIES):
+        ran = tmp_path / f"ran-{number}"
+        watcher = Watcher(census_words(seen_by, "/bin/mkdir", str(ran)), on_one_cpu)
+        watcher.await_child()
+        watcher.process.kill()
+        begun = watcher.end().startswith(b'{"line": "begin"')
+        assert watcher.left_nothing()
+        assert begun or not ran.exists()
+
+
+@pytest.mark.parametrize("how", ["ptrace", "tracepoints"])
+def test_nothing_runs_on_without_its_tracer(how: str, tmp_path: Path) -> None:
+    if how == "tracepoints" and not can_trace():
+        pytest.skip("tracepoints may not be read here")
+    for _ in range(TRIES):
+        watcher = Watcher(tracer_words(how, "/bin/sleep", "31.5"), on_one_cpu)
+        assert watcher.await_child()
+        watcher.process.kill()
+        watcher.end()
+        assert watcher.left_nothing()
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_at_the_start_is_never_lost(seen_by: str, number: signal.Signals, terminal: Sender) -> None:
+    for _ in range(TRIES):
+        watcher = Watcher(census_words(seen_by, "sleep", "32.5"), on_one_cpu)
+        assert watcher.await_child()
+        began_s = time.monotonic()
+        terminal.send(watcher.pid, number)
+        end = watcher.lines()[-1]
+        assert time.monotonic() - began_s < 20
+        assert (end["status"], end["interrupted"]) == ("ok", True)
+        assert end["exit_status"] in (-1, 128 + number, 128 + signal.SIGTERM)
+        assert watcher.left_nothing()
+
+
+def test_an_interrupt_that_the_command_answers_ends_nothing(seen_by: str, tmp_path: Path, terminal: Sender) -> None:
+    script = f"trap 'echo >>{tmp_path}/answered' INT; mkdir {tmp_path}/there; until [ -d {tmp_path}/go ]; do :; done"
+    watcher = Watcher(census_words(seen_by, "bash", "-c", script))
+    until((tmp_path / "there").exists)
+    terminal.send(watcher.pid, signal.SIGINT)
+    until((tmp_path / "answered").exists)
+    (tmp_path / "go").mkdir()
+    end = watcher.lines()[-1]
+    assert (end["exit_status"], end["interrupted"]) == (0, False)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_to_the_front_end_alone_ends_the_census(seen_by: str, number: signal.Signals, tmp_path: Path) -> None:
+    script = f"mkdir {tmp_path}/there; while :; do sleep 0.02; done"
+    words = [CLONOMETER, "census", "--how", seen_by, "--json", "--no-advice", "--", "bash", "-c", script]
+    with subprocess.Popen(words, **PIPED) as census, ended_after(census):
+        until((tmp_path / "there").exists)
+        census.send_signal(number)
+        answer = json.loads(census.communicate(timeout=60)[0])
+    assert census.returncode == 130
+    assert answer["interrupted"] is True
+    assert answer["tasks_created"] >= 1
+    assert gone(lambda: members(census.pid))
+
+
+def test_an_interrupt_from_the_terminal_says_what_was_counted_until_then(seen_by: str, tmp_path: Path) -> None:
+    script = f"/bin/true; mkdir {tmp_path}/there; sleep 33.5"
+    words = [CLONOMETER, "census", "--how", seen_by, "--json", "--no-advice", "--", "bash", "-c", script]
+    with subprocess.Popen(words, **PIPED) as census, ended_after(census):
+        until((tmp_path / "there").exists)
+        os.killpg(census.pid, signal.SIGINT)
+        answer = json.loads(census.communicate(timeout=60)[0])
+    assert census.returncode == 130
+    assert answer["interrupted"] is True
+    assert answer["tasks_created"] >= 2
+
+
+def test_a_stopped_reader_stops_nothing(seen_by: str, tmp_path: Path) -> None:
+    """Neither the command, whose tasks fill the pipe many times, nor what outlives it."""
+    made = 3000
+    script = f"for i in $(seq {made}); do (:); done; mkdir {tmp_path}/done"
+    words = [CLONOMETER, "census", "--how", seen_by, "--json", "--no-advice", "--no-stacks", "--"]
+    gate = f"until [ -d {tmp_path}/go ]; do sleep 0.01; done;"
+    with subprocess.Popen([*words, "bash", "-c", gate + script], **PIPED) as census, ended_after(census):
+        until(lambda: len(members(census.pid)) > 2)
+        census.send_signal(signal.SIGSTOP)
+        (tmp_path / "go").mkdir()
+        deadline_s = time.monotonic() + 120
+        while not (tmp_path / "done").exists():
+            assert time.monotonic() < deadline_s, "the command stands still while nobody reads"
+            time.sleep(0.05)
+        census.send_signal(signal.SIGCONT)
+        answer = json.loads(census.communicate(timeout=60)[0])
+    assert census.returncode == 0
+    assert answer["tasks_created"] >= made
+    assert answer["lost_events"] == 0
+
+
+def test_what_a_census_leaves_behind_runs_on_while_nobody_reads_the_answer(seen_by: str, tmp_path: Path) -> None:
+    """By ptrace each of its launches would wait for an answer that waits for a reader."""
+    daemon = f"while [ ! -d {tmp_path}/over ]; do (:); date +%N >{tmp_path}/last; sleep 0.01; done"
+    filler = "for i in $(seq 1500); do (:); done"
+    script = f"setsid bash -c '{daemon}' >/dev/null 2>&1 & {filler}; mkdir {tmp_path}/done"
+    watcher = Watcher(census_words(seen_by, "bash", "-c", script))
+    try:
+        until((tmp_path / "done").exists)
+        # Nobody reads: it cannot have sent its last line.
+        seen = set[str]()
+        for _ in itertools.takewhile(lambda _: len(seen) < 20, range(3000)):
+            seen.add((tmp_path / "last").read_text() if (tmp_path / "last").exists() else "")
+            time.sleep(0.01)
+        assert len(seen) == 20, "the daemon stands still"
+        assert watcher.process.poll() is None
+    finally:
+        (tmp_path / "over").mkdir()
+        answer = watcher.lines()
+    assert answer[-1]["exit_status"] == 0
+
+
+def test_job_control_stops_and_continues_command_and_watcher(seen_by: str, tmp_path: Path) -> None:
+    script = f"mkdir {tmp_path}/there; for i in $(seq 200); do sleep 0.01; done"
+    words = [CLONOMETER, "census", "--how", seen_by, "--json", "--no-advice", "--", "bash", "-c", script]
+    with subprocess.Popen(words, **PIPED) as census, ended_after(census):
+        until((tmp_path / "there").exists)
+        # As Ctrl-Z does; not SIGTSTP, which a session without a terminal ignores.
+        os.killpg(census.pid, signal.SIGSTOP)
+        until(lambda: all(state(pid) in "TtZ" for pid in members(census.pid)))
+        os.killpg(census.pid, signal.SIGCONT)
+        answer = json.loads(census.communicate(timeout=60)[0])
+    assert census.returncode == 0
+    assert answer["tasks_created"] >= 200
+
+
+def state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "T"
