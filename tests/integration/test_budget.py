@@ -12,11 +12,13 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.census import can_trace, clonometer
 from tests.integration.container import KNOWN, refuse
 
+from clonometer.cli import pytest_plugin
 from clonometer.cli.pytest_plugin import at_least_none
 
 SCRIPT = "x=$(cat /dev/null)\ny=$(cat /dev/null)\n"
@@ -238,3 +240,132 @@ def test_pytest_says_what_was_not_checked(tmp_path: Path) -> None:
     assert "not counted: cannot take a census" in ended.stdout
     required = run_pytest(tmp_path, "--launches-required", become=refused)
     assert "4 failed, 1 passed" in required.stdout
+
+
+HOSTILE = r"""
+import os, shutil, subprocess, pytest
+
+def launch(name):
+    shutil.copy(shutil.which("true"), name)
+    subprocess.run(["./" + name], check=True)
+
+def test_escapes():
+    launch("e\x1b]0;pwn\x07\n::error::x ##[add-mask]secret")
+
+@pytest.mark.launch_budget(fork=0)
+def test_exceeds(tmp_path):
+    # A program whose own calls nobody names stands first in its line.
+    shutil.copy(shutil.which("bash"), "::stop-commands::y")
+    subprocess.run(["::stop-commands::y", "-c", "(true); (true)"], env={"PATH": os.getcwd()}, check=True)
+"""
+
+
+@pytest.mark.usefixtures("tracing")
+def test_pytest_shows_no_name_that_a_terminal_or_a_runner_of_ci_obeys(tmp_path: Path) -> None:
+    ended = run_pytest(tmp_path, "--launches=0", tests=HOSTILE)
+    assert "1 failed, 1 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert "stop-commands" in ended.stdout
+    assert "e?]0;pwn? ::error::x ##?add-mask]secret 1" in ended.stdout
+    assert "\x1b" not in ended.stdout
+    assert "\x07" not in ended.stdout
+    assert "##[" not in ended.stdout
+    assert [line for line in ended.stdout.splitlines() if line.lstrip().startswith("::")] == []
+
+
+ENDS_THE_CENSUS = """
+import os, signal, subprocess
+from pathlib import Path
+
+def test_kills_its_children():
+    subprocess.run(["true"])
+    for task in Path("/proc/self/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            os.kill(int(pid), signal.{number})
+
+def test_after_it():
+    subprocess.run(["true"])
+"""
+
+
+@pytest.mark.usefixtures("tracing")
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM"])
+def test_pytest_shows_no_counts_of_a_census_that_a_test_has_ended(tmp_path: Path, number: str) -> None:
+    ended = run_pytest(tmp_path, "--launches=0", tests=ENDS_THE_CENSUS.replace("{number}", number))
+    assert "2 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert "\nnot counted: " in ended.stdout
+    assert "no test created a task" not in ended.stdout
+    assert "test_kills_its_children" not in ended.stdout
+
+
+@pytest.mark.usefixtures("tracing")
+def test_pytest_says_that_a_worker_took_its_counts_with_it(tmp_path: Path) -> None:
+    tests = "import os, subprocess\ndef test_a(): subprocess.run(['true'])\ndef test_b(): os._exit(3)\n"
+    ended = run_pytest(tmp_path, "-p", "xdist.plugin", "-n", "1", "--launches=0", tests=tests)
+    assert "counted: a worker of pytest-xdist ended without what it had counted" in ended.stdout
+
+
+class Node:
+    """A worker of pytest-xdist that has ended."""
+
+    def __init__(self, **output: Any) -> None:
+        usual = {"results": [], "unchecked": {}, "unavailable": [], "dropped": 0}
+        self.workeroutput = {pytest_plugin._OUTPUT: usual | output}
+
+
+class Shown:
+    """What pytest would print."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def section(self, title: str, **_: Any) -> None:
+        self.lines.append(title)
+
+    def line(self, line: str) -> None:
+        self.lines.append(line)
+
+
+@pytest.fixture
+def gathered(pytestconfig: pytest.Config) -> tuple[pytest_plugin._Launches, pytest_plugin._Gathered]:
+    plugin = pytest_plugin._Launches(pytestconfig)
+    plugin.shown = 0
+    return plugin, pytest_plugin._Gathered(plugin)
+
+
+def test_what_any_worker_could_not_count_is_said(
+    gathered: tuple[pytest_plugin._Launches, pytest_plugin._Gathered],
+) -> None:
+    plugin, gather = gathered
+    counted = {"test": "t", "processes": 1, "threads": 0, "forks": 0, "programs": {}}
+    gather.pytest_testnodedown(Node(unavailable=["no tracepoints"], unchecked={"a": "no tracepoints", "b": "lost"}))
+    gather.pytest_testnodedown(Node(unavailable=["3 events were lost"], results=[counted]))
+    gather.pytest_testnodedown(Node(results=[counted]))
+    plugin.pytest_terminal_summary(shown := Shown())
+    assert "1 test, since nothing could be counted: no tracepoints" in shown.lines
+    assert "1 test, since nothing could be counted: lost" in shown.lines
+    assert "not all was counted: no tracepoints" in shown.lines
+    assert "not all was counted: 3 events were lost" in shown.lines
+    assert plugin.results["t"].processes == 2
+
+
+def test_gathering_takes_no_longer_for_each_test_the_more_there_are(
+    gathered: tuple[pytest_plugin._Launches, pytest_plugin._Gathered],
+) -> None:
+    plugin, _ = gathered
+    compared = 0
+
+    class Name(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, str(other))
+
+        __hash__ = str.__hash__
+
+    for _ in range(2):
+        for number in range(500):
+            plugin.add(pytest_plugin.TestLaunches(Name(number), processes=1))
+    assert {each.processes for each in plugin.results.values()} == {2}
+    assert compared < 5_000

@@ -130,3 +130,14 @@ def test_counters_look_no_closer_than_the_tier_and_say_why(tier: str, wanted: st
     assert explanation.counters.reason is not None
     assert "tracepoints" in explanation.counters.reason or "events" in explanation.counters.reason
     assert not any(asked.startswith("tracepoints") for asked in tracer.asked)
+
+
+def test_counters_that_never_counted_are_no_zeros() -> None:
+    trace = counted_trace()
+    counts = trace.events["kind"] == trace.kinds.index("counts")
+    values = trace.events["values"].copy()
+    values[counts, 1:] = 0
+    trace.events["values"] = values
+    counters = counters_of("hardware", [trace])
+    assert counters.rows == ()
+    assert "they never counted" in str(counters.reason)

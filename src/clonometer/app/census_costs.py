@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clonometer.app.measuring import briefly_measured, find_catalogue
@@ -15,6 +14,7 @@ from clonometer.errors import ClonometerError
 from clonometer.families import census_ways
 from clonometer.inputs import parse_json
 from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.runner.saved_settings import boot_id
 from clonometer.user_cache import kept_text
 from clonometer.words import STAGE_ORDER
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 #: The second is for ways of which a busy machine let too few processes start for an interval.
 _BUDGETS_S = (2.0, 6.0)
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, tuple[float, float]]:
@@ -53,11 +52,7 @@ def making_costs_ns(progress: Progress = SILENT) -> Mapping[str, tuple[float, fl
 
 def _key(catalogue: Catalogue) -> str:
     """Tell apart boots, and drivers that measure otherwise."""
-    try:
-        boot = _BOOT.read_text()
-    except OSError:
-        boot = ""
-    return hashlib.sha256(f"{boot} {json.dumps(catalogue.raw, sort_keys=True)}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{boot_id()} {json.dumps(catalogue.raw, sort_keys=True)}".encode()).hexdigest()[:16]
 
 
 def _measured(

@@ -150,8 +150,10 @@ class _Launches:
         #: Why nothing can be counted here, once that is known.
         self._refused = ""
         self.unchecked: dict[str, str] = {}
-        self.unavailable = ""
-        self.results: list[TestLaunches] = []
+        #: Why not all was counted, each reason once.
+        self.unavailable: dict[str, None] = {}
+        #: By the name of the test.
+        self.results: dict[str, TestLaunches] = {}
         self.dropped = 0
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -168,7 +170,8 @@ class _Launches:
         try:
             self._census.start()
         except ClonometerError as error:
-            self._census, self.unavailable, self._refused = None, str(error), str(error)
+            self._census, self._refused = None, str(error)
+            self.unavailable[self._refused] = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -224,36 +227,51 @@ class _Launches:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._census is not None:
-            self._census.stop()
-            self._ours.update(self._census.counting_tasks)
-            self.results = _by_test(self._tasks, self._tests, self._ours)
+            self._end(self._census)
             self._census = None
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
             output[_OUTPUT] = {
-                "results": [asdict(each) for each in self.results],
+                "results": [asdict(each) for each in self.results.values()],
                 "unchecked": self.unchecked,
-                "unavailable": self.unavailable,
+                "unavailable": list(self.unavailable),
                 "dropped": self.dropped,
             }
 
+    def _end(self, census: LaunchesDuring) -> None:
+        """Give what the session's census counted to the tests; what is not whole is no count."""
+        from clonometer.errors import ClonometerError
+
+        try:
+            census.stop()
+            lost = census.tally.ended["lost"]
+        except ClonometerError as error:
+            self.unavailable[str(error)] = None
+            return
+        if lost:
+            self.unavailable[f"{lost:,} events were lost: tests may have created more"] = None
+        self._ours.update(census.counting_tasks)
+        self.results = _by_test(self._tasks, self._tests, self._ours)
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        from clonometer.views.terminal.text import harmless
+
         if self.unchecked:
-            why = next(iter(self.unchecked.values()))
-            tests = "1 test" if len(self.unchecked) == 1 else f"{len(self.unchecked)} tests"
             terminalreporter.section("launch budgets that were not checked", yellow=True)
-            terminalreporter.line(f"{tests}, since nothing could be counted: {why}")
+            for why, count in Counter(self.unchecked.values()).items():
+                tests = "1 test" if count == 1 else f"{count} tests"
+                terminalreporter.line(harmless(f"{tests}, since nothing could be counted: {why}"))
             terminalreporter.line(_WITHOUT_ROOT)
         if self.shown is not None:
             terminalreporter.section("launches")
             for line in _summary(self):
-                terminalreporter.line(line)
+                # Tests and programs have any names; what reads the logs of CI may obey them.
+                terminalreporter.line(harmless(line))
 
     def add(self, other: TestLaunches) -> None:
         """Add what another process counted."""
-        known = next((each for each in self.results if each.test == other.test), None)
-        if known is None:
-            self.results.append(other)
+        known = self.results.setdefault(other.test, other)
+        if known is other:
             return
         known.processes += other.processes
         known.threads += other.threads
@@ -284,11 +302,13 @@ class _Gathered:
     def pytest_testnodedown(self, node: Any) -> None:
         output = getattr(node, "workeroutput", {}).get(_OUTPUT)
         if output is None:
+            # It was killed, or is from another installation.
+            self._plugin.unavailable["a worker of pytest-xdist ended without what it had counted"] = None
             return
         for each in output["results"]:
             self._plugin.add(TestLaunches(**each))
         self._plugin.unchecked.update(output["unchecked"])
-        self._plugin.unavailable = output["unavailable"]
+        self._plugin.unavailable.update(dict.fromkeys(output["unavailable"]))
         self._plugin.dropped += output["dropped"]
 
 
@@ -321,7 +341,7 @@ def _mapping(given: object, example: str) -> Mapping[str, Any]:
 
 def _by_test(
     tasks: Sequence[_Task], tests: Sequence[tuple[int, int, str]], ours: AbstractSet[int]
-) -> list[TestLaunches]:
+) -> dict[str, TestLaunches]:
     """Give each task to the test that ran when it was created: tests of a process run one after the other."""
     begins = [begin_ns for begin_ns, _, _ in tests]
     counted: dict[str, TestLaunches] = {}
@@ -339,15 +359,16 @@ def _by_test(
         if task.program is not None:
             short = task.program.rpartition("/")[2]
             test.programs[short] = test.programs.get(short, 0) + 1
-    return list(counted.values())
+    return counted
 
 
 def _summary(plugin: _Launches) -> Iterator[str]:
-    if plugin.unavailable:
-        yield f"not counted: {plugin.unavailable}"
+    for reason in plugin.unavailable:
+        yield f"not all was counted: {reason}" if plugin.results else f"not counted: {reason}"
+    if plugin.unavailable and not plugin.results:
         yield _WITHOUT_ROOT
         return
-    ordered = sorted(plugin.results, key=lambda each: (-each.tasks, each.test))
+    ordered = sorted(plugin.results.values(), key=lambda each: (-each.tasks, each.test))
     shown = ordered[: plugin.shown] if plugin.shown else ordered
     if not ordered:
         yield "no test created a task"

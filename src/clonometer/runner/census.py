@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import resource
 import signal
 import subprocess  # noqa: TID251 (starts what is measured, as runner does)
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -22,6 +24,8 @@ from clonometer.runner.waiting import Handle
 
 NAME = "clonometer-census"
 
+#: Few programs open so many files at once.
+_HIGH = 512
 #: As much as a pipe holds.
 _PIPE_BYTES = 1 << 16
 
@@ -97,7 +101,7 @@ def take_census(
     ended: dict[str, Any] | None = None
     kills = MemoryKills()
     with (
-        os.fdopen(reading, "rb", buffering=0) as answer,
+        closing(OwnPipe(reading)) as answer,
         _signals_wait() as signals,
         hooks_set(wanted=hooks and stacks and bool(command)) as hooked,
     ):
@@ -127,13 +131,7 @@ def take_census(
                     receive(line)
                     ended = line if line["line"] == "end" else ended
         finally:
-            # After its answer it only stops listening, which takes the kernel a while that nobody need wait for. Where
-            # no thread can be started it is waited for by nobody, and reaped when we end.
-            if started is not None:
-                child.wait()
-            else:
-                with suppress(RuntimeError):
-                    threading.Thread(target=child.wait, daemon=True).start()
+            _reap(child, has_answered=ended is not None, wait=started is not None)
     if ended is None:
         raise _unanswered(child, kills)
     if ended["status"] == "refused":
@@ -146,6 +144,71 @@ def _unanswered(census: subprocess.Popen[bytes], kills: MemoryKills) -> BaseExce
     if -status in ENDING_SIGNALS and threading.current_thread() is threading.main_thread():
         return KeyboardInterrupt()
     return DriverError(f"{NAME} {ended_with(status, memory_kill=kills.more())} before it answered", "please report it")
+
+
+def _reap(child: subprocess.Popen[bytes], *, has_answered: bool, wait: bool) -> None:
+    """Wait for its end; without ``wait`` in another thread.
+
+    After its answer it only stops listening, which takes the kernel a while that nobody need wait for. Where no thread
+    can be started it is waited for by nobody, and reaped when we end.
+    """
+    if wait:
+        if not has_answered:
+            # Nobody reads any more what it would write.
+            child.terminate()
+        child.wait()
+    else:
+        with suppress(RuntimeError):
+            threading.Thread(target=child.wait, daemon=True).start()
+
+
+class OwnPipe:
+    """The reading end of a pipe of ours, in a program that may close descriptors which it did not open.
+
+    It gets a number that no new file takes while lower ones are free: what is read, or closed, is never another's.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        with suppress(OSError, ValueError):
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+            high = _HIGH if most == resource.RLIM_INFINITY else min(_HIGH, most - 1)
+            self._descriptor = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, high)
+            os.close(descriptor)
+        self._identity = self._now()
+
+    def _now(self) -> tuple[int, int] | None:
+        try:
+            status = os.fstat(self._descriptor)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def read(self, most_bytes: int) -> bytes:
+        """Read what is there, at least a byte; nothing once all writers have gone.
+
+        Raises
+        ------
+        DriverError
+            If somebody has closed it.
+        """
+        try:
+            got = os.read(self._descriptor, most_bytes) if self._now() == self._identity else None
+        except OSError:
+            got = None
+        # It may have been closed, and its number taken, meanwhile.
+        if got is None or self._now() != self._identity:
+            raise DriverError(
+                f"what {NAME} counted is lost: the descriptor that it answers on was closed",
+                "a program that closes descriptors which it did not open, as daemons do, is counted from outside: "
+                "clonometer census -- COMMAND",
+            )
+        return got
+
+    def close(self) -> None:
+        """Close it, if it still is ours."""
+        if self._now() == self._identity:
+            os.close(self._descriptor)
 
 
 def _decoded(answer: Any) -> Iterator[Iterator[dict[str, Any]]]:

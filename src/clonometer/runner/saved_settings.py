@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clonometer.errors import OutputError
+from clonometer.errors import InputError, OutputError
 from clonometer.files import reserve, reserve_left, sync_folder
+from clonometer.inputs import parse_json
 from clonometer.user_cache import is_safe, own_folder, user_folder
 
 SYS_VARIABLE = "CLONOMETER_SYS"
@@ -172,10 +173,11 @@ def _read(descriptor: int) -> tuple[Mapping[str, Any] | None, bool]:
     if not more:
         return None, False
     try:
-        content = json.loads(first)
+        # Names of files need not be text.
+        content = parse_json(first, allow_halves=True)
         for line in filter(None, more[:-1]):
-            content |= json.loads(line)
-    except (ValueError, TypeError, RecursionError):
+            content |= parse_json(line, allow_halves=True)
+    except (InputError, TypeError):
         return None, True
     is_note = isinstance(content, dict) and content.get("schema") == _SCHEMA and isinstance(content.get("boot"), str)
     return (content if is_note else None), True

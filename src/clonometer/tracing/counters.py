@@ -110,6 +110,9 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
         enabled_ns += sum(each.enabled_ns for each in by_cpu.values())
         running_ns += sum(each.running_ns for each in by_cpu.values())
     parent_alone = traces[0].how == "own"
+    if not parent_alone and not running_ns:
+        # Sums of what never counted are 0, and no counts.
+        return Counters(set=wanted, reason=_NEVER_COUNTED, missing=dict(traces[0].counters_refused))
     return Counters(
         set=wanted,
         missing=_OWN_MISSING if parent_alone else dict(traces[0].counters_refused),
@@ -118,6 +121,8 @@ def counters_of(wanted: str, traces: Sequence[Trace]) -> Counters:
         rows=tuple(_rows(_OWN_NAMES if parent_alone else traces[0].counters, sums, max(1, launches))),
     )
 
+
+_NEVER_COUNTED = "they never counted while it was traced: something else had all of the processor's counters"
 
 #: What an ordinary user's perf tells as events, which can be counted; the rest of the software set is not told.
 _OWN_NAMES = ("page_faults", "context_switches", "major_faults")

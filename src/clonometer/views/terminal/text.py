@@ -34,6 +34,8 @@ _PLAIN = str.maketrans(
 )
 #: Characters that a terminal obeys; halves of characters, and what is none, which no XML has.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# The last character of each is shown as another.
+_COMMAND = re.compile(r"^\s*::|##\[")
 _WHITE = re.compile(r"\s+")
 
 
@@ -57,6 +59,23 @@ def printable(text: str) -> str:
     '  a b?[31m'
     """
     return CONTROL.sub("?", text).replace("\t", " ").replace("\n", " ")
+
+
+def harmless(line: str) -> str:
+    r"""Make a line safe where a machine reads it: no control characters, and nothing that GitHub's runner obeys.
+
+    A name may be ``::error::`` at the beginning of a line, or ``##[add-mask]`` anywhere in it.
+
+    Examples
+    --------
+    >>> harmless("  ::error::x ##[group] ::y\n::z")
+    '  :?error::x ##?group] ::y ::z'
+    """
+    return _COMMAND.sub(_refuse, printable(line))
+
+
+def _refuse(command: re.Match[str]) -> str:
+    return f"{command[0][:-1]}?"
 
 
 def wrap(text: str, width: int, *, bullet: str = "") -> list[str]:
@@ -138,7 +157,7 @@ def rendered(*, least_width: int) -> Callable[[Callable[..., Iterable[str]]], Ca
         @wraps(draw)
         def render(*answer: Any, width: int = 80, colour: bool = False, ascii_only: bool = False, **wishes: Any) -> str:
             lines = draw(*answer, width=max(width, least_width), colour=colour, **wishes)
-            text = "".join(f"{line.rstrip()}\n" for line in lines)
+            text = "".join(f"{_COMMAND.sub(_refuse, line.rstrip())}\n" for line in lines)
             return to_ascii(text) if ascii_only else text
 
         return render
