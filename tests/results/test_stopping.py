@@ -256,3 +256,45 @@ def test_precision_leaves_out_accidents_of_placement_and_what_the_clock_cannot_t
     for _ in range(5):
         few.add([("cell", columns(reaped_ns=[100], errno=[0]))])
     assert few.widest(0.02) == 1.0
+
+
+def test_what_may_have_few_processes_gets_no_more() -> None:
+    scheduler = make(100.0)
+    limits = (Limits(processes=24, most_processes=6), Limits(processes=12))
+    scheduler.begin(Plan("test", "", 0.0, tuple(Target("w", {}, (), each) for each in limits)))
+    counts: Counter[int] = Counter()
+    random = np.random.default_rng(3)
+    while (target := scheduler.next_target(0.1 * counts.total())) is not None:
+        counts[target] += 1
+        value = 1e5 * float(np.exp(0.5 * random.normal()))
+        scheduler.process_ended(target, 0.1, [("w", {"cost_ns": np.array([value])})])
+    assert counts[0] == 6
+    assert counts[1] > 900
+    assert [scheduler.stopped_by(target) for target in range(2)] == ["processes", "budget"]
+
+
+def test_rows_that_lack_launches_alone_get_more_processes() -> None:
+    """Both targets are as narrow as wanted; of the second, one process in ten meets no neighbour."""
+    scheduler = make(100.0)
+    limits = Limits(processes=12)
+    scheduler.begin(Plan("test", "", 0.0, tuple(Target("w", {}, (), limits) for _ in range(2))))
+    counts: Counter[int] = Counter()
+    random = np.random.default_rng(3)
+    while (target := scheduler.next_target(0.1 * counts.total())) is not None:
+        counts[target] += 1
+        alone = target == 0 or counts[target] % 10 == 1
+        size = 20
+        values = 1e5 * np.exp(0.001 * random.normal(size=size)) * (1.0 if alone else 1.4)
+        additions = np.full(size, 640 if alone else 900, np.int32)
+        ones = np.ones(size, np.int32)
+        columns = {
+            "cost_ns": values,
+            "cpu_before": ones,
+            "cpu_after": ones,
+            "additions_before_ns": additions,
+            "additions_after_ns": additions,
+        }
+        scheduler.process_ended(target, 0.1, [("w", columns)])
+    assert counts[0] == 30
+    assert counts[1] >= 50
+    assert scheduler.stopped_by(0) == "target"

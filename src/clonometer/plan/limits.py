@@ -15,6 +15,7 @@ NS_PER_MS = 1_000_000
 # Key in a plan file -> field of Limits, how many of the field's unit one of the key's is, the least value.
 _KEYS = {
     "processes": ("processes", 1, 1),
+    "most_processes": ("most_processes", 1, 0),
     "samples": ("samples", 1, 1),
     "blocks": ("blocks", 1, 1),
     "warmup": ("warmup", 1, 0),
@@ -70,13 +71,15 @@ def limits_conflict(first: Mapping[str, int], second: Mapping[str, int]) -> str 
 
 
 def sparing(first: Limits, second: Limits) -> Limits:
-    """Take the smaller of each limit, but the larger number of processes.
+    """Take the smaller of each limit, but the larger numbers of processes.
 
     Where targets fall together the block must suit the dearer one, and the interval the more demanding one.
     """
     limits = [limit for limit in (first.block_limit_ns, second.block_limit_ns) if limit]
+    most = (first.most_processes, second.most_processes)
     return Limits(
         processes=max(first.processes, second.processes),
+        most_processes=max(most) if all(most) else 0,  # 0 is no limit
         samples=min(first.samples, second.samples),
         blocks=min(first.blocks, second.blocks),
         warmup=min(first.warmup, second.warmup),

@@ -48,9 +48,13 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of a target is measured. ``processes`` is the least number of driver starts to aim for."""
+    """How much of a target is measured.
+
+    ``processes`` is the least number of driver starts to aim for, ``most_processes`` the most; 0: as the budget allows.
+    """
 
     processes: int = 12
+    most_processes: int = 0
     samples: int = 200
     blocks: int = 3
     warmup: int = 20

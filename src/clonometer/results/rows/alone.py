@@ -153,7 +153,7 @@ def cores_of(run: RunSource) -> Cores | None:
     None where the drivers made no additions, and of two sides that were started in turn: pairs may lose no process.
     """
     document = run.document
-    if any(name not in document.columns for name in NEEDED[2:]) or document.sides is not None:
+    if not has_additions(document.columns) or document.sides is not None:
         return None
     hand = CoresInHand(document)
     for cell in run.cells():
@@ -204,3 +204,20 @@ def launches_that_count(process: Array, usable: NDArray[np.bool_], alone: NDArra
     most = whole[np.searchsorted(numbers, having)]
     enough = having[launches >= np.minimum(FEWEST_LAUNCHES, most)]
     return counted & np.isin(process, enough) if enough.size >= FEWEST_PROCESSES else None
+
+
+def has_additions(columns: Mapping[str, Any]) -> bool:
+    """Whether launches have columns of additions."""
+    return all(name in columns for name in NEEDED[2:])
+
+
+def of_one_process(columns: Mapping[str, Array]) -> dict[str, Array]:
+    """Columns of a process that is not numbered yet: its frequency is not known, and times stand for cycles."""
+    size = len(columns[ADDITIONS_NS[0]])
+    return {**columns, "process": np.zeros(size, np.int32), "block": np.zeros(size, np.int32)}
+
+
+def only_alone(columns: Mapping[str, Array], cores: Cores) -> Mapping[str, Array]:
+    """Keep the launches of a process that were alone; all of what has no additions."""
+    sensed = cores.alone(of_one_process(columns)) if has_additions(columns) else None
+    return columns if sensed is None else {name: column[sensed[0]] for name, column in columns.items()}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.results.rows.groups import MeasuredQuantity
+from clonometer.results.rows.alone import FEWEST_LAUNCHES, LONGEST_NS, Cores, only_alone
+from clonometer.results.rows.groups import MeasuredQuantity, SampleGroup
 from clonometer.results.rows.observed import process_groups
 from clonometer.stats.interval import LEAST_NOMINAL
 from clonometer.stats.quantiles import median, quantile_interval
@@ -26,21 +28,38 @@ class Precision:
     def __init__(self, quantities: Sequence[str]) -> None:
         self._quantities = [MeasuredQuantity(name, "ns", None, "i64") for name in quantities]
         self._medians: dict[_Row, list[float]] = {}
+        self._alone: dict[_Row, list[float]] = {}
         self._whole: set[str] = set()
 
-    def add(self, samples: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Take what one process measured: ``samples`` as in `process_groups`."""
+    def add(self, samples: Sequence[tuple[str, Mapping[str, Any]]], cores: Cores | None = None) -> None:
+        """Take what one process measured: ``samples`` as in `process_groups`; ``cores`` tells launches alone."""
         for _, columns in samples:
             self._whole |= {name for name, column in columns.items() if column.dtype.kind == "i"}
+        launches: dict[_Row, int] = {}
+        for row, group in self._rows(samples):
+            launches[row] = group.n_samples
+            self._medians.setdefault(row, []).append(median(group.values))
+        alone = [] if cores is None else [(cell, only_alone(columns, cores)) for cell, columns in samples]
+        for row, group in self._rows(alone):
+            if group.n_samples >= min(FEWEST_LAUNCHES, launches[row]):
+                self._alone.setdefault(row, []).append(median(group.values))
+
+    def _rows(self, samples: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[_Row, SampleGroup]]:
         for cell, group in process_groups(samples, self._quantities):
-            self._medians.setdefault((cell, group.quantity.name, group.placement), []).append(median(group.values))
+            yield (cell, group.quantity.name, group.placement), group
+
+    def _counted(self, row: _Row, values: list[float]) -> list[float]:
+        """The process medians that an estimate would be made of; of launches alone where there are some."""
+        alone = self._alone.get(row, [])
+        return alone if alone and statistics.median(values) <= LONGEST_NS else values
 
     def widest(self, target_width: float) -> float | None:
         """Half the width of the widest interval as a share of its median; None where there is none to judge.
 
         Rows that fewer than half of the processes have, accidents of placement, do not count, nor does what is narrower
         than the clock's resolution. A row without a 95% interval, of fewer than 6 processes or of processes that do not
-        keep their level, is as wide as it is long. Where the 95% interval
+        keep their level, is as wide as it is long. So is one that lacks processes with enough launches alone but has
+        some: more processes bring them. Where the 95% interval
         is within the target, the 99% interval, brought to its size, counts if it is wider: both are seldom narrow by
         the same chance, and who stops where the interval is narrow meets such chances.
         """
@@ -48,9 +67,10 @@ class Precision:
         for (cell, quantity, _), values in self._medians.items():
             most[cell, quantity] = max(len(values), most.get((cell, quantity), 0))
         widths = []
-        for (cell, quantity, _), values in self._medians.items():
-            if len(values) < _RARE * most[cell, quantity]:
+        for (cell, quantity, placement), medians in self._medians.items():
+            if len(medians) < _RARE * most[cell, quantity]:
                 continue
+            values = self._counted((cell, quantity, placement), medians)
             if len(values) < LEAST_NOMINAL or not keeps_level(values):
                 widths.append(1.0)
                 continue

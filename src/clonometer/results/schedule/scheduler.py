@@ -23,7 +23,9 @@ class TargetsInHand:
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
-        self._wanted = [target.limits.processes for target in plan.targets]
+        self._most = [target.limits.most_processes or math.inf for target in plan.targets]
+        wanted = (target.limits.processes for target in plan.targets)
+        self._wanted = [int(min(count, most)) for count, most in zip(wanted, self._most, strict=True)]
         self._seconds: list[list[float]] = [[] for _ in plan.targets]
         self._dropped: set[int] = set()
 
@@ -37,6 +39,10 @@ class TargetsInHand:
 
     def _live(self) -> list[int]:
         return [target for target in range(len(self._wanted)) if target not in self._dropped]
+
+    def _may_have(self, target: int) -> float:
+        """How many processes more ``target`` may have."""
+        return max(0, self._most[target] - len(self._seconds[target]))
 
     def _lacking(self, target: int) -> int:
         return max(0, self._wanted[target] - len(self._seconds[target]))
@@ -111,7 +117,7 @@ class RoundsScheduler(TargetsInHand):
         live = self._live()
         targets = [target for target in live if self._lacking(target)]
         if not targets and self._budget_s < math.inf:
-            targets = live
+            targets = [target for target in live if self._may_have(target)]
         owed = any(not self._seconds[target] for target in live)
         if not owed and elapsed_s + self._cost_s(targets) / 2 > self._budget_s:
             return []

@@ -20,6 +20,7 @@ from statistics import median
 from typing import Any
 
 from clonometer.plan.types import TARGET_WIDTH, Catalogue, Plan
+from clonometer.results.rows.alone import CoresInHand, has_additions, of_one_process
 from clonometer.results.schedule.precision import Precision
 from clonometer.results.schedule.scheduler import TargetsInHand
 
@@ -94,6 +95,7 @@ class TargetScheduler(TargetsInHand):
         self._widths: list[float | None] = [None for _ in plan.targets]
         self._confirmed_at: list[int | None] = [None for _ in plan.targets]
         self._done: set[int] = set()
+        self._cores = CoresInHand()
         self._slice: list[int] = []
 
     def next_target(self, elapsed_s: float) -> int | None:
@@ -112,15 +114,23 @@ class TargetScheduler(TargetsInHand):
     def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
         """Note that a process of ``target`` has ended, how long it took and what it measured; failed ones count too."""
         super().process_ended(target, seconds)
-        self._precision[target].add(samples)
+        for _, columns in samples:
+            if has_additions(columns):
+                self._cores.add(of_one_process(columns))
+        self._precision[target].add(samples, self._cores.cores())
         self._widths[target] = self._precision[target].widest(self._target_width)
         self._look(target)
 
     def stopped_by(self, target: int) -> str | None:
-        """Say what ended the measuring of ``target``: ``target`` or ``budget``; None if it was dropped."""
+        """Say what ended the measuring of ``target``; None if it was dropped.
+
+        ``target``: it is as narrow as wanted; ``processes``: it has the most that it may have; else ``budget``.
+        """
         if target in self._dropped:
             return None
-        return "target" if target in self._done else "budget"
+        if target in self._done:
+            return "target"
+        return "budget" if self._may_have(target) else "processes"
 
     def remaining_s(self, elapsed_s: float) -> float | None:
         """Estimate the seconds of measuring that are left; None before anything is known."""
@@ -145,6 +155,9 @@ class TargetScheduler(TargetsInHand):
 
     def _needed(self, target: int) -> int:
         """How many processes more ``target`` needs, if its interval goes on narrowing as the square root."""
+        return int(min(self._needed_for_width(target), self._may_have(target)))
+
+    def _needed_for_width(self, target: int) -> int:
         width, count = self._widths[target], len(self._seconds[target])
         if target in self._done or width is None:
             return self._lacking(target)
