@@ -55,6 +55,53 @@ def test_a_command_is_not_slower_than_itself() -> None:
     }
 
 
+def test_a_side_has_its_own_variable_in_an_environment_of_the_same_size(tmp_path: Path) -> None:
+    def look(side: str) -> list[str]:
+        kept = tmp_path / side
+        return ["sh", "-c", f'tr "\\0" "\\n" </proc/self/environ >{kept}; wc -c </proc/self/environ >>{kept}']
+
+    words = ["--b", "env:CLONOMETER_SIDE=b", "--pairs", "12", "--budget", "20s", "--json", "--", *look("a"), "--"]
+    ended = ab(*words, *look("b"))
+    assert ended.returncode in (0, 3), ended.stderr
+    document = json.loads(ended.stdout)
+    Draft202012Validator(SCHEMA).validate(document)
+    assert (document["a_settings"], document["b_settings"]) == ([], ["env:CLONOMETER_SIDE=b"])
+    *of_a, bytes_of_a = (tmp_path / "a").read_text().split("\n")[:-1]
+    *of_b, bytes_of_b = (tmp_path / "b").read_text().split("\n")[:-1]
+    assert "CLONOMETER_SIDE=b" in of_b
+    assert not any(line.startswith("CLONOMETER_SIDE=") for line in of_a)
+    assert bytes_of_a == bytes_of_b
+
+
+def test_a_side_s_setting_is_switched_for_its_starts_alone_and_put_back(tmp_path: Path) -> None:
+    setting, seen = tmp_path / "setting", tmp_path / "seen"
+    setting.write_text("usual")
+    words = ["--b", f"do=echo -n other >{setting}", "--b", f"undo=echo -n usual >{setting}", "--pairs", "12"]
+    commands = [["sh", "-c", f"echo {side} $(cat {setting}) >>{seen}"] for side in "ab"]
+    ended = ab(*words, "--budget", "20s", "--json", "--", *commands[0], "--", *commands[1])
+    assert ended.returncode in (0, 3), ended.stderr
+    assert set(seen.read_text().splitlines()) == {"a usual", "b other"}
+    assert setting.read_text() == "usual"
+    [switched] = json.loads(ended.stdout)["settings"]
+    assert (switched["side"], switched["during"], switched["after"]) == ("b", "other", "usual")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (["true"], ["env", "X=1", "true"], "B begins with env, a program of its own"),
+        (["nice", "true"], ["true"], "A begins with nice"),
+        (["env", "true"], ["env", "X=1", "true"], None),
+        (["true"], ["true"], None),
+    ],
+)
+def test_what_starts_one_command_alone_is_named(first: list[str], second: list[str], words: str | None) -> None:
+    ended = ab("--pairs", "12", "--budget", "3s", "--", *first, "--", *second)
+    assert ended.returncode in (0, 3), ended.stderr
+    assert ("a program of its own" in ended.stderr) == (words is not None)
+    assert words is None or words in ended.stderr
+
+
 def test_peak_memory_is_the_command_s_and_not_that_of_who_started_it() -> None:
     takes = [sys.executable, "-S", "-c", "bytearray(80 << 20)"]
     peak = rows("--budget", "60s", "--pairs", "16", "--", "true", "--", *takes)["peak_memory"]
@@ -91,6 +138,7 @@ def test_commands_have_the_user_s_whole_environment() -> None:
         (["--", "true", "--"], 2, "one of the two commands is missing"),
         (["--", "a", "--", "b", "--", "c"], 2, "but occurs more than once"),
         (["--set", "vmas=1", "--", "true", "--", "true"], 2, "--set does not apply to two commands"),
+        (["--b", "vmas=1", "--", "true", "--", "true"], 2, "--b vmas=1: a command of your own has no vmas"),
         (["--out", "run.parquet", "--", "true", "--", "true"], 2, "must end in .json"),
         (["--pairs", "5", "--", "true", "--", "true"], 2, "fewer than 12 pairs"),
         (["fork", "--ignore-failure"], 2, "--ignore-failure needs two commands"),

@@ -296,9 +296,9 @@ def _say_what_is_compared(request: AbRequest, sides: tuple[Side, Side], plan: Pl
         if side.do:
             name = side.name.upper()
             progress.say(f"before processes of {name}: {side.do}; after them: {side.undo}")
-        preloads = any(variable in side.environment for variable in ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"))
+        of_linker = any(variable.startswith("LD_") for variable in side.environment)
         static = [target for target in plan.targets if target.condition.get("linkage") in ("static", "musl")]
-        if preloads and static:
+        if of_linker and static:
             progress.say(
                 "LD_ variables affect only dynamic programs, and the probe is static: --set linkage=dynamic_lazy"
             )

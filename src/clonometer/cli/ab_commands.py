@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,24 +54,19 @@ def compare_commands(
 ) -> int:
     """Compare two commands, print the answer, and give the exit status."""
     from clonometer.app.ab_commands import ab_commands
-    from clonometer.app.commands import check_command
     from clonometer.cli.progress import make_progress
     from clonometer.files import write_text
     from clonometer.records import to_json
     from clonometer.views.documents.ab_commands import commands_document
 
-    # What is refused is refused before it is said what is compared.
-    request.design()
-    for words in (a, b):
-        check_command(words[0])
     if out is not None:
         _check_out(out, force=force)
-    named = " against ".join(shlex.join(words) for words in (a, b))
-    click.echo(f"comparing {named}, for {request.budget_s:g} s at most; each is started once first", err=True)
     try:
         result = ab_commands(
             a,
             b,
+            a_settings=request.a,
+            b_settings=request.b,
             most_pairs=request.most_pairs,
             budget_s=request.budget_s,
             minimum_effect=request.minimum_effect,

@@ -25,6 +25,7 @@ SIDES = ("a", "b")
 _NEITHER = "neither"
 _ENVIRONMENT = "env:"
 _COMMANDS = ("driver", "do", "undo")
+_OF_COMMANDS = ("do", "undo")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -63,12 +64,12 @@ class Side:
         return dict(self.environment), self.driver, self.do
 
 
-def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
+def read_side(name: str, settings: Sequence[str], catalogue: Catalogue | None) -> Side:
     """Read the texts ``KEY=VALUE`` of one side.
 
     KEY is an axis of the catalogue, ``env:NAME``, ``driver``, ``do`` or ``undo``. The command of a driver is split into
     words as a shell would do it, and nothing else of a shell is done; a shell runs do and undo. The side's name is
-    ``a`` or ``b``.
+    ``a`` or ``b``. Without a catalogue it is a command of the user's own, which has neither axes nor a driver.
 
     Raises
     ------
@@ -94,10 +95,15 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue) -> Side:
             raise UsageError(f"{option} has {key} twice")
         if key.startswith(_ENVIRONMENT):
             environment[_variable(key, option)] = value
+        elif catalogue is None and key not in _OF_COMMANDS:
+            raise UsageError(
+                f"{option} {setting}: a command of your own has no {key}",
+                f"its keys are env:NAME, do and undo: {option} env:NAME=VALUE",
+            )
         elif key in _COMMANDS:
             words = _words(key, value, option)
             commands[key] = words if key == "driver" else value
-        else:
+        elif catalogue is not None:
             axes[key] = _axis_value(key, value.strip(), catalogue, option)
     if ("do" in commands) != ("undo" in commands):
         given, missing = ("do", "undo") if "do" in commands else ("undo", "do")

@@ -23,12 +23,13 @@ def start_command(
     words: Sequence[str],
     *,
     timeout_s: float,
+    environment: Mapping[str, str] | None = None,
     interrupt_fd: int | None = None,
     ignore_failure: bool = False,
 ) -> Mapping[str, int] | None:
     """Start an empty program, then the command, both by the same small launcher, and wait for each.
 
-    The command has the user's whole environment, /dev/null for its input and output, and no terminal. What it leaves
+    The command has /dev/null for its input and output, and no terminal. What it leaves
     running in its process group is killed.
 
     Parameters
@@ -39,6 +40,8 @@ def start_command(
         The command as the user wrote it: the first word is what the program is told that it is called.
     timeout_s
         A command that lasts longer is killed.
+    environment
+        By default the user's whole environment.
     interrupt_fd
         Becomes readable when the user wants to stop.
     ignore_failure
@@ -67,7 +70,8 @@ def start_command(
         return True
 
     argv = [str(built_program(_LAUNCHER)), ANSWER_FD, str(built_program(_EMPTY)), str(path), *words]
-    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd, environment=dict(os.environ))
+    variables = dict(os.environ if environment is None else environment)
+    ending = supervise(argv, receive, timeout_s=timeout_s, interrupt_fd=interrupt_fd, environment=variables)
     if ending.stopped == "interrupt":
         return None
     if ending.stopped is not None:

@@ -14,7 +14,7 @@ from clonometer.plan.types import Catalogue, Plan
 from clonometer.runner.drivers import LINKAGE, Driver, Drivers, find_drivers
 from clonometer.runner.environment import fixed_variables, room_for
 from clonometer.runner.interfaces import LaunchHooks, Start
-from clonometer.runner.settings import Switch, as_metadata, check_syntax
+from clonometer.runner.settings import SettingRecord, Switch, as_metadata, check_syntax
 
 #: Of a run's metadata: what sides switched (docs/runfile.md).
 SETTINGS = "settings"
@@ -78,40 +78,31 @@ def check_commands(sides: Sequence[Side]) -> None:
         check_syntax(side)
 
 
-class SideHooks(LaunchHooks):
-    """Starts the processes of each side in what it says; settings are switched where the side changes.
+class SideSwitches:
+    """Switches the settings of sides where the side changes; at most one side's are switched at a time."""
 
-    ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to.
-    """
-
-    def __init__(self, plan: Plan, sides: Sequence[Side], pair_of: Callable[[int], int]) -> None:
-        by_name = {side.name: side for side in sides}
-        self._sides = [by_name[str(target.condition[SIDE])] for target in plan.targets]
-        self._pair_of = pair_of
-        # What a variable does must not be told from how long it is: both sides get environments of one size.
-        self._room = max(room_for({**fixed_variables(), **side.environment}) for side in sides)
+    def __init__(self, sides: Sequence[Side]) -> None:
         self._switches = {side.name: Switch(side) for side in sides if side.do}
         self._side: Side | None = None
         self._switched: Switch | None = None
 
-    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
-        """Switch to the side of a target.
+    def turn_to(self, side: Side, interrupt_fd: int | None) -> None:
+        """Put back what the other side has switched, and switch what this one does.
 
         Raises
         ------
         SettingError
             If a command fails, or switches nothing.
         """
-        side = self._sides[target]
-        if side is not self._side:
-            self.end()
-            self._side = side
-            switch = self._switches.get(side.name)
-            if switch is not None:
-                # Noted first: what has failed half way must be put back, too.
-                self._switched = switch
-                switch.do(interrupt_fd)
-        return Start(side.environment, self._pair_of(target), self._room)
+        if side is self._side:
+            return
+        self.end()
+        self._side = side
+        switch = self._switches.get(side.name)
+        if switch is not None:
+            # Noted first: what has failed half way must be put back, too.
+            self._switched = switch
+            switch.do(interrupt_fd)
 
     def end(self) -> None:
         """Put back what is switched.
@@ -125,7 +116,49 @@ class SideHooks(LaunchHooks):
         if switch is not None:
             switch.undo()
 
+    @property
+    def records(self) -> list[SettingRecord]:
+        """What was switched, as it was read back."""
+        return [record for switch in self._switches.values() for record in switch.records.values()]
+
+
+class SideHooks(LaunchHooks):
+    """Starts the processes of each side in what it says; settings are switched where the side changes.
+
+    ``pair_of`` gives the number of the pair that a process of a target, by its index, belongs to.
+    """
+
+    def __init__(self, plan: Plan, sides: Sequence[Side], pair_of: Callable[[int], int]) -> None:
+        by_name = {side.name: side for side in sides}
+        self._sides = [by_name[str(target.condition[SIDE])] for target in plan.targets]
+        self._pair_of = pair_of
+        # What a variable does must not be told from how long it is: both sides get environments of one size.
+        self._room = max(room_for({**fixed_variables(), **side.environment}) for side in sides)
+        self._switches = SideSwitches(sides)
+
+    def before(self, target: int, interrupt_fd: int | None, /) -> Start:
+        """Switch to the side of a target.
+
+        Raises
+        ------
+        SettingError
+            If a command fails, or switches nothing.
+        """
+        side = self._sides[target]
+        self._switches.turn_to(side, interrupt_fd)
+        return Start(side.environment, self._pair_of(target), self._room)
+
+    def end(self) -> None:
+        """Put back what is switched.
+
+        Raises
+        ------
+        SettingError
+            If that fails: it says how to do it by hand.
+        """
+        self._switches.end()
+
     def described(self) -> Mapping[str, Any]:
         """What was switched, as it was read back."""
-        records = [as_metadata(record) for switch in self._switches.values() for record in switch.records.values()]
+        records = [as_metadata(record) for record in self._switches.records]
         return {SETTINGS: records} if records else {}

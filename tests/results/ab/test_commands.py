@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 
 from clonometer.records import to_json
 from clonometer.results.ab.command_types import CommandPair, CommandsResult, CommandStart
-from clonometer.results.ab.commands import CommandPairs, judge_commands, start_pairs
+from clonometer.results.ab.commands import CommandPairs, StartedCommand, judge_commands, start_pairs
 from clonometer.stats.sequential import PairedDesign
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/ab-commands.schema.json").read_text(encoding="utf-8"))
-COMMANDS = (("a",), ("b",))
+COMMANDS = (StartedCommand(("a",)), StartedCommand(("b",)))
 EMPTY_NS = 200_000
 
 

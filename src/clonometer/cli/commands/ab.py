@@ -166,8 +166,6 @@ def command(
 def _check_commands(request: AbRequest) -> None:
     """Two commands of the user's own have no conditions of ours."""
     others = {
-        "--a": request.a,
-        "--b": request.b,
         "--set": request.settings,
         "--plan": request.plan,
         "--only": request.globs,

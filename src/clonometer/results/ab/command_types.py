@@ -10,9 +10,10 @@ from clonometer.records import Count, Ge, Gt, Le, Mark, OneOf, Positive, compute
 from clonometer.results.ab.types import DRIFTS, PAIRED, REASON, gate_verdict
 from clonometer.results.change import Change
 from clonometer.results.types import ShareOrNone
+from clonometer.run_document import SwitchedSetting
 from clonometer.verdicts import Direction, Gate
 
-COMMANDS_SCHEMA = 2
+COMMANDS_SCHEMA = 3
 #: What is compared of commands, by the name that it has in sentences; all but the last are times in ns.
 QUANTITIES = {"wall_time": "wall time", "cpu_time": "CPU time", "peak_memory": "peak memory"}
 WALL_TIME, CPU_TIME, PEAK_MEMORY = QUANTITIES
@@ -115,6 +116,9 @@ class CommandsResult:
     status_reason: Annotated[str | None, "Why it is not complete."]
     a: Annotated[Sequence[str], "The words of command A."]
     b: Annotated[Sequence[str], "The words of command B."]
+    a_settings: Annotated[Sequence[str], "What A is started in besides: env:NAME=value, do=command, undo=command."]
+    b_settings: Annotated[Sequence[str], "As a_settings, of B."]
+    settings: Annotated[Sequence[SwitchedSetting], "What the commands do and undo changed, as read back."]
     ignore_failure: Annotated[bool, "Whether exit statuses other than 0 were accepted."]
     empty: Annotated[CommandMedian, "The time in ns to launch an empty program, in the same way and between them."]
     seed: Annotated[int, "Seed of the order in which commands were started."]

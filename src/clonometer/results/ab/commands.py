@@ -21,8 +21,9 @@ from clonometer.results.ab.command_types import (
     CommandsResult,
     CommandStart,
 )
-from clonometer.results.ab.judgement import allowed_by, change_of, verdict_of
+from clonometer.results.ab.judgement import allowed_by, change_of, unverified_of, verdict_of
 from clonometer.results.ab.wording import verdict_text
+from clonometer.run_document import SwitchedSetting
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.stats.sequential import Decision, PairedDesign, PairedRow, judge
 
@@ -116,8 +117,21 @@ def start_pairs(
     return pairs
 
 
+@dataclass(frozen=True)
+class StartedCommand:
+    """A command of a comparison: its words, and what it was started in."""
+
+    words: Sequence[str]
+    settings: Sequence[str] = ()
+
+
 def judge_commands(
-    pairs: CommandPairs, commands: tuple[Sequence[str], Sequence[str]], seed: int, *, ignore_failure: bool
+    pairs: CommandPairs,
+    commands: tuple[StartedCommand, StartedCommand],
+    seed: int,
+    *,
+    switched: Sequence[SwitchedSetting] = (),
+    ignore_failure: bool,
 ) -> CommandsResult:
     """Judge the pairs of two commands; there must be one at least."""
     empty = _median(pairs.values("empty").T.ravel())
@@ -125,8 +139,11 @@ def judge_commands(
     return CommandsResult(
         status="partial" if pairs.interrupted else "complete",
         status_reason="interrupted" if pairs.interrupted else None,
-        a=commands[0],
-        b=commands[1],
+        a=commands[0].words,
+        b=commands[1].words,
+        a_settings=commands[0].settings,
+        b_settings=commands[1].settings,
+        settings=switched,
         ignore_failure=ignore_failure,
         empty=empty,
         seed=seed,
@@ -136,7 +153,7 @@ def judge_commands(
         max_regression=pairs.design.limit,
         error_rate=pairs.design.error_rate,
         rows=tuple(
-            _row(quantity, pairs, decision, empty)
+            _row(quantity, pairs, decision, empty, unverified_of(switched))
             for quantity, decision in zip(pairs.quantities, decisions, strict=True)
         ),
     )
@@ -148,11 +165,13 @@ def _median(values: NDArray[np.float64]) -> CommandMedian:
     return CommandMedian(interval.value, *ends)
 
 
-def _row(quantity: str, pairs: CommandPairs, decision: Decision, empty: CommandMedian) -> CommandRow:
+def _row(
+    quantity: str, pairs: CommandPairs, decision: Decision, empty: CommandMedian, unverified: str | None
+) -> CommandRow:
     a, b = (_median(side) for side in pairs.values(quantity))
     is_wall = quantity == WALL_TIME
     step = _STEPS[quantity] / b.median if b.median else 0.0
-    verdict, reason = verdict_of(decision, pairs.design, step=step)
+    verdict, reason = verdict_of(decision, pairs.design, step=step, unverified=unverified)
     change = change_of(decision, verdict, a, b)
     ratio, ends = change.value, change.interval
     words = verdict_text(change, decision.n_above, is_time=is_wall, drifts=decision.drifts)
@@ -167,7 +186,7 @@ def _row(quantity: str, pairs: CommandPairs, decision: Decision, empty: CommandM
         order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
         b_slower=decision.n_above,
-        allowed=allowed_by(decision, pairs.design),
+        allowed=allowed_by(decision, pairs.design, unverified=unverified),
         reason=reason,
         sentence=f"{QUANTITIES[quantity]}: {words}",
     )

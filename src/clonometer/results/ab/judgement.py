@@ -75,7 +75,7 @@ def judge_estimates(estimates: RunEstimates) -> AbResult:
     gathered = _Gathered(estimates, Counted(about.stages, only_times=design.limit is not None))
     usual = list(gathered.turns.usual_rows())
     decisions = judge(gathered.turns.paired(usual), design).rows
-    unverified = next((setting for setting in document.settings if setting.not_verified is not None), None)
+    unverified = unverified_of(document.settings)
     rows = []
     for row, decision in zip(usual, decisions, strict=True):
         sides = gathered.sides_of[row]
@@ -160,22 +160,14 @@ class _Gathered:
         return any(side.cell == cell for side in self.sides_of[row].values())
 
 
-def _row(
-    a: RunEstimate, b: RunEstimate, decision: Decision, design: PairedDesign, unverified: SwitchedSetting | None
-) -> AbRow:
+def _row(a: RunEstimate, b: RunEstimate, decision: Decision, design: PairedDesign, unverified: str | None) -> AbRow:
     step = b.resolution_ns / b.median_ns if b.median_ns else 0.0
-    verdict, reason = verdict_of(decision, design, step=step)
-    if verdict == Direction.EQUAL and unverified is not None:
-        # A setting that was never switched makes both sides alike.
-        verdict, reason = Direction.UNKNOWN, f"it is not known whether do changed anything: {unverified.not_verified}"
+    verdict, reason = verdict_of(decision, design, step=step, unverified=unverified)
     change: Change[Estimate] = change_of(decision, verdict, a, b)
     words = verdict_text(change, decision.n_above, is_time=b.is_time, drifts=decision.drifts)
     warmth = [b.temperature] if b.temperature else []
     common = common_cell(a.cell, b.cell)
     phrases = [mechanism_name(b.workload), *_condition(common), *warmth, _what(b)]
-    allowed = allowed_by(decision, design)
-    if allowed and unverified is not None:
-        allowed = None
     return AbRow(
         cell=common,
         change=change,
@@ -184,13 +176,20 @@ def _row(
         order_p=None if decision.orders is None else decision.orders.p,
         pairs=decision.pairs,
         b_slower=decision.n_above,
-        allowed=allowed,
+        allowed=allowed_by(decision, design, unverified=unverified),
         reason=reason,
         sentence=f"{', '.join(phrases)}: {words}",
     )
 
 
-def verdict_of(decision: Decision, design: PairedDesign, *, step: float) -> tuple[Direction, str | None]:
+def unverified_of(settings: Sequence[SwitchedSetting]) -> str | None:
+    """Why it is not known whether the sides were started in what they say; None where it is."""
+    return next((setting.not_verified for setting in settings if setting.not_verified is not None), None)
+
+
+def verdict_of(
+    decision: Decision, design: PairedDesign, *, step: float, unverified: str | None = None
+) -> tuple[Direction, str | None]:
     """The verdict of a row, and why it or its interval is missing; ``step``: of its clock, as a share of the row."""
     changed = decision.changed(design.least_effect)
     if changed:
@@ -202,16 +201,19 @@ def verdict_of(decision: Decision, design: PairedDesign, *, step: float) -> tupl
     if step > design.least_effect:
         # What the clock cannot tell apart is not known to be the same.
         return Direction.UNKNOWN, f"one step of the clock is {format_share(step)} of it"
+    if unverified is not None:
+        # A setting that was never switched makes both sides alike.
+        return Direction.UNKNOWN, f"it is not known whether do changed anything: {unverified}"
     return Direction.EQUAL, None
 
 
-def allowed_by(decision: Decision, design: PairedDesign) -> bool | None:
+def allowed_by(decision: Decision, design: PairedDesign, *, unverified: str | None = None) -> bool | None:
     """Whether the whole interval is within the limit of the gate; None where that is not sure, or there is no gate."""
     if design.limit is None:
         return None
     if decision.is_above(design.limit):
         return False
-    return True if decision.is_not_above(design.limit) else None
+    return True if decision.is_not_above(design.limit) and unverified is None else None
 
 
 def change_of(decision: Decision, direction: Direction, a: _Side, b: _Side) -> Change[_Side]:

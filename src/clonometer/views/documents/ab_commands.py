@@ -16,7 +16,8 @@ from clonometer.views.table import Column, Table
 
 def commands_document(result: CommandsResult, *, wide: bool = False) -> Document:
     """Make a document of a comparison of two commands; ``wide``: with p, and what is guaranteed."""
-    first, second = (shlex.join(words) for words in (result.a, result.b))
+    sides = (result.a, result.a_settings), (result.b, result.b_settings)
+    first, second = (shlex.join(words) + _started_in(settings) for words, settings in sides)
     lead = summary_text(result)
     groups: list[list[DocumentBlock]] = [
         [Paragraph(f"A: {first}", "bold"), Paragraph(f"B: {second}", "bold")],
@@ -30,6 +31,10 @@ def commands_document(result: CommandsResult, *, wide: bool = False) -> Document
         ],
     ]
     return Document("ab", f"{second} against {first}", lead, groups)
+
+
+def _started_in(settings: Sequence[str]) -> str:
+    return f" (with {', '.join(settings)})" if settings else ""
 
 
 def _ab_commands_table(rows: Sequence[CommandRow], *, wide: bool) -> Table:
