@@ -50,6 +50,13 @@ def test_a_block_that_closes_descriptors_is_counted_or_an_error(last: int) -> No
         assert "the descriptor that it answers on was closed" in ended.stderr
 
 
+def test_a_signal_that_the_block_holds_back_waits_for_it() -> None:
+    held = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1}); "
+    waited = "os.kill(os.getpid(), signal.SIGUSR1); assert signal.sigtimedwait({signal.SIGUSR1}, 5) is not None"
+    ended = run_block(held + waited)
+    assert (ended.returncode, ended.stdout) == (0, "10\n"), ended.stderr
+
+
 def children() -> list[int]:
     listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     of_threads = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]

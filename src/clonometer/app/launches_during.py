@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -121,6 +122,8 @@ class LaunchesDuring:
         def begun(process: Any) -> None:
             self._process = process
             self.counting_tasks = (threading.get_native_id(), process.pid)
+            # What the block holds back is the program's: a thread that lets it in would be ended by it, with all others.
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
         try:
             take_census(self._receive, pid=os.getpid(), how="tracepoints", stacks=False, started=begun)
