@@ -87,6 +87,8 @@ def open_input(path: Path) -> BinaryIO:
         descriptor = os.open(path, _OPEN)
         try:
             _refuse_what_is_no_file(path, os.fstat(descriptor))
+            # Of those of the kernel, one may wait until there is something to say: it has no places to read at.
+            os.pread(descriptor, 1, 0)
         except BaseException:
             os.close(descriptor)
             raise

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.torture import groups, mutations, privileges, resources, sandbox, signals
+from tools.torture import groups, inputs, mutations, privileges, resources, sandbox, signals
 from tools.torture.sandbox import Sandbox, judge
 
 from clonometer.plan.adhoc import plan_from_arguments
@@ -90,6 +90,19 @@ def test_all_that_is_tried_exists() -> None:
     ]
     for workload, *settings in map(str.split, named):
         assert plan_from_arguments([workload], settings, catalogue).targets
+
+
+def test_what_is_sound_is_read_and_a_pipe_is_refused(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(lambda: (mutations.zygote().close(), mutations.zygote.cache_clear()))
+    for name, kind in inputs.KINDS.items():
+        with sandbox.sandbox(tmp_path) as place:
+            ended = inputs.read(place, name, lambda sound, path: path.write_bytes(sound))
+            # All that a short run can tell may be that nothing can be told.
+            assert ended.status in {0, 3, 125} & kind(inputs.files(tmp_path / "base")).allowed, (name, ended.err)
+        with sandbox.sandbox(tmp_path) as place:
+            piped = inputs.read(place, name, lambda _, path: os.mkfifo(path))
+            # An answer that cannot be read is made anew.
+            assert (piped.status == 2) == (name != "answer"), (name, piped.err)
 
 
 def test_the_same_seed_tries_the_same() -> None:

@@ -16,15 +16,17 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from tests.dispositions import hear_signals
-from tools.torture import company, groups, mutations, privileges, resources, signals, strangers
+from tools.torture import company, groups, inputs, mutations, privileges, resources, signals, strangers
 from tools.torture.sandbox import NotPossibleError, become_subreaper, sandbox
 from tools.torture.trials import Trial, Trials
 
 CLASSES: dict[str, Trials] = {
-    module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations, strangers)
+    module.KIND: module.trials
+    for module in (signals, resources, groups, privileges, company, mutations, inputs, strangers)
 }
 DEFAULT_SECONDS = 600.0
 # Mutations take a tenth of the time of the others, and are the more.
@@ -35,6 +37,7 @@ SHARE = {
     "privileges": 0.2,
     "company": 0.1,
     "mutations": 0.1,
+    "inputs": 0.1,
     "strangers": 0.1,
 }
 _ROW = "{:<12} {:>7} {:>7} {:>13}"
@@ -109,11 +112,10 @@ def find(name: str, seed: int) -> Trial:
     kind, _, rest = name.partition(":")
     if kind not in CLASSES:
         sys.exit(f"no class {kind!r}: {', '.join(CLASSES)}")
-    if kind == mutations.KIND:
-        made = {
-            trial.name.split("/")[0]: trial
-            for trial, _ in zip(mutations.trials(random.Random(0)), range(6), strict=False)
-        }
+    if kind in (mutations.KIND, inputs.KIND):
+        # Each kind of damage comes soon, and the rest of the name is the draw.
+        several = zip(CLASSES[kind](random.Random(0)), range(100), strict=False)
+        made = {trial.name.split("/")[0]: trial for trial, _ in several}
         return Trial(kind, rest, made[rest.split("/")[0]].attempt)
     for trial, _ in zip(CLASSES[kind](random.Random(f"{seed}/{kind}")), range(100_000), strict=False):
         if trial.name == rest:
@@ -128,6 +130,7 @@ def main() -> int:
     reader.add_argument("--only", action="append", choices=sorted(CLASSES), help="a class; repeatable")
     reader.add_argument("--seed", type=int, default=None, help="fixes the order and every delay")
     reader.add_argument("--trial", action="append", metavar="CLASS:NAME", help="this one alone, as a failure names it")
+    reader.add_argument("--most", type=int, default=sys.maxsize, help="so many trials at most")
     reader.add_argument("--twice", action="store_true", help="what fails is tried again, and fails if it does so twice")
     reader.add_argument("--verbose", action="store_true", help="name each trial before it is made")
     asked = reader.parse_args()
@@ -140,7 +143,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="torture-") as folder, contextlib.suppress(KeyboardInterrupt):
         base = Path(folder)
         base.chmod(0o755)
-        for trial in trials:
+        for trial in islice(trials, asked.most):
             if asked.verbose:
                 print(f"{trial.kind}:{trial.name}", flush=True)
             book.attempt(trial, base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -42,7 +43,10 @@ processes = 1
 samples = 5
 blocks = 1
 [[cells]]
-workloads = ["launch.none", "launch.fork"]
+workloads = ["launch.none"]
+temperature = "warm"
+[[cells]]
+workloads = ["launch.fork"]
 temperature = "warm"
 [cells.set]
 open_files = [0, 10]
@@ -74,17 +78,23 @@ class _Zygote:
         )
         HELPERS.add(self._process.pid)
 
-    def run(self, sandbox: Sandbox, *words: str) -> Ended:
-        """Run a command of ours in the sandbox."""
-        sandbox.note(f"clonometer {' '.join(words)}")
+    def run(self, sandbox: Sandbox, *words: str, call: str | None = None, **environment: str) -> Ended:
+        """Run a command of ours in the sandbox, or call a function with the words."""
+        sandbox.note(f"{call or 'clonometer'} {' '.join(words)}")
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"words": words, "folder": str(sandbox.folder)}) + "\n")
+        asked = {"words": words, "call": call, "environment": environment, "folder": str(sandbox.folder)}
+        self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         outcome = json.loads(self._process.stdout.readline())
         out, err = ((sandbox.root / name).read_text("utf-8", "replace") for name in ("out", "err"))
         hung = outcome["status"] == -signal.SIGKILL
         return Ended((*COMMAND, *words), outcome["status"], out, err, outcome["seconds"], outcome["rss_bytes"], hung)
+
+    def close(self) -> None:
+        """End it."""
+        with self._process as process:
+            HELPERS.discard(process.pid)
 
 
 @cache
@@ -104,7 +114,7 @@ def base(place: Path) -> dict[str, Path]:
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     raw = place / "killed.raw"
-    while killed.poll() is None and not (raw.exists() and raw.stat().st_size > 100_000):
+    while killed.poll() is None and not (raw.exists() and raw.stat().st_size > 200_000):
         pass
     killed.kill()
     killed.wait()
@@ -150,7 +160,8 @@ def twist(value: Any, draw: random.Random) -> str:
         if isinstance(value, dict) and draw.random() < 0.2:
             del value[key]
             return f"{path} taken away"
-        value[key] = draw.choice(HOSTILE)
+        # What is put in may be damaged next.
+        value[key] = copy.deepcopy(draw.choice(HOSTILE))
         return f"{path} = {value[key]!r:.60}"
 
 
@@ -159,10 +170,11 @@ def _read(sandbox: Sandbox, draw: random.Random, name: str, sound: Path) -> list
     ended = zygote().run(sandbox, *words)
     # Damaged samples that can still be read may be a regression, or tell nothing.
     allowed = READS | ({1, 3} if words[0] == "check" else set())
-    return [*judge(ended, allowed), *_harmless(ended)]
+    return [*judge(ended, allowed), *harmless(ended)]
 
 
-def _harmless(ended: Ended) -> list[str]:
+def harmless(ended: Ended) -> list[str]:
+    """What steers a terminal in what a command has printed."""
     sequence = _STEERS.search(re.sub(r"\r\n|[\n\t]", "", ended.out + ended.err))
     return [f"{sequence.group()!r} reached the terminal"] if sequence else []
 
@@ -181,7 +193,7 @@ def _raw(sandbox: Sandbox, draw: random.Random) -> list[str]:
     files = _files(sandbox)
     (sandbox.folder / "m.raw").write_bytes(damage(files["raw"].read_bytes(), draw))
     recovered = zygote().run(sandbox, "recover", "m.raw")
-    faults = [*judge(recovered, READS), *_harmless(recovered)]
+    faults = [*judge(recovered, READS), *harmless(recovered)]
     if recovered.status == 0:
         faults += judge(zygote().run(sandbox, "show", "m.parquet"), {0})
     return faults
@@ -209,7 +221,7 @@ def _explanation(sandbox: Sandbox, draw: random.Random) -> list[str]:
         sandbox.note(twist(explanation, draw))
     (sandbox.folder / "why.json").write_text(json.dumps(explanation))
     ended = zygote().run(sandbox, "report", str(files["run"]), "--explain", "why.json", "--out", "r.html")
-    faults = [*judge(ended, READS), *_harmless(ended)]
+    faults = [*judge(ended, READS), *harmless(ended)]
     page = sandbox.folder / "r.html"
     if page.exists() and "<script>alert(1)" in page.read_text("utf-8", "replace"):
         faults.append("HTML of the explanation reached the page")
@@ -221,7 +233,7 @@ def _plan(sandbox: Sandbox, draw: random.Random) -> list[str]:
     # Its measuring needs processes that die with the thread that started them: not from the zygote's fork alone.
     ended = zygote().run(sandbox, "run", "--plan", "plan.toml", "--budget", "0.2", "--out", "o.parquet")
     shutil.rmtree(sandbox.folder / "clonometer-run", ignore_errors=True)
-    return [*judge(ended, {0, 2, 4}), *_harmless(ended), *sandbox_left(sandbox)]
+    return [*judge(ended, {0, 2, 4}), *harmless(ended), *sandbox_left(sandbox)]
 
 
 def sandbox_left(sandbox: Sandbox) -> list[str]:

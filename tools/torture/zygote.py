@@ -1,6 +1,7 @@
 """Commands in processes that are forked from one that has loaded everything: twenty times as many in a second.
 
-Started by the mutations; reads one JSON object a line (words, folder) and answers with one (status, seconds, rss).
+Started by the mutations; reads one JSON object a line and answers with one (status, seconds, rss). What is asked for
+are the words of a command, or ``call``, a function of a module (``module:function``), to which the words are given.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ import contextlib
 import importlib
 import json
 import os
+import resource
 import signal
 import sys
 import time
 
 BOUND_S = 60
+MOST_BYTES = 2 << 30
 _LOADED = (
     "clonometer.cli.start", "clonometer.cli.ending", "clonometer.cli.answers", "clonometer.runfile", "numpy",
     *(f"clonometer.cli.commands.{name}" for name in ("show", "report", "export", "compare", "plot", "recover", "run")),
+    *(f"clonometer.cli.commands.{name}" for name in ("page", "predict", "budget", "gallery", "history", "fleet")),
+    "clonometer.app.fork_page", "clonometer.app.predict", "clonometer.app.budget", "clonometer.dataset.history",
+    "clonometer.model.store", "clonometer.views.documents.fork_page", "tools.torture.inputs",
     "clonometer.app.run", "clonometer.views.html", "clonometer.views.terminal", "clonometer.results.summary",
     "clonometer.results.compare.comparison",
 )  # fmt: skip
@@ -33,6 +39,8 @@ def main() -> None:
 
 def _serve(request: dict[str, object]) -> dict[str, object]:
     began_s = time.monotonic()
+    # What is written in Python's memory only would come twice.
+    sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
         _become(request)
@@ -57,15 +65,33 @@ def _become(request: dict[str, object]) -> None:
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(f"{folder}/../{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     os.chdir(folder)
+    os.environ.update(request["environment"])  # type: ignore[call-overload]
+    # Of what grows without end the machine shall not hear.
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     from clonometer.cli.start import main as start
 
-    sys.argv = ["clonometer", *map(str, request["words"])]  # type: ignore[call-overload]
+    words: list[str] = list(map(str, request["words"]))  # type: ignore[call-overload]
+    sys.argv = ["clonometer", *words]
     try:
-        start()
+        if request["call"] is None:
+            start()
+        else:
+            _call(str(request["call"]), words)
     except SystemExit as error:
         sys.stdout.flush()
         os._exit(error.code if isinstance(error.code, int) else 70)
     os._exit(0)
+
+
+def _call(name: str, words: list[str]) -> None:
+    """Call a function, and end as a command would with the error that it raises."""
+    from clonometer.cli.ending import report_error
+
+    module, _, function = name.partition(":")
+    try:
+        getattr(importlib.import_module(module), function)(*words)
+    except Exception as error:
+        sys.exit(report_error(error))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ _PLAIN = str.maketrans(
         "▇": "%",
     }
 )
-#: Characters that a terminal obeys; halves of characters, and what is none, which no XML has.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+#: Characters that a terminal obeys, as those that turn text round; halves of characters, and what no XML has.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 # The last character of each is shown as another.
 _COMMAND = re.compile(r"^\s*::|##\[")
 _WHITE = re.compile(r"\s+")
