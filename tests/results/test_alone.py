@@ -87,6 +87,16 @@ def test_a_first_launch_is_all_that_its_process_has() -> None:
     assert row.median_ns == pytest.approx(FORK["reaped_ns"], rel=0.005)
 
 
+@pytest.mark.parametrize(("alone", "counted"), [(2, False), (3, True)])
+def test_of_few_launches_a_third_is_enough(alone: int, counted: bool) -> None:
+    run, cell = fork(samples=7, blocks=1)
+    shared = run.data[cell]["sample"] >= alone
+    row = of_fork(sense(run, {cell: shared}, slower=1.4))
+    assert row.alone is not None
+    assert row.alone.counted is counted
+    assert row.n_samples == 12 * (alone if counted else 7)
+
+
 def test_long_launches_are_not_chosen_by_their_ends() -> None:
     run, cell = fork()
     sense(run, {cell: beside(run, cell, 0.5)}, slower=1.4)
@@ -148,6 +158,18 @@ def test_the_machine_has_one_word(share: float, word: MachineWord) -> None:
         [] if word is MachineWord.QUIET else ["doubt.machine"]
     )
     assert machine.others_take == pytest.approx(1.4, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("load", "word"), [(1.9, MachineWord.QUIET), (2.0, MachineWord.BUSY), (4.0, MachineWord.NOISY)]
+)
+def test_the_load_counts_beside_a_core_that_is_not_shared(load: float, word: MachineWord) -> None:
+    run, cell = fork()
+    run.metadata["host"] |= {"load.one_minute": load, "cpu.online": 2}
+    machine = summarize(sense(run, {cell: beside(run, cell, 0.05)}, slower=1.4)).machine
+    assert machine is not None
+    assert machine.word is word
+    assert ("load" in machine.sentence) is (word is not MachineWord.QUIET)
 
 
 def test_a_run_without_additions_is_judged_by_its_load_alone() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.fakes.sensed import sense
 
 from clonometer.errors import RunFileError
 from clonometer.records import to_json
@@ -117,3 +118,20 @@ def test_rows_out_of_order_are_refused(builder: Any) -> None:
     builder.run.data[text]["process"] = builder.run.data[text]["process"][::-1].copy()
     with pytest.raises(RunFileError, match="not in the order of processes"):
         summarize(Pieces(builder.run))
+
+
+@pytest.mark.parametrize("share", [0.6, 0.999])
+def test_launches_alone_are_chosen_alike(builder: Any, share: float) -> None:
+    text = builder.cell("launch.fork", FORK, spread=0.1)
+    columns = builder.run.data[text]
+    shared = np.random.default_rng(5).random(columns["process"].size) < share
+    # One process has too few.
+    shared |= (columns["process"] == columns["process"][0]) & (columns["sample"] > 0)
+    sense(builder.run, {text: shared}, slower=1.4)
+    for whole, piecewise in _both(builder):
+        for name in EXACT:
+            assert getattr(piecewise, name) == getattr(whole, name), name
+        assert whole.alone is not None
+        assert whole.alone.counted is (share < 0.9)
+        assert piecewise.alone == replace(whole.alone, others_take=None)
+        assert whole.n_processes == (11 if share < 0.9 else 12)

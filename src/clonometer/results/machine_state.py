@@ -14,14 +14,21 @@ from clonometer.results.types import Estimate, MachineState, MachineWord
 _LEAST_SHARED = 0.1
 #: Load for each CPU from which on others surely ran while we began.
 _BUSY = 1.0
+#: Load for each CPU from which on they take it within launches, which no addition tells.
+_NOISY = 2.0
 
 
 def say_load(host: Mapping[str, Any]) -> str:
     """Say the load when measuring began, where it kept every CPU busy; else nothing."""
+    if _load_each(host) < _BUSY:
+        return ""
+    return f"load {host['load.one_minute']:.1f} on {host['cpu.online']} CPUs"
+
+
+def _load_each(host: Mapping[str, Any]) -> float:
+    """The load for each CPU when measuring began; 0 where it is not known."""
     load, cpus = host.get("load.one_minute"), host.get("cpu.online")
-    if isinstance(load, int | float) and isinstance(cpus, int) and load >= _BUSY * cpus:
-        return f"load {load:.1f} on {cpus} CPUs"
-    return ""
+    return load / cpus if isinstance(load, int | float) and isinstance(cpus, int) and cpus else 0.0
 
 
 def machine_state(host: Mapping[str, Any], cells: Sequence[Estimate], cores: Cores | None) -> MachineState | None:
@@ -40,12 +47,16 @@ def machine_state(host: Mapping[str, Any], cells: Sequence[Estimate], cores: Cor
     takes = [alone.others_take for row, alone in sensed if alone.others_take and is_launch(row.family)]
     others_take = median(takes) if takes else None
     share = cores.share_shared
-    if share >= _LEAST_SHARED:
-        word = MachineWord.BUSY if 2 * counted >= len(sensed) else MachineWord.NOISY
-        texts = [_say_shared(share, others_take, counted, len(sensed)), load]
-    else:
-        word = MachineWord.BUSY if load else MachineWord.QUIET
+    is_shared = share >= _LEAST_SHARED
+    word = MachineWord.BUSY if load or is_shared else MachineWord.QUIET
+    texts = [_say_shared(share, others_take, counted, len(sensed)), load]
+    if not is_shared:
         texts = [load, f"the core was shared in {share:.0%} of the time"]
+    is_crowded = _load_each(host) >= _NOISY
+    if is_crowded:
+        texts = [f"{load}: other programs take the CPU within launches", *(text for text in texts if text != load)]
+    if is_crowded or (is_shared and 2 * counted < len(sensed)):
+        word = MachineWord.NOISY
     text = f"{word}: {'; '.join(filter(None, texts))}"
     return MachineState(word, text, share, others_take, counted, len(sensed))
 

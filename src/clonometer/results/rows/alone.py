@@ -22,8 +22,10 @@ from clonometer.run_document import BlockEntry, RunDocument
 ADDITIONS = 7680  # docs/protocol.md
 NEEDED = ("process", "block", "cpu_before", "cpu_after", *ADDITIONS_NS)
 _SENSES = tuple(zip(ADDITIONS_NS, ("cpu_before", "cpu_after"), strict=True))
-#: A process counts with so many launches alone, or with all its launches where it has fewer.
+#: A process counts with so many launches alone, or with a third of its launches where that is fewer: of dear ones it
+#: has but a few.
 FEWEST_LAUNCHES = 5
+_LEAST_SHARE = 3
 FEWEST_PROCESSES = 6
 #: What takes longer meets a neighbour that came and went between its two senses. Decided by rows: never a launch by
 #: the time that it took.
@@ -188,6 +190,11 @@ def _below(counted: Array, limit: float) -> int:
     return int(counted[: math.floor(math.log(limit) * _STEPS) + 1].sum())
 
 
+def enough_alone(launches: int) -> int:
+    """How many launches alone are enough for a process that has so many in all."""
+    return min(FEWEST_LAUNCHES, -(-launches // _LEAST_SHARE))
+
+
 def launches_that_count(process: Array, usable: NDArray[np.bool_], alone: NDArray[np.bool_]) -> Array | None:
     """Choose the launches of a row: those alone of each process that has enough; None where too few processes have.
 
@@ -202,7 +209,7 @@ def launches_that_count(process: Array, usable: NDArray[np.bool_], alone: NDArra
     counted = usable & alone
     having, launches = np.unique(process[counted], return_counts=True)
     most = whole[np.searchsorted(numbers, having)]
-    enough = having[launches >= np.minimum(FEWEST_LAUNCHES, most)]
+    enough = having[launches >= np.minimum(FEWEST_LAUNCHES, -(-most // _LEAST_SHARE))]
     return counted & np.isin(process, enough) if enough.size >= FEWEST_PROCESSES else None
 
 

@@ -126,7 +126,7 @@ def observe_large(
         for code in range(len(PLACEMENTS))
         for kind, least in ((_ALL, 1), (_ALONE, FEWEST_LAUNCHES))
     }
-    sensed = np.zeros(len(PLACEMENTS), np.int64)
+    alone = np.zeros((2, len(PLACEMENTS)), np.int64)  # how many launches were alone, and of how many it is known
     outcomes = Counter(ok=0)
     skew = offset = 0
     for columns in run.pieces(cell, [name for name in names if name != "sample"]):
@@ -139,12 +139,12 @@ def observe_large(
         launches = {_ALL: rows.valid}
         if cores is not None and (answer := cores.alone(columns)) is not None:
             launches[_ALONE] = rows.valid & answer[0]
-            sensed += np.bincount(rows.placement[rows.valid & answer[1]], minlength=len(PLACEMENTS))
+            alone += [np.bincount(rows.placement[rows.valid & which], minlength=len(PLACEMENTS)) for which in answer]
         piece = _Piece(columns, rows.placement, launches, every)
         for quantity in quantities:
             if quantity.name in columns:
                 _collect(piece, quantity, collectors)
-    groups = [group for quantity in quantities for group in _groups(quantity, collectors, step, sensed.tolist())]
+    groups = [group for quantity in quantities for group in _groups(quantity, collectors, step, alone.T.tolist())]
     return groups, dict(outcomes), skew
 
 
@@ -175,7 +175,7 @@ def _collect(piece: _Piece, quantity: MeasuredQuantity, collectors: Mapping[_Key
 
 
 def _groups(
-    quantity: MeasuredQuantity, collectors: Mapping[_Key, _Collector], step: int, sensed: Sequence[int]
+    quantity: MeasuredQuantity, collectors: Mapping[_Key, _Collector], step: int, launches: Sequence[Sequence[int]]
 ) -> Iterator[SampleGroup]:
     is_measured = False
     for code, name in enumerate(PLACEMENTS):
@@ -185,11 +185,11 @@ def _groups(
             continue
         is_measured = True
         alone = None
-        if sensed[code]:
+        if launches[code][1]:
             of_alone = collectors[quantity.name, code, _ALONE]
             of_alone.close()
             counted = len(of_alone.processes) >= FEWEST_PROCESSES
-            alone = Alone(of_alone.digest.count, sensed[code], counted, None)
+            alone = Alone(launches[code][0], launches[code][1], counted, None)
             collector = of_alone if counted else collector
         yield replace(_group(collector, name, step), alone=alone)
     if not is_measured:

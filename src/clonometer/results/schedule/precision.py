@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clonometer.results.rows.alone import FEWEST_LAUNCHES, LONGEST_NS, Cores, only_alone
+from clonometer.results.rows.alone import LONGEST_NS, Cores, enough_alone, only_alone
 from clonometer.results.rows.groups import MeasuredQuantity, SampleGroup
 from clonometer.results.rows.observed import process_groups
 from clonometer.stats.interval import LEAST_NOMINAL
@@ -41,7 +41,7 @@ class Precision:
             self._medians.setdefault(row, []).append(median(group.values))
         alone = [] if cores is None else [(cell, only_alone(columns, cores)) for cell, columns in samples]
         for row, group in self._rows(alone):
-            if group.n_samples >= min(FEWEST_LAUNCHES, launches[row]):
+            if group.n_samples >= enough_alone(launches[row]):
                 self._alone.setdefault(row, []).append(median(group.values))
 
     def _rows(self, samples: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[_Row, SampleGroup]]:
