@@ -1,13 +1,14 @@
 #include "census/code_names.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "census/strangers.h"
 
 enum { MOST_BYTES = 64 << 20, MOST_PROCESSES = 16, HEXADECIMAL = 16, MOST_PATH = 96 };
 
@@ -59,13 +60,13 @@ void code_names_free(struct code_names *names) {
 }
 
 /* All of a file that is one; NULL where it is not, or is too large. */
-static char *read_whole(const char *path) {
+static char *read_whole(pid_t process, const char *path) {
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int file = strangers_open(process, path, false);
     if (file < 0) {
         return NULL;
     }
-    bool fits = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < MOST_BYTES;
+    bool fits = fstat(file, &status) == 0 && status.st_size < MOST_BYTES;
     size_t room = fits ? (size_t)status.st_size : 0;
     char *text = fits ? malloc(room + 1) : NULL;
     size_t done = 0;
@@ -84,13 +85,9 @@ static char *read_whole(const char *path) {
 /* As the process sees the file, or, where it has gone, as we do. */
 static char *read_names(pid_t process) {
     char path[MOST_PATH];
-    snprintf(path, sizeof path, "/proc/%d/root/tmp/perf-%d.map", (int)process, (int)process);
-    char *text = read_whole(path);
-    if (text == NULL) {
-        snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)process);
-        text = read_whole(path);
-    }
-    return text;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)process);
+    char *text = read_whole(process, path);
+    return text != NULL ? text : read_whole(0, path);
 }
 
 const char *code_name(pid_t process, uint64_t address, uint64_t *plus) {

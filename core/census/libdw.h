@@ -75,6 +75,10 @@ struct libdw {
     int (*lineno)(struct libdw_place *place, int *number);
     int (*standard_find_debuginfo)(struct libdw_module *module, void **user, const char *name, uint64_t base,
                                    const char *path, const char *link, uint32_t checksum, char **path_of_it);
+    /* Of libelf, which it has loaded. */
+    unsigned (*elf_version)(unsigned version);
+    struct libdw_elf *(*elf_begin)(int file, int how, struct libdw_elf *archive);
+    int (*elf_cntl)(struct libdw_elf *elf, int command);
     int (*error)(void);
     const char *(*message)(int error);
     void (*end)(struct libdw_session *session);
@@ -83,5 +87,8 @@ struct libdw {
 /* Opens the library, for good: it has memory of each thread, which must not outlive it. 0, or -ENOENT with
  * the reason, which names its package. */
 int libdw_open(struct libdw *libdw, struct reason *reason);
+
+/* Around all that it does with files of strangers: so long it opens regular files alone (libdw_files.c). */
+void libdw_works(bool begins);
 
 #endif

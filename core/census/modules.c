@@ -2,68 +2,126 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_ROOM = 64, MOST_PATH = 4096, MOST_HEADERS = 64, PAGE = 4096, GAP = 1 << 20 };
+#include "census/strangers.h"
+
+enum { FIRST_ROOM = 64, MOST_HEADERS = 64, PAGE = 4096, GAP = 1 << 20 };
 
 /* Beyond all addresses that a process may have: no word of a stack that was not translated is taken for one.
  */
 static const uint64_t FIRST_BASE = UINT64_C(1) << 56;
 
-static struct module *add(struct modules *modules, const char *path) {
-    if (modules->count == MODULES_MOST) {
+/* Source: FNV-1a. */
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        hash = (hash ^ ((const unsigned char *)data)[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+/* What a module is found by: its path and identity, or whose code it is. */
+static uint64_t hash_of(const char *path, const struct module_identity *identity, pid_t process) {
+    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), path, strlen(path));
+    hash = mix(hash, identity->build_id, identity->build_id_bytes);
+    hash = mix(hash, &identity->device, sizeof identity->device);
+    hash = mix(hash, &identity->number, sizeof identity->number);
+    return mix(hash, &process, sizeof process);
+}
+
+static bool same_identity(const struct module_identity *left, const struct module_identity *right) {
+    return left->build_id_bytes == right->build_id_bytes &&
+           memcmp(left->build_id, right->build_id, left->build_id_bytes) == 0 &&
+           left->device == right->device && left->number == right->number;
+}
+
+/* The slot that names the module, or in which it would be named; there must be some. */
+static size_t slot_of(const struct modules *modules, const char *path, const struct module_identity *identity,
+                      pid_t process) {
+    size_t slots = 2 * modules->room;
+    size_t slot = hash_of(path, identity, process) % slots;
+    while (modules->slots[slot] != 0) {
+        const struct module *module = &modules->module[modules->slots[slot] - 1];
+        if (module->process == process && same_identity(&module->identity, identity) &&
+            strcmp(module->path, path) == 0) {
+            break;
+        }
+        slot = (slot + 1) % slots;
+    }
+    return slot;
+}
+
+static int find(const struct modules *modules, const char *path, const struct module_identity *identity,
+                pid_t process) {
+    return modules->room > 0 ? (int)modules->slots[slot_of(modules, path, identity, process)] - 1
+                             : MODULE_NONE;
+}
+
+/* Makes room for twice as many. */
+static bool grow(struct modules *modules) {
+    size_t room = modules->room > 0 ? 2 * modules->room : FIRST_ROOM;
+    uint32_t *slots = calloc(2 * room, sizeof *slots);
+    struct module *more = slots != NULL ? realloc(modules->module, room * sizeof *more) : NULL;
+    if (more == NULL) {
+        free(slots);
+        return false;
+    }
+    free(modules->slots);
+    modules->module = more;
+    modules->slots = slots;
+    modules->room = room;
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct module *module = &more[i];
+        slots[slot_of(modules, module->path, &module->identity, module->process)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+static struct module *add(struct modules *modules, const char *path, const struct module_identity *identity,
+                          pid_t process) {
+    if (modules->count == MODULES_MOST || (modules->count == modules->room && !grow(modules))) {
         return NULL;
     }
-    if (modules->count == modules->room) {
-        size_t room = modules->room > 0 ? 2 * modules->room : FIRST_ROOM;
-        struct module *more = realloc(modules->module, room * sizeof *more);
-        if (more == NULL) {
-            return NULL;
-        }
-        modules->module = more;
-        modules->room = room;
-    }
     struct module *module = &modules->module[modules->count];
-    *module = (struct module){.path = strdup(path), .file = -1};
+    *module = (struct module){.path = strdup(path), .identity = *identity, .process = process, .file = -1};
     return module->path != NULL ? module : NULL;
 }
 
 /* Gives it its range, and makes it one of them. */
 static int settle(struct modules *modules, struct module *module) {
+    size_t slot = slot_of(modules, module->path, &module->identity, module->process);
     modules->next_base = modules->next_base != 0 ? modules->next_base : FIRST_BASE;
     module->base = modules->next_base;
     modules->next_base += (module->bytes + GAP + PAGE - 1) / PAGE * PAGE;
-    return (int)modules->count++;
+    modules->slots[slot] = (uint32_t)++modules->count;
+    return (int)modules->count - 1;
 }
 
-static bool is_file(const char *path, const struct module_identity *identity) {
+/* Overlays and btrfs tell mappings other devices than stat: the number is what must agree. A build id is
+ * compared by who reads the file's notes. */
+static bool is_the_file(int file, const struct module_identity *identity) {
     struct stat status;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
-        return false;
-    }
-    /* Overlays and btrfs tell mappings other devices than stat: the number is what must agree. A build id is
-     * compared by who reads the file's notes. */
-    return identity->build_id_bytes > 0 || identity->number == 0 || status.st_ino == identity->number;
+    return fstat(file, &status) == 0 &&
+           (identity->build_id_bytes > 0 || identity->number == 0 || status.st_ino == identity->number);
 }
 
+/* As the process sees it, or, where that has gone, as we do. */
 static int open_file(const char *path, const struct module_identity *identity, pid_t process) {
-    char within[MOST_PATH];
-    snprintf(within, sizeof within, "/proc/%d/root%s", (int)process, path);
-    const char *const places[] = {within, path};
+    const pid_t sees[] = {process, 0};
     int error = -ENOENT;
     for (size_t i = 0; i < 2; i++) {
-        /* To open a device or a pipe of this name might do something, or hold us up. */
-        int file = is_file(places[i], identity) ? open(places[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-        if (file >= 0) {
+        int file = strangers_open(sees[i], path, false);
+        if (file >= 0 && is_the_file(file, identity)) {
             return file;
         }
-        error = access(places[i], F_OK) == 0 ? -ESTALE : error;
+        error = file >= 0 || file == -ESTALE ? -ESTALE : error;
+        if (file >= 0) {
+            close(file);
+        }
     }
     return error;
 }
@@ -105,33 +163,26 @@ static int read_segments(struct module *module) {
     return 0;
 }
 
-static bool same_identity(const struct module_identity *left, const struct module_identity *right) {
-    return left->build_id_bytes == right->build_id_bytes &&
-           memcmp(left->build_id, right->build_id, left->build_id_bytes) == 0 &&
-           left->device == right->device && left->number == right->number;
+void modules_let_go(struct modules *modules, struct module *module) {
+    if (module->file >= 0) {
+        close(module->file);
+        module->file = -1;
+        modules->open--;
+    }
 }
 
 int modules_of_file(struct modules *modules, const char *path, const struct module_identity *identity,
                     pid_t process) {
-    for (size_t i = 0; i < modules->count; i++) {
-        const struct module *module = &modules->module[i];
-        if (module->process == 0 && same_identity(&module->identity, identity) &&
-            strcmp(module->path, path) == 0) {
-            return (int)i;
-        }
-    }
-    struct module *module = add(modules, path);
+    int place = find(modules, path, identity, 0);
+    struct module *module = place == MODULE_NONE ? add(modules, path, identity, 0) : NULL;
     if (module == NULL) {
-        return MODULE_NONE;
+        return place;
     }
-    module->identity = *identity;
     module->file = open_file(path, identity, process);
+    modules->open += module->file >= 0;
     module->error = module->file < 0 ? module->file : read_segments(module);
-    if (module->error != 0 && module->file >= 0) {
-        close(module->file);
-        module->file = -1;
-    }
     if (module->error != 0) {
+        modules_let_go(modules, module);
         /* Addresses in it are told by where they are in the file, of whatever length that is. */
         module->bytes = UINT64_C(1) << 32;
     }
@@ -139,16 +190,12 @@ int modules_of_file(struct modules *modules, const char *path, const struct modu
 }
 
 int modules_of_code(struct modules *modules, pid_t process) {
-    for (size_t i = 0; i < modules->count; i++) {
-        if (modules->module[i].process == process) {
-            return (int)i;
-        }
-    }
-    struct module *module = add(modules, "");
+    static const struct module_identity NONE = {.build_id_bytes = 0};
+    int place = find(modules, "", &NONE, process);
+    struct module *module = place == MODULE_NONE ? add(modules, "", &NONE, process) : NULL;
     if (module == NULL) {
-        return MODULE_NONE;
+        return place;
     }
-    module->process = process;
     module->bytes = UINT64_C(1) << 47;
     return settle(modules, module);
 }
@@ -184,11 +231,10 @@ const struct module *modules_at(const struct modules *modules, uint64_t address)
 
 void modules_free(struct modules *modules) {
     for (size_t i = 0; i < modules->count; i++) {
+        modules_let_go(modules, &modules->module[i]);
         free(modules->module[i].path);
-        if (modules->module[i].file >= 0) {
-            close(modules->module[i].file);
-        }
     }
     free(modules->module);
+    free(modules->slots);
     *modules = (struct modules){.module = NULL};
 }

@@ -34,16 +34,21 @@ struct module {
         uint64_t bytes;
     } segments[MODULE_MOST_SEGMENTS]; /* that the file loads */
     size_t segment_count;
-    int file;       /* open; -1: there is none */
+    int file;       /* open, until who unwinds has it (modules_let_go); -1: there is none */
     int error;      /* why it cannot be read; 0: it can */
     pid_t process;  /* of code that is in no file: whose; else 0 */
     void *reported; /* for whoever unwinds */
 };
 
+/* More open files than this are let go. */
+enum { MODULES_MOST_OPEN = 256 };
+
 struct modules {
     struct module *module;
     size_t count;
     size_t room;
+    uint32_t *slots; /* place + 1 of each, by what it is found by; twice `room` of them */
+    size_t open;     /* files */
     uint64_t next_base;
 };
 
@@ -55,6 +60,9 @@ int modules_of_file(struct modules *modules, const char *path, const struct modu
 /* The same of all code of a process that no file has, as just-in-time compilers write it; the place in the
  * file is the address. */
 int modules_of_code(struct modules *modules, pid_t process);
+
+/* Closes its file, if it is open. */
+void modules_let_go(struct modules *modules, struct module *module);
 
 /* The module's address of what lies `offset` into its file; 0: that is not loaded. */
 uint64_t module_address(const struct module *module, uint64_t offset);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "census/strangers.h"
 
 enum { MOST_PATH = 4096, MOST_AUXILIARY = 1024 };
 
@@ -91,15 +92,14 @@ static void read_word(pid_t process, char *word, size_t room) {
 
 /* Whether a process runs another file than exec was given: one that it interprets. */
 static bool interprets(pid_t process, const char *given, const char *runs) {
-    char path[MOST_PATH + 64];
+    char path[32];
     struct stat file;
     struct stat program;
     if (given[0] != '/') {
         /* It was given in a folder that may be another one by now. */
         return strcmp(last_part(given), last_part(runs)) != 0;
     }
-    snprintf(path, sizeof path, "/proc/%d/root%s", (int)process, given);
-    bool exists = stat(path, &file) == 0;
+    bool exists = strangers_look(process, given, &file);
     snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
     return !exists || stat(path, &program) != 0 || file.st_dev != program.st_dev ||
            file.st_ino != program.st_ino;

@@ -9,7 +9,7 @@ enum { FIRST_ROOM = 1024 };
 void pending_add(struct pending *pending, const struct census_event *event) {
     if (pending->count == pending->room) {
         size_t room = pending->room > 0 ? 2 * pending->room : FIRST_ROOM;
-        struct census_event *more = realloc(pending->events, room * sizeof *more);
+        struct pending_event *more = realloc(pending->events, room * sizeof *more);
         if (more == NULL) {
             pending->error = -ENOMEM;
             free(event->more);
@@ -18,13 +18,16 @@ void pending_add(struct pending *pending, const struct census_event *event) {
         pending->events = more;
         pending->room = room;
     }
-    pending->events[pending->count++] = *event;
+    pending->events[pending->count++] = (struct pending_event){*event, pending->read++};
 }
 
 static int by_time(const void *left, const void *right) {
-    const struct census_event *a = left;
-    const struct census_event *b = right;
-    return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+    const struct pending_event *a = left;
+    const struct pending_event *b = right;
+    if (a->event.time_ns != b->event.time_ns) {
+        return a->event.time_ns > b->event.time_ns ? 1 : -1;
+    }
+    return (a->place > b->place) - (a->place < b->place);
 }
 
 void pending_flush(struct pending *pending, uint64_t until_ns, pending_take *take, void *context) {
@@ -33,9 +36,9 @@ void pending_flush(struct pending *pending, uint64_t until_ns, pending_take *tak
         return;
     }
     qsort(pending->events, pending->count, sizeof *pending->events, by_time);
-    while (pending->error == 0 && done < pending->count && pending->events[done].time_ns < until_ns) {
-        pending->error = take(context, &pending->events[done]);
-        free(pending->events[done++].more);
+    while (pending->error == 0 && done < pending->count && pending->events[done].event.time_ns < until_ns) {
+        pending->error = take(context, &pending->events[done].event);
+        free(pending->events[done++].event.more);
     }
     memmove(pending->events, pending->events + done, (pending->count - done) * sizeof *pending->events);
     pending->count -= done;
@@ -43,7 +46,7 @@ void pending_flush(struct pending *pending, uint64_t until_ns, pending_take *tak
 
 void pending_free(struct pending *pending) {
     for (size_t i = 0; i < pending->count; i++) {
-        free(pending->events[i].more);
+        free(pending->events[i].event.more);
     }
     free(pending->events);
     *pending = (struct pending){.events = NULL};

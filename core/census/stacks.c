@@ -132,6 +132,7 @@ int stacks_take(struct stacks *stacks, struct family *family, const struct censu
         if (mapped != NULL) {
             spaces_map(spaces, event->process, mapped->start, mapped->bytes, mapped->offset, mapped->path,
                        &mapped->identity);
+            unwinder_meet(&stacks->sites->unwinder);
         }
         return 0;
     case CENSUS_IMAGE:

@@ -43,6 +43,7 @@ struct symbol symbol_of(struct unwinder *unwinder, uint64_t address, bool return
         return symbol;
     }
     symbol.offset = address - module->base + module->least;
+    libdw_works(true);
     struct libdw_module *reported = unwinder_module(unwinder, module);
     if (module->process > 0) {
         symbol.function = code_name(module->process, symbol.offset - returns, &symbol.plus);
@@ -51,5 +52,6 @@ struct symbol symbol_of(struct unwinder *unwinder, uint64_t address, bool return
         name(unwinder, reported, named, &symbol);
         symbol.plus += returns;
     }
+    libdw_works(false);
     return symbol;
 }

@@ -1,6 +1,7 @@
 #include "census/unwind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -136,14 +137,24 @@ static const struct libdw_threads THREADS = {
     .set_initial_registers = set_initial_registers,
 };
 
-/* The file was opened when it was mapped; libdw gets a descriptor of its own, which it closes. */
+/* libdw hands no argument of ours to who finds a file. */
+static const struct libdw *libelf;
+
+/* The file was opened when it was mapped. libdw would keep a descriptor of each for good, where its bytes in
+ * memory serve as well. */
 static int find_elf(struct libdw_module *module, void **user, const char *name, uint64_t base, char **path,
                     struct libdw_elf **elf) {
+    enum { FDREAD = 7, READ_MMAP_PRIVATE = 11 /* of Elf_Cmd */ };
     (void)module;
     (void)base;
-    (void)elf;
+    int file = fcntl((int)(intptr_t)*user - 1, F_DUPFD_CLOEXEC, 0);
     *path = strdup(name);
-    return dup((int)(intptr_t)*user - 1);
+    *elf = file >= 0 ? libelf->elf_begin(file, READ_MMAP_PRIVATE, NULL) : NULL;
+    if (*elf == NULL || libelf->elf_cntl(*elf, FDREAD) != 0) {
+        return file;
+    }
+    close(file);
+    return -1;
 }
 
 static struct libdw_files files = {.find_elf = find_elf};
@@ -151,6 +162,9 @@ static struct libdw_files files = {.find_elf = find_elf};
 int unwinder_open(struct unwinder *unwinder, struct spaces *spaces, struct reason *reason) {
     *unwinder = (struct unwinder){.spaces = spaces};
     if (libdw_open(&unwinder->libdw, reason) == 0) {
+        enum { CURRENT = 1 /* EV_CURRENT */ };
+        libelf = &unwinder->libdw;
+        (void)libelf->elf_version(CURRENT);
         files.find_debuginfo = unwinder->libdw.standard_find_debuginfo;
         unwinder->session = unwinder->libdw.begin(&files);
     }
@@ -196,7 +210,7 @@ static void report(struct unwinder *unwinder, struct module *module) {
     module->reported = reported;
 }
 
-/* Tells libdw of what was mapped since. */
+/* Tells libdw of what was mapped since; it keeps what it needs of a file, and no descriptor. */
 static void report_new(struct unwinder *unwinder) {
     struct modules *modules = &unwinder->spaces->modules;
     size_t first = unwinder->reported;
@@ -214,6 +228,23 @@ static void report_new(struct unwinder *unwinder) {
             module->error = -ESTALE;
             module->reported = NULL;
         }
+        modules_let_go(modules, module);
+    }
+}
+
+void unwinder_meet(struct unwinder *unwinder) {
+    struct modules *modules = &unwinder->spaces->modules;
+    if (modules->open <= MODULES_MOST_OPEN) {
+        return;
+    }
+    if (unwinder->session != NULL) {
+        libdw_works(true);
+        report_new(unwinder);
+        libdw_works(false);
+        return;
+    }
+    while (unwinder->reported < modules->count) {
+        modules_let_go(modules, &modules->module[unwinder->reported++]);
     }
 }
 
@@ -393,7 +424,9 @@ void unwind(struct unwinder *unwinder, const struct user_stack *stack, const str
     words->whole = true;
     words->failed = false;
     if (unwinder->session != NULL) {
+        libdw_works(true);
         unwind_by_tables(unwinder);
+        libdw_works(false);
     } else {
         unwind_by_frames(unwinder);
     }

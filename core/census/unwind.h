@@ -71,6 +71,9 @@ void unwinder_close(struct unwinder *unwinder);
 void unwind(struct unwinder *unwinder, const struct user_stack *stack, const struct space *space,
             struct unwound *out, struct unwind_words *words);
 
+/* After something was mapped: lets go of files where many are open, which nobody could unwind by later. */
+void unwinder_meet(struct unwinder *unwinder);
+
 /* A register's value, or a word of the stack, in the addresses of modules and of the one stack; whether it is
  * one of these. */
 bool unwind_translate(const struct unwinder *unwinder, const struct user_stack *stack,

@@ -136,6 +136,29 @@ def test_of_a_stripped_program_the_address_is_told(seen_by: str, tmp_path: Path)
         assert FUNCTIONS[nearest] == site["api"]
 
 
+@pytest.mark.parametrize("kind", ["file", "link", "pipe"])
+def test_debug_data_beside_a_program_is_opened_only_where_it_is_a_file(kind: str, tmp_path: Path) -> None:
+    program = plant(tmp_path, "-g", "-O1", "-Wl,--build-id=none")
+    for words in (
+        ["objcopy", "--only-keep-debug", "planted", "planted.debug"],
+        ["strip", "planted"],
+        ["objcopy", "--add-gnu-debuglink=planted.debug", "planted"],
+    ):
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
+    data = tmp_path / "planted.debug"
+    if kind != "file":
+        data.rename(tmp_path / "elsewhere")
+    if kind == "link":
+        data.symlink_to("elsewhere")
+    elif kind == "pipe":
+        # To open it to read would wait for somebody who writes.
+        os.mkfifo(data)
+    answer = taken(program)
+    needs_libdw(answer)
+    named = {site["where"]["function"] for site in answer["sites"]}
+    assert named == ({None} if kind == "pipe" else set(FUNCTIONS))
+
+
 def test_a_stack_that_is_larger_than_what_is_copied_says_so(seen_by: str, tmp_path: Path) -> None:
     answer = taken(plant(tmp_path, "-g", "-O1"), "30", how=seen_by)
     needs_libdw(answer)
