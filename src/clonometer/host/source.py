@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -52,7 +53,11 @@ class Source:
     def bytes(self, path: str) -> bytes:
         """Content of a file as bytes; at most 1 MiB; FactUnavailable if it cannot be read."""
         try:
-            with self.path(path).open("rb") as file:
+            # A pipe in a made tree would wait for somebody who writes.
+            descriptor = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+            with os.fdopen(descriptor, "rb") as file:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise FactUnavailable(f"{path} is not a regular file")
                 return file.read(_MOST_BYTES)
         except OSError as error:
             raise FactUnavailable(f"{path}: {error.strerror or error}") from None

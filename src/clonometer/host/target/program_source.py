@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from functools import lru_cache
 from pathlib import Path
+
+from clonometer.host.strangers import open_named
 
 _MOST_BYTES = 1 << 20
 
@@ -19,13 +20,12 @@ def read_source(file: str, not_after_ns: int) -> str | None:
     if not Path(file).is_absolute():
         return None
     try:
-        # A fifo or a device of that name would block, or act.
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = open_named(file)
     except (OSError, ValueError):
         return None
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES or status.st_mtime_ns > not_after_ns:
+        if status.st_size > _MOST_BYTES or status.st_mtime_ns > not_after_ns:
             return None
         with os.fdopen(descriptor, "rb", closefd=False) as content:
             data = content.read(_MOST_BYTES)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import mmap
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from clonometer.host.source import FactUnavailable, Source
+from clonometer.host.strangers import open_found, open_named
 
 #: Node's program has some 100 MB, a JVM's library 20.
 _MOST_BYTES = 512 << 20
@@ -45,23 +45,28 @@ class _Files:
 
     def contents(self, file: str) -> Iterator[mmap.mmap]:
         """The file's bytes, once; nothing where it cannot be read."""
-        place = f"{self.root}{file}"
-        if file.endswith(" (deleted)"):
-            if self.program is None:
-                return
-            place = self.program
         try:
-            # A fifo or a device of that name would block, or act.
-            descriptor = os.open(self.source.path(place), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
+            descriptor = self._open(file)
+        except (OSError, ValueError):
             return
         try:
-            status = os.fstat(descriptor)
-            if stat.S_ISREG(status.st_mode) and 0 < status.st_size <= _MOST_BYTES:
-                with mmap.mmap(descriptor, status.st_size, prot=mmap.PROT_READ) as content:
+            size = os.fstat(descriptor).st_size
+            if 0 < size <= _MOST_BYTES:
+                with mmap.mmap(descriptor, size, prot=mmap.PROT_READ) as content:
                     yield content
         finally:
             os.close(descriptor)
+
+    def _open(self, file: str) -> int:
+        if not file.endswith(" (deleted)"):
+            return open_named(file, str(self.source.path(self.root)))
+        if self.program is None:
+            raise FileNotFoundError(file)
+        place = os.open(self.source.path(self.program), os.O_PATH | os.O_CLOEXEC)
+        try:
+            return open_found(place)
+        finally:
+            os.close(place)
 
 
 @dataclass(frozen=True)
@@ -203,9 +208,9 @@ def _java_version(files: _Files, file: str) -> str | None:
     folder = os.path.dirname(file)  # noqa: PTH120 (a path of another root)
     for _ in range(5):
         folder = os.path.dirname(folder)  # noqa: PTH120
-        release = files.source.text_or(f"{files.root}{folder}/release", "")
-        if written := re.search(r'^JAVA_VERSION="([\w.+-]{1,40})"', release, re.MULTILINE):
-            return written.group(1)
+        for release in files.contents(f"{folder}/release"):
+            if written := re.search(rb'^JAVA_VERSION="([\w.+-]{1,40})"', release, re.MULTILINE):
+                return written.group(1).decode("ascii", "replace")
     return None
 
 
