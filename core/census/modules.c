@@ -42,15 +42,15 @@ static bool same_identity(const struct module_identity *left, const struct modul
 /* The slot that names the module, or in which it would be named; there must be some. */
 static size_t slot_of(const struct modules *modules, const char *path, const struct module_identity *identity,
                       pid_t process) {
-    size_t slots = 2 * modules->room;
-    size_t slot = hash_of(path, identity, process) % slots;
+    size_t last = 2 * modules->room - 1; /* rooms are powers of two */
+    size_t slot = hash_of(path, identity, process) & last;
     while (modules->slots[slot] != 0) {
         const struct module *module = &modules->module[modules->slots[slot] - 1];
         if (module->process == process && same_identity(&module->identity, identity) &&
             strcmp(module->path, path) == 0) {
             break;
         }
-        slot = (slot + 1) % slots;
+        slot = (slot + 1) & last;
     }
     return slot;
 }

@@ -16,7 +16,14 @@
 #include "tracer/fast.h"
 #include "tree.h"
 
-enum { MADE_CPUS = 1024, LAUNCHES = 40, STACK_BYTES = 8192, PAGE_BYTES = 4096, BEYOND = 600 };
+enum {
+    ROOMY_BYTES = 2 << 20,
+    MADE_CPUS = 1024,
+    LAUNCHES = 40,
+    STACK_BYTES = 8192,
+    PAGE_BYTES = 4096,
+    BEYOND = 600
+};
 
 /* The highest numbers of the made machine are the CPUs that are here, in turn; all others are offline. */
 static struct sys_cpus online;
@@ -201,7 +208,7 @@ int main(void) {
     check_growth();
     CHECK(sys_allowed(&online) == 0, "no affinity");
     lowest_made = MADE_CPUS - sys_cpu_count(&online);
-    if (rings_open(&rings, RINGS_TASKS, 16 * PAGE_BYTES, CLOCK_MONOTONIC, &reason) != 0) {
+    if (rings_open(&rings, RINGS_TASKS, ROOMY_BYTES, CLOCK_MONOTONIC, &reason) != 0) {
         tree_end();
         CHECK(strstr(reason.text, "No such device") == NULL, "%s", reason.text);
         fprintf(stderr, "%s\n", reason.text);
