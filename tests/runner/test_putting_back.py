@@ -74,23 +74,23 @@ def test_a_setting_is_put_back_where_it_was_changed_and_that_is_said(
     assert Path("setting").read_text() == "5\n"
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
-    [sentence] = put_back_left(None)
+    [sentence] = put_back_left()
     assert sentence.startswith("put back: what --b do='echo 5 > setting' changed")
     assert "setting was 4, and is again" in sentence
     assert (folder / "setting").read_text() == "4\n"
     assert not Path("setting").exists()
     assert notes() == []
-    assert put_back_left(None) == []
+    assert put_back_left() == []
 
 
 def test_what_a_living_process_has_changed_is_left_alone() -> None:
     with switching("echo 5 > setting", "echo 4 > setting"):
         assert len(notes()) == 1
-        assert put_back_left(None) == []
+        assert put_back_left() == []
         assert Path("setting").read_text() == "5\n"
         assert notes()[0].stat().st_mode & 0o777 == 0o600
         assert saved_folder().stat().st_mode & 0o777 == 0o700
-    assert len(put_back_left(None)) == 1
+    assert len(put_back_left()) == 1
     assert Path("setting").read_text() == "4\n"
 
 
@@ -119,7 +119,7 @@ def test_values_of_another_boot_are_discarded_and_that_is_said() -> None:
     kill_switched()
     text = notes()[0].read_text()
     notes()[0].write_text(text.replace(saved_settings.boot_id(), "00000000-0000-0000-0000-000000000000"))
-    [sentence] = put_back_left(None)
+    [sentence] = put_back_left()
     assert sentence.startswith("discarded, since this machine was restarted: ")
     assert "undone by: echo 4 > setting" in sentence
     assert Path("setting").read_text() == "5\n"
@@ -140,7 +140,7 @@ def changed_again() -> str | None:
 def test_what_somebody_set_after_that_stays(meanwhile: Callable[[], str | None]) -> None:
     kill_switched()
     begins, value = meanwhile(), Path("setting").read_text()
-    sentences = put_back_left(None)
+    sentences = put_back_left()
     assert [sentence[: len(begins or "")] for sentence in sentences] == ([] if begins is None else [begins])
     assert Path("setting").read_text() == value
     assert notes() == []
@@ -150,28 +150,28 @@ def test_what_was_killed_while_it_switched_is_put_back_too() -> None:
     kill_switched()
     text = notes()[0].read_text()
     notes()[0].write_text(text.splitlines()[0] + '\n{"during": {"setti')
-    assert put_back_left(None)[0].startswith("put back: ")
+    assert put_back_left()[0].startswith("put back: ")
     assert Path("setting").read_text() == "4\n"
 
 
 def test_an_undo_that_fails_is_said_at_each_start_until_all_is_back() -> None:
     kill_switched(undo="exit 3")
     for _ in range(2):
-        [sentence] = put_back_left(None)
+        [sentence] = put_back_left()
         assert sentence.startswith("NOT PUT BACK: ")
         assert "setting was 4" in sentence
     Path("setting").write_text("4\n")
-    assert put_back_left(None) == []
+    assert put_back_left() == []
     assert notes() == []
 
 
 def test_what_cannot_be_read_back_is_said_once_and_not_undone_blindly() -> None:
     kill_switched("true", "touch undone")
-    [sentence] = put_back_left(None)
+    [sentence] = put_back_left()
     assert sentence.startswith("perhaps still there, since it cannot be read back: ")
     assert "undone by: touch undone" in sentence
     assert not Path("undone").exists()
-    assert put_back_left(None) == []
+    assert put_back_left() == []
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_note_that_is_none_runs_nothing_and_stays(change: Callable[[dict[str, 
     kill_switched(undo="touch undone")
     [path] = notes()
     path.write_text(text := json.dumps(change(note_of(path))) + "\n")
-    assert put_back_left(None) == [f"{path} is not what Clonometer wrote: look at it, and remove it"]
+    assert put_back_left() == [f"{path} is not what Clonometer wrote: look at it, and remove it"]
     assert not Path("undone").exists()
     assert path.read_text() == text
 
@@ -199,7 +199,7 @@ def test_a_note_that_is_none_runs_nothing_and_stays(change: Callable[[dict[str, 
 def test_a_note_of_anything_is_read_safely(text: bytes) -> None:
     path = saved_folder() / "setting-x"
     path.write_bytes(text)
-    assert put_back_left(None) == [f"{path} is not what Clonometer wrote: look at it, and remove it"]
+    assert put_back_left() == [f"{path} is not what Clonometer wrote: look at it, and remove it"]
 
 
 def link_elsewhere(path: Path) -> None:
@@ -222,21 +222,21 @@ def test_a_note_that_another_may_have_written_runs_nothing(plant: Callable[[Path
     kill_switched(undo="touch undone")
     [path] = notes()
     plant(path)
-    assert put_back_left(None) == [f"{path} is not what Clonometer wrote: look at it, and remove it"]
+    assert put_back_left() == [f"{path} is not what Clonometer wrote: look at it, and remove it"]
     assert not Path("undone").exists()
 
 
 def test_a_folder_that_others_may_write_to_is_not_read() -> None:
     kill_switched(undo="touch undone")
     saved_folder().chmod(0o777)
-    assert put_back_left(None) == []
+    assert put_back_left() == []
     assert not Path("undone").exists()
 
 
 def test_what_was_killed_before_its_note_was_whole_had_changed_nothing() -> None:
     (saved_folder() / "setting-x").write_text('{"schema": 1, "boo')
     (saved_folder() / "setting-y").write_text("")
-    assert put_back_left(None) == []
+    assert put_back_left() == []
     assert notes() == []
 
 
@@ -246,10 +246,10 @@ def test_a_directory_that_nobody_lives_to_remove_is_removed(folder: Path) -> Non
     (kept / "file").write_text("x")
     noted = note(str(kept), [str(folder)])
     assert noted is not None
-    assert put_back_left(None) == []
+    assert put_back_left() == []
     assert kept.exists()
     noted.leave()
-    assert put_back_left(None) == [f"removed: {kept}, left by a measurement that was killed"]
+    assert put_back_left() == [f"removed: {kept}, left by a measurement that was killed"]
     assert not kept.exists()
     assert notes() == []
 
@@ -260,7 +260,7 @@ def test_only_directories_of_ours_are_noted_and_removed(folder: Path) -> None:
     SavedSetting({"directory": str(folder / "theirs")}).leave()
     SavedSetting({"directory": str(folder / "clonometer-gone12")}).leave()
     SavedSetting({"directory": 5}).leave()
-    sentences = put_back_left(None)
+    sentences = put_back_left()
     assert sorted(sentence.split(":")[0] for sentence in sentences)[1:] == ["left alone, since it is not ours"]
     assert len(sentences) == 2
     assert (folder / "theirs").exists()
@@ -268,10 +268,11 @@ def test_only_directories_of_ours_are_noted_and_removed(folder: Path) -> None:
 
 def test_words_of_a_note_cannot_act_on_a_terminal() -> None:
     kill_switched(undo="printf '\\033]0;x\\007' \x1b]0;pwn\x07\nexit 3")
-    [sentence] = put_back_left(None)
+    [sentence] = put_back_left()
     assert sentence.isprintable()
 
 
-def test_without_the_guardian_left_frequencies_are_named(folder: Path) -> None:
+def test_without_the_guardian_left_frequencies_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLONOMETER_BIN", str(folder))
     (saved_folder() / "frequency").write_text("x")
-    assert put_back_left(None)[0].startswith(f"NOT PUT BACK: {saved_folder() / 'frequency'}")
+    assert put_back_left()[0].startswith(f"NOT PUT BACK: {saved_folder() / 'frequency'}")

@@ -89,6 +89,7 @@ def ab_commands(
     from clonometer.results.ab.commands import StartedCommand, judge_commands, start_pairs
     from clonometer.run_document import SwitchedSetting
     from clonometer.runner.interrupts import interruption
+    from clonometer.runner.putting_back import put_back_first
     from clonometer.runner.settings import as_metadata
     from clonometer.runner.sides import SideSwitches, check_commands
 
@@ -108,6 +109,7 @@ def ab_commands(
 
     switches = SideSwitches(sides)
     with interruption() as interrupted:
+        put_back_first(progress)
         starter = _Starter(commands, sides, switches, budget_s, interrupted, ignore_failure=ignore_failure)
         progress.starts_begin()
         try:

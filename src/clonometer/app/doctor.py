@@ -39,11 +39,11 @@ def doctor(pid: int | None = None) -> ProcessAudit:
         from clonometer.app.predict import predict
 
         process = predict(pid, scan=False)
-    drivers, catalogue = find_catalogue()
     # Otherwise the machine is not as it will be when something is measured.
-    left = put_back_left(drivers.guardian)
+    left = put_back_left()
     # Before anything of ours is load.
     facts = collect()
+    drivers, catalogue = find_catalogue()
     clock = drivers.calibrate()
     noise, reason = _measure_noise(drivers, catalogue)
     cpuid = _measure_cpuid(drivers, catalogue)

@@ -18,6 +18,7 @@ from clonometer.plan.names import full_name
 from clonometer.plan.types import Catalogue, Target
 from clonometer.runner.interfaces import SILENT, Progress, counting
 from clonometer.runner.interrupts import interruption
+from clonometer.runner.putting_back import put_back_first
 from clonometer.runner.tracing import ProbeTracer
 from clonometer.tracing import anatomy
 from clonometer.tracing.anatomy import TraceOptions, admit, is_of_runtime, launching
@@ -118,6 +119,7 @@ def explain(
     )
     explanations = []
     with interruption() as wish_to_stop:
+        put_back_first(progress)
         for target in targets:
             tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
             of_target = replace(wish, by_runtime=is_of_runtime(target, catalogue))

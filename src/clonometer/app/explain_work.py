@@ -10,6 +10,7 @@ from clonometer.app.measuring import find_catalogue
 from clonometer.errors import unknown
 from clonometer.runner.interfaces import Progress, counting
 from clonometer.runner.interrupts import interruption
+from clonometer.runner.putting_back import put_back_first
 from clonometer.runner.tracing import ProbeTracer
 from clonometer.tracing.work.ablation import ablate
 from clonometer.tracing.work.measure import WorkWish, explain_work, work_sides
@@ -29,6 +30,7 @@ def explain_work_factor(
     sides = work_sides(with_workers(settings, cpus), catalogue)
     most = pairs or _PAIRS
     with interruption() as wish_to_stop:
+        put_back_first(progress)
         tracer = ProbeTracer(drivers, drivers.calibrate(), interrupt_fd=wish_to_stop.descriptor)
         wish = WorkWish(most, tier, counting(progress, "threads and processes, alternately", most))
         explanation = explain_work(tracer, sides, wish, cpus=cpus)

@@ -13,6 +13,7 @@ from clonometer.app.seeds import draw_seed
 from clonometer.app.shown import shown_as
 from clonometer.errors import NotStartedError, UsageError
 from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.runner.putting_back import put_back_first
 
 if TYPE_CHECKING:
     from clonometer.results.start_methods.types import StartMethodAnswer, StartMethodCase, StartMethodRow
@@ -106,6 +107,7 @@ def start_method(
         trials = MethodTrials(
             program.language, run, lambda method: run_unguarded(program, method, interrupted.descriptor)
         )
+        put_back_first(progress)
         progress.starts_begin()
         try:
             trials.try_cases(progress)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from clonometer.errors import DriverError, OutputError, UnavailableError
+from clonometer.runner.drivers import GUARDIAN, bin_folder
 from clonometer.runner.process import supervise
 from clonometer.runner.saved_settings import SYS_VARIABLE, saved_folder, saved_folders
 
@@ -61,13 +62,13 @@ def fixed_frequency(guardian: Path | None, frequency: str) -> Iterator[None]:
             raise NotRestoredError(f"frequency={frequency} was not restored: {trouble}")
 
 
-def put_back_left(guardian: Path | None) -> list[str]:
+def put_back_left() -> list[str]:
     """Put back the frequencies that guardians which were killed have left; says what was done."""
-    sentences = []
+    sentences, guardian = [], bin_folder() / GUARDIAN
     for folder in saved_folders():
         if not os.path.lexists(folder / _SAVED):
             continue
-        if guardian is None:
+        if not os.access(guardian, os.X_OK):
             sentences.append(f"NOT PUT BACK: {folder / _SAVED} has CPU frequencies; clonometer-guardian was not built")
             continue
         ending = supervise([str(guardian), "restore", _sys(), str(folder)], lambda _: True, timeout_s=_PATIENCE_S)

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from clonometer.errors import DriverError
 from clonometer.runner import frequency
+from clonometer.runner.interfaces import Progress
 from clonometer.runner.leftovers import DIRECTORY, remove_again
 from clonometer.runner.saved_settings import LeftSetting, left_settings
 from clonometer.runner.settings import read_setting, undo_again
 from clonometer.words import setting_name
 
 
-def put_back_left(guardian: Path | None) -> list[str]:
-    """Put back what is noted and belongs to nobody who lives; gives a sentence for each.
+def put_back_first(progress: Progress) -> None:
+    """Put back what is noted and belongs to nobody who lives, and say so: whatever measures begins with it."""
+    for sentence in put_back_left():
+        progress.say(f"clonometer: {sentence}")
 
-    ``guardian`` is the program that sets frequencies, None where it was not built.
-    """
-    sentences = frequency.put_back_left(guardian)
+
+def put_back_left() -> list[str]:
+    """Put back what is noted and belongs to nobody who lives; gives a sentence for each."""
+    sentences = frequency.put_back_left()
     for left in left_settings():
         if left.content is not None and DIRECTORY in left.content:
             sentence = remove_again(left)

@@ -39,7 +39,7 @@ from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.layout import kernel_draws_nothing
 from clonometer.runner.ledger import Ledger, why_unavailable
 from clonometer.runner.measure import ProcessResult, measure, timeout_for
-from clonometer.runner.putting_back import put_back_left
+from clonometer.runner.putting_back import put_back_first
 
 OUT_OF_TIME = "the time was over before it was measured"
 
@@ -147,8 +147,7 @@ def run(
     raw_file = raw_path(path)
     started = datetime.now(UTC)
     with interruption() as wish:
-        for sentence in put_back_left(drivers.guardian):
-            (progress or Progress()).say(f"clonometer: {sentence}")
+        put_back_first(progress or Progress())
         clock = drivers.calibrate()
         metadata = {
             "schema": 1,
