@@ -12,7 +12,15 @@ from typing import Any
 import pytest
 
 from clonometer.errors import InputError, OutputError
-from clonometer.files import NewFile, reading_unreserved, refuse_if_reserved, reserve, take_away, writing
+from clonometer.files import (
+    NewFile,
+    reading_unreserved,
+    refuse_if_reserved,
+    reserve,
+    take_away,
+    write_text,
+    writing,
+)
 
 
 def test_appears_whole_with_the_mode_that_the_umask_gives(tmp_path: Path) -> None:
@@ -158,3 +166,16 @@ def test_a_file_taken_away_before_it_was_locked_is_made_again(tmp_path: Path, mo
     descriptor = reserve(path)
     assert os.path.samestat(os.fstat(descriptor), path.stat())
     os.close(descriptor)
+
+
+def test_who_made_a_file_may_read_it_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o777)
+    try:
+        os.close(reserve(tmp_path / "grows"))
+        write_text(tmp_path / "whole", "x")
+    finally:
+        os.umask(before)
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {
+        "grows": 0o600,
+        "whole": 0o600,
+    }

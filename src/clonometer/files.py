@@ -26,6 +26,7 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # The umask takes from it what it takes from every new file.
 _MODE = 0o666
+_OWNERS = stat.S_IRUSR | stat.S_IWUSR
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -100,8 +101,14 @@ def temporary_file(folder: Path) -> Iterator[NewFile]:
             temporary.unlink()
 
 
-def _make_new(name: str, flags: int) -> int:
-    return os.open(name, _NEW, _MODE)
+def _make_new(name: str | Path, flags: int) -> int:
+    descriptor = os.open(name, _NEW, _MODE)
+    mode = os.fstat(descriptor).st_mode
+    if mode & _OWNERS != _OWNERS:
+        # A umask may take more than others' permissions: but what was measured could not be read, nor recovered.
+        with contextlib.suppress(OSError):
+            os.fchmod(descriptor, stat.S_IMODE(mode) | _OWNERS)
+    return descriptor
 
 
 def reserve(path: Path, *, replace: bool = False, aside: Path | None = None) -> int:
@@ -121,7 +128,7 @@ def reserve(path: Path, *, replace: bool = False, aside: Path | None = None) -> 
     """
     for _ in range(_ATTEMPTS):
         try:
-            descriptor = os.open(path, _NEW, _MODE)
+            descriptor = _make_new(path, _NEW)
         except FileExistsError:
             if not replace and aside is None:
                 refuse_if_reserved(path)
@@ -248,13 +255,20 @@ def cannot_write(what: str, error: OSError) -> OutputError:
     """Build the error for what could not be written, such as a path: what, why, and where it helps, the next step."""
     message = f"cannot write {what}: {why_not_written(error)}"
     if is_no_room(error):
-        return NoRoomError(message, MAKE_ROOM)
+        return NoRoomError(message, how_to_make_room(error))
     return OutputError(message, "choose another place with --out" if error.errno in _NOT_ALLOWED else None)
 
 
 def why_not_written(error: OSError) -> str:
     """Say in a few words why a write failed."""
+    if error.errno == errno.EFBIG:
+        return "a file may grow no further (ulimit -f)"
     return "no room on disk" if is_no_room(error) else (error.strerror or str(error))
+
+
+def how_to_make_room(error: OSError) -> str:
+    """Say what helps against the lack that `is_no_room` is about."""
+    return "raise the limit: ulimit -f unlimited" if error.errno == errno.EFBIG else MAKE_ROOM
 
 
 def _lock(descriptor: int, kind: int, *, wait: bool = False) -> bool:

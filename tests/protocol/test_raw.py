@@ -14,7 +14,6 @@ from tests.fakes.memory_run import write_raw
 from tests.fakes.sample_run import sample_run
 
 from clonometer.errors import OutputError, RunFileError
-from clonometer.files import MAKE_ROOM
 from clonometer.protocol import RawRun, RawWriter
 from clonometer.protocol.frames import encode_frame
 
@@ -170,9 +169,8 @@ def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
         again = raw.add_block(blocks[0])
         with largest_file(path.stat().st_size + 10), pytest.raises(OutputError) as caught:
             raw.add_block(blocks[1])
-        assert "no room on disk for" in caught.value.message
-        assert "1 blocks of 0 finished" in caught.value.message
-        assert caught.value.hint == f"free some space, then clonometer recover {path}"
+        assert f"cannot write {path}: a file may grow no further (ulimit -f); 1 blocks" in caught.value.message
+        assert caught.value.hint == f"raise the limit: ulimit -f unlimited; then: clonometer recover {path}"
         # Nothing follows the torn frame; what came before can be read, even by a name that is gone.
         with pytest.raises(OutputError, match="is closed"):
             raw.end_process({})
@@ -181,9 +179,9 @@ def test_says_what_was_saved_when_the_disk_is_full(tmp_path: Path) -> None:
 
 
 def test_leaves_nothing_where_not_even_the_beginning_has_room(tmp_path: Path) -> None:
-    with largest_file(10), pytest.raises(OutputError, match="no room on disk") as caught:
+    with largest_file(10), pytest.raises(OutputError, match="may grow no further") as caught:
         RawWriter(tmp_path / "a.raw", sample_run().at_start)
-    assert (caught.value.hint, caught.value.exit_status) == (MAKE_ROOM, 4)
+    assert (caught.value.hint, caught.value.exit_status) == ("raise the limit: ulimit -f unlimited", 4)
     assert not list(tmp_path.iterdir())
 
 

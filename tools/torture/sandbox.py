@@ -281,7 +281,7 @@ def sound_files(sandbox: Sandbox, killed: bool) -> list[str]:
         faults.append(f"left behind in the folder: {sorted(strange)}")
     if raw.exists() and not out.exists():
         recovered = sandbox.run("recover", "o.raw")
-        if recovered.status == 4 and "no room on disk" in recovered.err:
+        if recovered.status == 4 and re.search("no room on disk|may grow no further", recovered.err):
             # As the message says: where there is room, and it must still be possible.
             out = sandbox.root / "saved.parquet"
             recovered = sandbox.run("recover", "o.raw", "--out", str(out))

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from clonometer.answers import Block, Done
 from clonometer.errors import InputError, NoRoomError, OutputError, ProtocolError, RunFileError
-from clonometer.files import cannot_write, is_no_room, reserve
+from clonometer.files import cannot_write, how_to_make_room, is_no_room, reserve, why_not_written
 from clonometer.inputs import cannot_read, open_input
 from clonometer.protocol.answer import ANSWER_KINDS, AnswerReader, BlockAssembler, admit_length, preamble
 from clonometer.protocol.block import read_json
@@ -151,11 +151,11 @@ class RawWriter:
 
     def _failure(self, error: OSError) -> OutputError:
         saved = f"{self.n_blocks} blocks of {self.n_processes} finished processes are saved"
-        rest = f"{self.path} ({error.strerror}); {saved}"
+        message = f"cannot write {self.path}: {why_not_written(error)}; {saved}"
         hint = f"clonometer recover {self.path}"
         if is_no_room(error):
-            return NoRoomError(f"no room on disk for {rest}", f"free some space, then {hint}")
-        return OutputError(f"cannot write {rest}", hint)
+            return NoRoomError(message, f"{how_to_make_room(error)}; then: {hint}")
+        return OutputError(message, hint)
 
 
 def _json_frame(kind: str, value: Mapping[str, Any]) -> bytes:

@@ -26,7 +26,7 @@ _BUILD_S = 300.0
 _UNUSED_S = 30 * 86_400.0
 _KEPT_CHARACTERS = 4000
 _IN_FOLDER = 'cd "$1" && shift && exec "$@"'
-_NO_FOLDER = "there is no cache folder that belongs to you alone ($XDG_CACHE_HOME, ~/.cache)"
+_NO_FOLDER = "no cache folder can be made that you alone may write to ($XDG_CACHE_HOME, ~/.cache)"
 
 
 def state_of(toolchain: Toolchain) -> LanguageDriver:
