@@ -116,6 +116,7 @@ class Sender:
             [sys.executable, "-c", _SENDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
         self._lock = threading.Lock()
+        self.pid = self._process.pid
 
     def send(self, group: int, number: int) -> None:
         """Send a signal to a group, and return when it has been sent; nothing where the group has gone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import random
 import sys
 import tempfile
@@ -20,13 +21,14 @@ from itertools import islice
 from pathlib import Path
 
 from tests.dispositions import hear_signals
-from tools.torture import company, groups, inputs, mutations, privileges, resources, signals, strangers
+from tools.torture import company, groups, inputs, mutations, privileges, resources, signals, strangers, watching
 from tools.torture.sandbox import NotPossibleError, become_subreaper, sandbox
 from tools.torture.trials import Trial, Trials
 
 CLASSES: dict[str, Trials] = {
-    module.KIND: module.trials
-    for module in (signals, resources, groups, privileges, company, mutations, inputs, strangers)
+    **{module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations)},
+    **{module.KIND: module.trials for module in (inputs, strangers, watching)},
+    watching.FRONT: watching.front_trials,
 }
 DEFAULT_SECONDS = 600.0
 # Mutations take a tenth of the time of the others, and are the more.
@@ -39,6 +41,8 @@ SHARE = {
     "mutations": 0.1,
     "inputs": 0.1,
     "strangers": 0.1,
+    "watching": 0.1,
+    "front ends": 0.1,
 }
 _ROW = "{:<12} {:>7} {:>7} {:>13}"
 
@@ -107,6 +111,13 @@ def in_turn(kinds: list[str], seed: int, seconds: float) -> Iterator[Trial]:
         spent[kind] += time.monotonic() - began_s
 
 
+def so_often(kinds: list[str], seed: int, tries: int) -> Iterator[Trial]:
+    """Give each trial of some classes so often: their names end with the turn."""
+    for kind in kinds:
+        every = CLASSES[kind](random.Random(f"{seed}/{kind}"))
+        yield from itertools.takewhile(lambda trial: int(trial.name.rpartition("/")[2]) < tries, every)
+
+
 def find(name: str, seed: int) -> Trial:
     """The trial of that name; names of mutations are drawn, and all that is needed to make them."""
     kind, _, rest = name.partition(":")
@@ -127,6 +138,7 @@ def main() -> int:
     """Try for as long as was asked; 1 if anything did not hold."""
     reader = argparse.ArgumentParser(prog="make torture", description=(__doc__ or "").splitlines()[0])
     reader.add_argument("--seconds", type=float, default=DEFAULT_SECONDS, help="how long (default: %(default)g)")
+    reader.add_argument("--tries", type=int, help="each case so often, however long that takes; with --only")
     reader.add_argument("--only", action="append", choices=sorted(CLASSES), help="a class; repeatable")
     reader.add_argument("--seed", type=int, default=None, help="fixes the order and every delay")
     reader.add_argument("--trial", action="append", metavar="CLASS:NAME", help="this one alone, as a failure names it")
@@ -139,7 +151,12 @@ def main() -> int:
     hear_signals()
     book = Book(seed, asked.twice)
     kinds = sorted(asked.only or CLASSES)
-    trials = (find(name, seed) for name in asked.trial) if asked.trial else in_turn(kinds, seed, asked.seconds)
+    if asked.trial:
+        trials: Iterator[Trial] = (find(name, seed) for name in asked.trial)
+    elif asked.tries:
+        trials = so_often(kinds, seed, asked.tries)
+    else:
+        trials = in_turn(kinds, seed, asked.seconds)
     with tempfile.TemporaryDirectory(prefix="torture-") as folder, contextlib.suppress(KeyboardInterrupt):
         base = Path(folder)
         base.chmod(0o755)

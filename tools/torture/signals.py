@@ -152,7 +152,7 @@ def _allowed(sent: _Sent, number: signal.Signals, ended_s: float, ordinary: set[
     return {130, *(ordinary if ended_s - sent.at_s < _AT_ONCE_S else ())}
 
 
-def _handles(pid: int) -> bool:
+def handles(pid: int) -> bool:
     """Whether the command has its own handlers in place: Python has none for SIGTERM."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -186,7 +186,7 @@ def _await(command: Command, moment: str, draw: random.Random, folder: Path) -> 
 
 def _send(command: Command, number: signal.Signals, whom: str, draw: random.Random) -> _Sent:
     """Send it to whom it is meant for, at most twice; where nobody is met, to nobody."""
-    sent = _Sent(_handles(command.pid), command.seconds())
+    sent = _Sent(handles(command.pid), command.seconds())
     if not command.running():
         return sent
     if whom.startswith("nobody"):
