@@ -21,13 +21,25 @@ from itertools import islice
 from pathlib import Path
 
 from tests.dispositions import hear_signals
-from tools.torture import company, groups, inputs, mutations, privileges, resources, signals, strangers, watching
+from tools.torture import (
+    company,
+    groups,
+    inputs,
+    mutations,
+    numbers,
+    privileges,
+    resources,
+    signals,
+    strangers,
+    watching,
+)
 from tools.torture.sandbox import NotPossibleError, become_subreaper, sandbox
 from tools.torture.trials import Trial, Trials
 
 CLASSES: dict[str, Trials] = {
     **{module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations)},
-    **{module.KIND: module.trials for module in (inputs, strangers, watching)},
+    **{module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations)},
+    **{module.KIND: module.trials for module in (inputs, strangers, watching, numbers)},
     watching.FRONT: watching.front_trials,
 }
 DEFAULT_SECONDS = 600.0
@@ -43,6 +55,7 @@ SHARE = {
     "strangers": 0.1,
     "watching": 0.1,
     "front ends": 0.1,
+    "numbers": 0.05,
 }
 _ROW = "{:<12} {:>7} {:>7} {:>13}"
 
