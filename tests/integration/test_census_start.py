@@ -6,6 +6,8 @@ import errno
 import itertools
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import time
@@ -192,25 +194,62 @@ def test_what_a_census_leaves_behind_runs_on_while_nobody_reads_the_answer(seen_
     assert answer[-1]["exit_status"] == 0
 
 
-def test_job_control_stops_and_continues_command_and_watcher(seen_by: str, tmp_path: Path) -> None:
-    script = f"mkdir {tmp_path}/there; for i in $(seq 200); do sleep 0.01; done"
-    words = [CLONOMETER, "census", "--how", seen_by, "--json", "--no-advice", "--", "bash", "-c", script]
-    with subprocess.Popen(words, **PIPED) as census, ended_after(census):
-        until((tmp_path / "there").exists)
-        # As Ctrl-Z does; not SIGTSTP, which a session without a terminal ignores.
-        os.killpg(census.pid, signal.SIGSTOP)
-        until(lambda: all(state(pid) in "TtZ" for pid in members(census.pid)))
-        os.killpg(census.pid, signal.SIGCONT)
-        answer = json.loads(census.communicate(timeout=60)[0])
-    assert census.returncode == 0
-    assert answer["tasks_created"] >= 200
+def test_job_control_of_a_shell_stops_and_continues_command_and_census(seen_by: str) -> None:
+    ticking = "for i in $(seq 60); do echo tick$i; sleep 0.05; done"
+    typed = f"{CLONOMETER} census --how {seen_by} --no-advice -- bash -c '{ticking}'\n"
+    with Terminal() as terminal:
+        terminal.type(typed)
+        terminal.await_text("tick5\r")
+        terminal.type("\x1a")
+        terminal.await_text("Stopped")
+        assert "tick" not in terminal.during(0.5)
+        terminal.type("fg\n")
+        terminal.await_text("tick60\r")
+        terminal.await_text("bash created 61 tasks")
+        terminal.type(typed)
+        terminal.await_text("tick5\r")
+        terminal.type("\x03")
+        terminal.await_text("Interrupted before it ended")
+        terminal.type("echo status $?\n")
+        terminal.await_text("status 130\r")
 
 
-def state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "T"
+class Terminal:
+    """An interactive shell in a terminal of its own, and what it has shown since the last text that was awaited."""
+
+    def __enter__(self) -> Terminal:
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        self._shown = ""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The end of the terminal hangs up on all that runs in it.
+        os.close(self._fd)
+        os.waitpid(self._pid, 0)
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def await_text(self, text: str) -> None:
+        deadline_s = time.monotonic() + 60
+        while text not in self._shown:
+            assert time.monotonic() < deadline_s, f"{text!r} does not come: {self._shown[-2000:]}"
+            self._shown += self._read(0.1)
+        self._shown = self._shown.partition(text)[2]
+
+    def during(self, seconds: float) -> str:
+        """What is shown in so many seconds."""
+        deadline_s = time.monotonic() + seconds
+        shown = ""
+        while time.monotonic() < deadline_s:
+            shown += self._read(0.05)
+        return shown
+
+    def _read(self, seconds: float) -> str:
+        ready = select.select([self._fd], [], [], seconds)[0]
+        return os.read(self._fd, 1 << 16).decode(errors="replace") if ready else ""
 
 
 def words(pid: int) -> list[str]:

@@ -244,3 +244,27 @@ def test_lazy_binding_is_not_overruled_by_the_environment(monkeypatch: pytest.Mo
     monkeypatch.setenv("LD_BIND_NOW", "1")
     answer, _ = run(ANSWER + "os.write(out, str(os.environ.get('LD_BIND_NOW')).encode())")
     assert answer == b"None"
+
+
+def test_an_interrupt_that_met_the_driver_as_well_is_an_interrupt() -> None:
+    """The terminal's reaches a driver that has not yet a session of its own: no failure of the driver's."""
+    reading, writing = os.pipe()
+
+    def wish(data: bytes) -> bool:
+        # It has ended before the wish is there, so its end is noticed first.
+        assert os.waitid(os.P_PID, int(data), os.WEXITED | os.WNOWAIT) is not None
+        os.write(writing, b"!")
+        return True
+
+    code = ANSWER + "os.write(out, str(os.getpid()).encode()); os.kill(os.getpid(), 2)"
+    try:
+        ending = supervise(
+            python("import signal; signal.signal(2, signal.SIG_DFL)\n" + code, "--fd", ANSWER_FD),
+            wish,
+            timeout_s=20.0,
+            interrupt_fd=reading,
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert (ending.stopped, ending.exit_status) == ("interrupt", None)

@@ -74,12 +74,12 @@ class _Signals:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         container.mount("tracefs", str(folder), "tracefs", "")
-        self._own = folder / "instances" / f"torture-{os.getpid()}-{time.monotonic_ns()}"
-        self._own.mkdir()
-        event = self._own / "events/signal/signal_generate"
+        self._folder = folder / "instances" / f"torture-{os.getpid()}-{time.monotonic_ns()}"
+        self._folder.mkdir()
+        event = self._folder / "events/signal/signal_generate"
         (event / "filter").write_text(f"sig == {signal.SIGTERM:d} || sig == {signal.SIGKILL:d}")
         (event / "enable").write_text("1")
-        self._pipe = os.open(self._own / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
+        self._pipe = os.open(self._folder / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
         self._rest = b""
         self.seen = Counter[str]()
 
@@ -96,8 +96,8 @@ class _Signals:
     def end(self) -> None:
         """Have the kernel tell no more."""
         os.close(self._pipe)
-        (self._own / "events/signal/signal_generate/enable").write_text("0")
-        self._own.rmdir()
+        (self._folder / "events/signal/signal_generate/enable").write_text("0")
+        self._folder.rmdir()
 
 
 def _take_census(signals: _Signals) -> int:
