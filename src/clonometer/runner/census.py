@@ -131,14 +131,14 @@ def take_census(
                     receive(line)
                     ended = line if line["line"] == "end" else ended
         finally:
-            _reap(child, has_answered=ended is not None, wait=started is not None)
+            _reap(handle, has_answered=ended is not None, wait=started is not None)
     if ended is None:
-        raise _unanswered(child, kills)
+        raise _unanswered(handle, kills)
     if ended["status"] == "refused":
         raise UnavailableError(f"cannot take a census: {ended['reason']}")
 
 
-def _unanswered(census: subprocess.Popen[bytes], kills: MemoryKills) -> BaseException:
+def _unanswered(census: Handle, kills: MemoryKills) -> BaseException:
     status = census.wait()
     # Later it answers them: what the terminal sends to its group meets it before it can.
     if -status in ENDING_SIGNALS and threading.current_thread() is threading.main_thread():
@@ -146,7 +146,7 @@ def _unanswered(census: subprocess.Popen[bytes], kills: MemoryKills) -> BaseExce
     return DriverError(f"{NAME} {ended_with(status, memory_kill=kills.more())} before it answered", "please report it")
 
 
-def _reap(child: subprocess.Popen[bytes], *, has_answered: bool, wait: bool) -> None:
+def _reap(child: Handle, *, has_answered: bool, wait: bool) -> None:
     """Wait for its end; without ``wait`` in another thread.
 
     After its answer it only stops listening, which takes the kernel a while that nobody need wait for. Where no thread

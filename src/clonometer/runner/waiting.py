@@ -37,38 +37,34 @@ def watched(pid: int) -> Iterator[int]:
 class Handle:
     """Sends signals to a child: never to another process that has its number since it was waited for.
 
-    Any thread may wait for the child, and a handler of signals may send.
+    Any thread may wait for the child, here and nowhere else, and a handler of signals may send. A pidfd would do, but
+    a program that embeds us may close it, and give its number to another.
     """
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         self.pid = child.pid
         self._child = child
-        self._descriptor: int | None = None
-        with contextlib.suppress(OSError):
-            self._descriptor = os.pidfd_open(child.pid)
+        # A handler may interrupt another that sends.
+        self._lock = threading.RLock()
 
     def send(self, number: int) -> None:
-        """Send a signal; nothing where the child has ended."""
-        if self._descriptor is not None:
-            try:
-                signal.pidfd_send_signal(self._descriptor, number)
-            except ProcessLookupError:
-                return
-            except OSError:
-                # A filter lets handles be opened and refuses to send by them.
-                pass
-            else:
-                return
-        self._child.send_signal(number)
+        """Send a signal; nothing where it has been waited for."""
+        # Not by Popen: that waits for the child itself, also where another thread does.
+        with self._lock, contextlib.suppress(ProcessLookupError):
+            if self._child.returncode is None:
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to end."""
         self.send(signal.SIGTERM)
 
-    def __del__(self) -> None:
-        # Not earlier: another thread may be about to send by it.
-        if self._descriptor is not None:
-            os.close(self._descriptor)
+    def wait(self) -> int:
+        """Wait for its end; its status."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        # It has ended, so nobody who sends waits here for long.
+        with self._lock:
+            return self._child.wait()
 
 
 def _closed_by_a_thread(pid: int) -> int:
