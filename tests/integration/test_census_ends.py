@@ -110,7 +110,7 @@ def test_it_ends_those_whose_events_had_no_room(tmp_path: Path) -> None:
     script = (
         "for i in $(seq 400); do sleep 62.5 >/dev/null 2>&1 & echo $! >>children; done; while :; do sleep 0.1; done"
     )
-    ended = run("--buffer", "4KiB", "--for", "2s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
+    ended = run("--buffer", "4KiB", "--for", "4s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
     assert ended.returncode == 124
     answer = json.loads(ended.stdout)
     assert answer["lost_events"] > 0 or answer["how"] == "ptrace"

@@ -17,7 +17,6 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from tests.dispositions import hear_signals
@@ -37,7 +36,6 @@ from tools.torture.sandbox import NotPossibleError, become_subreaper, sandbox
 from tools.torture.trials import Trial, Trials
 
 CLASSES: dict[str, Trials] = {
-    **{module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations)},
     **{module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations)},
     **{module.KIND: module.trials for module in (inputs, strangers, watching, numbers)},
     watching.FRONT: watching.front_trials,
@@ -173,7 +171,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="torture-") as folder, contextlib.suppress(KeyboardInterrupt):
         base = Path(folder)
         base.chmod(0o755)
-        for trial in islice(trials, asked.most):
+        for trial in itertools.islice(trials, asked.most):
             if asked.verbose:
                 print(f"{trial.kind}:{trial.name}", flush=True)
             book.attempt(trial, base)
