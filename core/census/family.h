@@ -76,8 +76,9 @@ struct census_did {
 /* A time is CENSUS_UNKNOWN where it was not seen. */
 struct census_task {
     int32_t tid;
-    int32_t creator;     /* 0: the program itself, or a task that it had already */
-    int64_t call_number; /* of the system call that made it */
+    int32_t creator;         /* 0: the program itself, or a task that it had already */
+    int32_t creator_process; /* the number of the creator's first thread; 0: not known */
+    int64_t call_number;     /* of the system call that made it */
     uint64_t flags;
     struct census_asked asked;
     int64_t previous_ns; /* when the creator entered the call before that which makes tasks */

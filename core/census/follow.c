@@ -324,6 +324,9 @@ int census_by_ptrace(struct census *census, struct family **family, struct reaso
     census->begin_ns = census_now_ns();
     *family = family_new(census->begin_ns, tell_task, census);
     error = *family == NULL ? -ENOMEM : family_adopt(*family, census->pid, "");
+    if (error == 0) {
+        family_place(*family, census->pid, census->pid, CENSUS_UNKNOWN);
+    }
     struct following following = {.census = census, .family = *family, .reason = reason};
     error = error != 0 ? error : follow_to_the_end(&following);
     /* What asks the census to end may have ended the command before it could be followed. */

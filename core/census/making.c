@@ -167,6 +167,7 @@ int making_new(struct family *family, uint32_t creator, const struct census_even
     made->maker = creator;
     maker->made = in_call ? place : NOBODY;
     made->task.creator = maker->task.tid;
+    made->task.creator_process = maker->process;
     made->task.call_number = in_call ? maker->call_number : event->result;
     made->task.asked = in_call ? maker->asked : event->asked;
     made->task.flags = event->flags;

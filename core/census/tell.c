@@ -118,10 +118,10 @@ static void tell_kind(const struct census *census, unsigned kind, const struct c
 }
 
 /* What the numbers of a task's line are. */
-static const char *const COLUMNS[] = {"kind",    "tid",        "creator",      "previous_ns", "start_ns",
-                                      "made_ns", "exec_at_ns", "call_ns",      "making_ns",   "cpu_wait_ns",
-                                      "runs_ns", "exec_ns",    "cost_ns",      "life_ns",     "site",
-                                      "cgroup",  "cpu_ns",     "minor_faults", "major_faults"};
+static const char *const COLUMNS[] = {
+    "kind",       "tid",     "creator",   "creator_process", "previous_ns",  "start_ns",    "made_ns",
+    "exec_at_ns", "call_ns", "making_ns", "cpu_wait_ns",     "runs_ns",      "exec_ns",     "cost_ns",
+    "life_ns",    "site",    "cgroup",    "cpu_ns",          "minor_faults", "major_faults"};
 
 static char *write_number(char *to, int64_t number) {
     char digits[24];
@@ -148,11 +148,26 @@ void tell_task(void *context, const struct census_task *task) {
     if (new) {
         tell_kind(census, kind, task);
     }
-    const int64_t numbers[] = {
-        kind,          task->tid,        task->creator,      task->previous_ns, task->start_ns,
-        task->made_ns, task->exec_at_ns, task->call_ns,      task->making_ns,   task->cpu_wait_ns,
-        task->runs_ns, task->exec_ns,    task->cost_ns,      task->life_ns,     task->site,
-        task->cgroup,  task->cpu_ns,     task->minor_faults, task->major_faults};
+    const int64_t numbers[] = {kind,
+                               task->tid,
+                               task->creator,
+                               task->creator_process,
+                               task->previous_ns,
+                               task->start_ns,
+                               task->made_ns,
+                               task->exec_at_ns,
+                               task->call_ns,
+                               task->making_ns,
+                               task->cpu_wait_ns,
+                               task->runs_ns,
+                               task->exec_ns,
+                               task->cost_ns,
+                               task->life_ns,
+                               task->site,
+                               task->cgroup,
+                               task->cpu_ns,
+                               task->minor_faults,
+                               task->major_faults};
     _Static_assert(sizeof numbers / sizeof numbers[0] == sizeof COLUMNS / sizeof COLUMNS[0], "one each");
     char line[512];
     char *at = line;

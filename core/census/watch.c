@@ -59,6 +59,8 @@ static void adopt(struct watching *watching, const struct trace_event *event) {
     roots_program(watching->roots, event->thread, program, sizeof program);
     roots_remove(watching->roots, event->thread);
     int error = family_adopt(watching->family, event->task, program);
+    family_place(watching->family, event->task, event->thread == event->process ? event->task : 0,
+                 CENSUS_UNKNOWN);
     watching->pending.error = error != 0 ? error : watching->pending.error;
 }
 

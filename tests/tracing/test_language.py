@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from clonometer.tracing.census import language
@@ -79,7 +81,40 @@ def test_what_makes_no_sense_is_counted(text: str) -> None:
     assert records.find(41, 0, 2**62, makes_thread=False) is None
 
 
-def test_it_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "_MOST_CALLS", 2)
-    records = taken(*(line(n, USER, event=f"e{n}") for n in range(5)))
-    assert records.left_out == 3
+def test_a_line_of_another_process_is_not_believed() -> None:
+    records = LanguageRecords()
+    records.take(line(100, USER, event="forged"), process=66)
+    assert records.find(41, 0, 150, makes_thread=False, process=40) is None
+    records.take(line(90, USER, event="its own"), process=40)
+    call = records.find(41, 0, 150, makes_thread=False, process=40)
+    assert call is not None
+    assert call.event == "its own"
+    # What this process noted of itself came by no connection.
+    assert taken(line(100, USER)).find(41, 0, 150, makes_thread=False, process=40) is not None
+
+
+def test_what_comes_much_too_late_is_left_out_rather_than_sorted() -> None:
+    """A thread waits for each line to be sent: none writes them in reverse, and sorting those could take hours."""
+    records = taken(*(line(n, USER, event=f"e{n}") for n in range(10_000, 0, -1)))
+    assert records.left_out > 9_900
+    call = records.find(41, 0, 10_000, makes_thread=False)
+    assert call is not None
+    assert call.event == "e10000"
+
+
+@pytest.mark.parametrize("many", ["calls", "threads", "lines"])
+def test_it_does_not_fill_the_memory(many: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_MOST_RECORDS", 50_000)
+    monkeypatch.setattr(language, "_MOST_BYTES", 4 << 20)
+    records = LanguageRecords()
+    frame = f"Pmodule\x1f{'f' * 3000}\x1f/srv/app.py\x1f12"
+    tracemalloc.start()
+    try:
+        for n in range(60_000 if many == "lines" else 20_000):
+            event, thread = f"e{n}" if many == "calls" else "e", n if many == "threads" else 41
+            records.take(line(n, frame if many == "calls" else USER, event=event, thread=thread))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert records.left_out > 0
+    assert peak_bytes < 5 << 20

@@ -11,12 +11,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-#: Before the frames: the runtime, the time (ns of CLOCK_MONOTONIC), the thread, what is made, the event.
-_FIELDS = 5
+#: Before what differs between calls: the runtime, the time (ns of CLOCK_MONOTONIC), and the thread.
+_FIELDS = 3
 _FRAME_FIELDS = 4
-#: A program must not fill the memory with what it writes.
-_MOST_CALLS = 100_000
+#: A program must not fill the memory with what it writes: different calls, and threads, with what each takes besides,
+#: and all lines.
+_MOST_BYTES, _BYTES_PER_CALL, _BYTES_PER_THREAD = 40 << 20, 400, 260
 _MOST_RECORDS = 1_000_000
+_THREAD_BITS = 32
+#: How many of a thread's lines may have come before one that it wrote earlier: they come by connections of their own.
+_MOST_LATE = 64
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,13 @@ class LanguageFrame:
 class LanguageCall:
     """What a program called to make a task, and from where; innermost first.
 
-    ``event`` is what the runtime calls it.
+    ``event`` is what the runtime calls it; ``user`` is the number of the user who said so, None where it is our own.
     """
 
     runtime: str
     event: str
     frames: tuple[LanguageFrame, ...]
+    user: int | None = None
 
     @property
     def where(self) -> LanguageFrame | None:
@@ -77,12 +82,8 @@ class LanguageCall:
         return self.called[-1]
 
 
-@dataclass
-class _Thread:
-    """What one thread wrote: times in order, and which call each was."""
-
-    times_ns: array[int] = field(default_factory=lambda: array("q"))
-    calls: array[int] = field(default_factory=lambda: array("q"))
+#: The user, the runtime, and the line after the thread.
+_Written = tuple[int | None, str, str]
 
 
 @dataclass
@@ -90,45 +91,88 @@ class LanguageRecords:
     """All that hooks wrote. ``left_out`` counts lines that had no room here, or made no sense."""
 
     left_out: int = 0
-    _numbers: dict[tuple[LanguageCall, bool], int] = field(default_factory=dict)
-    _calls: list[tuple[LanguageCall, bool]] = field(default_factory=list)
-    _threads: dict[int, _Thread] = field(default_factory=dict)
+    _numbers: dict[_Written, int] = field(default_factory=dict)
+    _calls: list[_Written] = field(default_factory=list)
+    _bytes: int = 0
+    #: Those that a task was made by, of which there are few, as they are asked for.
+    _read: dict[int, LanguageCall] = field(default_factory=dict)
+    #: By the process that wrote and the thread: times in order, each followed by the number of the call.
+    _threads: dict[int, array[int]] = field(default_factory=dict)
     _count: int = 0
 
-    def take(self, text: str) -> None:
-        """Take a line as a hook writes it; a stranger may have written it, and one that makes no sense is counted."""
-        words = text.split("\t")
+    def take(self, text: str, process: int | None = None, user: int | None = None) -> None:
+        """Take a line as a hook writes it, of a process that may say anything; one that makes no sense is counted."""
         try:
-            runtime, time_ns, thread, makes, event = words[:_FIELDS]
-            call = LanguageCall(runtime, event, tuple(_frame(word) for word in words[_FIELDS:]))
-            self._add(int(thread), int(time_ns), (call, makes == "thread"))
+            runtime, time_ns, thread, rest = text.split("\t", _FIELDS)
+            self._add(_key(process, int(thread)), int(time_ns), (user, runtime, rest))
         except (ValueError, OverflowError):
             self.left_out += 1
 
-    def _add(self, thread: int, time_ns: int, call: tuple[LanguageCall, bool]) -> None:
+    def _add(self, thread: int, time_ns: int, call: _Written) -> None:
         number = self._numbers.get(call)
-        if self._count >= _MOST_RECORDS or (number is None and len(self._calls) >= _MOST_CALLS):
+        written = self._threads.get(thread)
+        taken = 0 if number is not None else len(call[2]) + _BYTES_PER_CALL
+        taken += 0 if written is not None else _BYTES_PER_THREAD
+        place = 0 if written is None else _place(written, time_ns)
+        if self._count >= _MOST_RECORDS or self._bytes + taken > _MOST_BYTES or place is None:
             self.left_out += 1
             return
         if number is None:
+            _call(call)
             number = self._numbers[call] = len(self._calls)
             self._calls.append(call)
-        written = self._threads.setdefault(thread, _Thread())
-        place = bisect_right(written.times_ns, time_ns)
-        written.times_ns.insert(place, time_ns)
-        written.calls.insert(place, number)
+        if written is None:
+            written = self._threads[thread] = array("q")
+        written[2 * place : 2 * place] = array("q", (time_ns, number))
+        self._bytes += taken
         self._count += 1
 
-    def find(self, thread: int, after_ns: int, until_ns: int, *, makes_thread: bool) -> LanguageCall | None:
-        """The last call that a thread wrote between two times, which makes what was made; None where there is none."""
-        written = self._threads.get(thread)
+    def find(
+        self, thread: int, after_ns: int, until_ns: int, *, makes_thread: bool, process: int | None = None
+    ) -> LanguageCall | None:
+        """The last call that a thread wrote between two times, which makes what was made; None where there is none.
+
+        Only what its own process wrote counts; where no process is named, what came from our own.
+        """
+        written = self._threads.get(_key(process, thread)) or self._threads.get(_key(None, thread))
         if written is None:
             return None
-        place = bisect_right(written.times_ns, until_ns) - 1
-        if place < 0 or written.times_ns[place] <= after_ns:
+        place = _after(written, until_ns, 0) - 1
+        if place < 0 or written[2 * place] <= after_ns:
             return None
-        call, of_thread = self._calls[written.calls[place]]
-        return call if of_thread == makes_thread else None
+        number = written[2 * place + 1]
+        if self._calls[number][2].startswith("thread\t") != makes_thread:
+            return None
+        if number not in self._read:
+            self._read[number] = _call(self._calls[number])
+        return self._read[number]
+
+
+def _key(process: int | None, thread: int) -> int:
+    """One number of both, of which there may be many."""
+    if not 0 <= thread < 1 << _THREAD_BITS:
+        raise ValueError(thread)
+    return (process or 0) << _THREAD_BITS | thread
+
+
+def _after(written: array[int], time_ns: int, first: int) -> int:
+    """How many of a thread's times are at most this one, of which all before ``first`` are known to be."""
+    return bisect_right(range(len(written) // 2), time_ns, lo=first, key=lambda place: written[2 * place])
+
+
+def _place(written: array[int], time_ns: int) -> int | None:
+    """Where a time belongs, which is at the end or close to it; None where it is older than a line can be late."""
+    count = len(written) // 2
+    if time_ns >= written[-2]:
+        return count
+    first = max(count - _MOST_LATE, 0)
+    return None if first > 0 and time_ns < written[2 * first] else _after(written, time_ns, first)
+
+
+def _call(written: _Written) -> LanguageCall:
+    user, runtime, rest = written
+    _, event, *frames = rest.split("\t")
+    return LanguageCall(runtime, event, tuple(map(_frame, frames)), user)
 
 
 def _frame(text: str) -> LanguageFrame:

@@ -217,7 +217,9 @@ class Census:
         elif kind == "hooks":
             self.hooked, self.hook_library = True, line["library"]
         elif kind == "call":
-            self.written.take(line["text"])
+            self.written.take(line["text"], line.get("process"), line.get("user"))
+        elif kind == "calls_left_out":
+            self.written.left_out += line["lines"]
         elif kind == "end":
             self.ended = line
         elif kind == "site":
@@ -230,7 +232,8 @@ class Census:
         previous_ns = line.get("previous_ns")
         after_ns = 0 if previous_ns is None else self.begin_ns + previous_ns
         until_ns = self.begin_ns + line.get("start_ns", 0)
-        return self.written.find(line["creator"], after_ns, until_ns, makes_thread=thread)
+        process = line.get("creator_process") or line["creator"]
+        return self.written.find(line["creator"], after_ns, until_ns, makes_thread=thread, process=process)
 
     def _group(self, line: Mapping[str, Any]) -> Group:
         flags = tuple(line["flag_names"])

@@ -66,7 +66,7 @@ def unnamed_lines(
     rest = sorted(name for name, runtime in silent.items() if runtime not in _NEVER and runtime != "java")
     if rest:
         sentences.append(
-            f"{', '.join(rest)} did not load the hook, created tasks without a call that it sees, or ran in a PID "
-            "namespace."
+            f"{', '.join(rest)} did not load the hook, created tasks without a call that it sees, or ran in a "
+            "network or PID namespace."
         )
     return sentences
