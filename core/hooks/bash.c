@@ -3,7 +3,6 @@
  *
  * The builtin itself does nothing. Bash's functions are of its own plug-in interface (examples/loadables of
  * its sources), the layout of a variable is that of variables.h since version 2. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 
@@ -57,7 +56,6 @@ static long number(const char *text) {
 
 static void before_fork(void) {
     struct call call;
-    int error = errno;
     const struct bash_variable *files = array_named("BASH_SOURCE");
     const struct bash_variable *functions = array_named("FUNCNAME");
     const struct bash_variable *lines = array_named("BASH_LINENO");
@@ -75,7 +73,6 @@ static void before_fork(void) {
         line = number(item(lines, i));
     }
     call_write(&call);
-    errno = error;
 }
 
 static int does_nothing(void *words) {

@@ -1,6 +1,7 @@
-/* GNU make: `load` (4.0) finds the function that adds `$(clonometer-call )` to its functions. The variable
+/* GNU make: `load` (4.0) finds the function that adds `${clonometer- }` to its functions. The variable
  * IFS has it as its value: make expands that just before it executes a line of a recipe or a $(shell), and in
- * the context of its target (construct_command_argv in src/job.c). It expands to nothing.
+ * the context of its target (construct_command_argv in src/job.c). It expands to nothing; so it does in a
+ * shell, where $(value IFS) hands it on.
  *
  * Where the line is, is said by make's variable `reading_file`, by which its $(warning) says it. */
 #include <limits.h>
@@ -68,6 +69,6 @@ int clonometer_make_begin(const void *place) {
     char *old = expand("$(filter 4.0% 4.1%,$(MAKE_VERSION))");
     has_offset = old != NULL && old[0] == '\0';
     release(old);
-    add("clonometer-call", note, 0, 0, 0);
+    add("clonometer-", note, 0, 0, 0);
     return 1;
 }

@@ -4,7 +4,6 @@
  * the program is what the engine names in its messages.
  *
  * Layouts are those of Zend/zend_extensions.h, zend_compile.h and zend_types.h from PHP 7.0 on. */
-#include <errno.h>
 #include <string.h>
 
 #include "hooks/call.h"
@@ -69,7 +68,6 @@ static const char *running_function(const struct php_call *call) {
 static void note(struct php_call *php_call, void *result) {
     const struct php_text *name = php_call->function != NULL ? php_call->function->name : NULL;
     if (name != NULL && makes_process(name)) {
-        int error = errno;
         struct call call;
         const struct call_frame frame = {.module = "",
                                          .function = running_function(php_call->previous),
@@ -78,7 +76,6 @@ static void note(struct php_call *php_call, void *result) {
         call_begin(&call, "php", "process", name->text);
         (void)call_add(&call, &frame);
         call_write(&call);
-        errno = error;
     }
     before(php_call, result);
 }

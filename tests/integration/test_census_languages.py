@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -203,13 +204,41 @@ UNDISTURBED = {
     "ruby, a daemon": "ruby --disable=gems -e 'Process.daemon(true, true); puts `echo d`' | cat",
     "ruby, a signal": """ruby -e 'trap(:CHLD) { print "c" }; system("true"); sleep 0.1; system(7)'""",
     "php, its lists": "php -v; php -m; php -n -r 'echo `echo n`;'",
+    "bash, a limit of files": "ulimit -f 1; for i in {1..60}; do /bin/true; done; echo done",
+    "make, a limit of files": r"ulimit -f 1; (echo all:; yes $'\t@true' | head -60) >m; make -f m; echo $?",
+    "perl, a limit of files": "ulimit -f 1; perl -e 'system(q(true)) for 1 .. 60; print qq(done)'",
+    "ruby, a limit of files": "ulimit -f 1; ruby -e '60.times { system(%q(true)) }; puts :done'",
+    "php, a limit of files": """ulimit -f 1; php -r 'for ($i = 0; $i < 60; $i++) exec("true"); echo "done";'""",
+    "bash, a trace of its own": "BASH_XTRACEFD=7 bash -xc '/bin/true; echo $_ $?' 7>trace; cat trace",
+    "bash, its words": "echo 'echo ${BASH_ARGC[@]} ${BASH_ARGV[@]} $_' >s; bash s 1 2; bash -c 'declare -p BASH_ARGC'",
+    "make, the text of IFS": r"""printf 'all: ; @echo [ $(value IFS) ]\n' >m; make -f m""",
+    "perl, its own source": "perl -MO=Deparse -e 'BEGIN { $x = 1 } use strict; print $x'",
+    "ruby, a Ractor": "ruby -W0 -e 'p Ractor.new { [system(%q(true)), `echo x`, Thread.new { 5 }.value] }.take'",
+    "ruby, what it raises": "ruby -e 'begin; spawn(%q(./no)); rescue => e; puts e.full_message; end; spawn(%q(./no))'",
+    "ruby, in blocks": "ruby -e 'p catch(:x) { IO.popen(%q(true)) { throw :x, 4 } }; fork { exit 3 }; Process.wait'",
+    "ruby, words by name": "ruby -e 'p system({%q(A) => %q(1)}, %q(echo $A; exit 3), out: :err, exception: false)'",
+    "node, its stacks": "node -e 'try { require(`child_process`).spawnSync(7) } catch (e) { console.log(e.stack) }'",
+    "node, uncaught": "node -e 'require(`child_process`).execFileSync(7)'",
+    "node, its functions": "node -p 'Object.entries(require(`child_process`)).map(String).join()'",
+    "node, in a worker": (
+        "node -e 'new (require(`worker_threads`).Worker)("
+        '`require("child_process").execSync("echo w >&2")`, {eval: true})\''
+    ),
+    "node, deprecated": "node --pending-deprecation -p '[process.noDeprecation, Object.keys(process).length]'",
+    "node, permission": (
+        "echo 'console.log(7)' >ok.js;"
+        "node --experimental-permission --allow-fs-read=$PWD/ok.js ok.js 2>&1 | sed 's/(node.*//'"
+    ),
+    "python, its audit hook": "python3 -c 'import sys, os; sys.addaudithook(print); os.system(str(1))'",
+    "python, its modules": "python3 -c 'import sys, _thread; print(_thread.start_new_thread, sys.path)'",
+    "python, a name of bytes": r"""f=$(printf 'a\377'); echo 'import os; os.system("echo x")' >"$f"; python3 "$f" """,
 }
 
 
 @pytest.mark.parametrize("words", UNDISTURBED.values(), ids=UNDISTURBED.keys())
 def test_hooks_disturb_nothing(words: str, tmp_path: Path) -> None:
     bare = dict(os.environ)
-    with hooks_set(wanted=True) as hooks:
+    with hooks_set(wanted=True, command=["bash", "-c", words]) as hooks:
         sides = [
             subprocess.run(
                 ["bash", "-c", words], env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60
@@ -218,6 +247,29 @@ def test_hooks_disturb_nothing(words: str, tmp_path: Path) -> None:
         ]
     first, second = [(ended.returncode, ended.stdout, ended.stderr) for ended in sides]
     assert first == second
+
+
+#: A filter of system calls (seccomp(2)) that kills whoever asks for a socket, as sandboxes of programs have it.
+NO_SOCKETS = """\
+import ctypes, platform
+number = {"x86_64": 41, "aarch64": 198}[platform.machine()]
+class Step(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("true", ctypes.c_ubyte), ("false", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+class Program(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_ushort), ("steps", ctypes.POINTER(Step))]
+steps = (Step * 4)(Step(0x20, 0, 0, 0), Step(0x15, 0, 1, number), Step(6, 0, 0, 0x80000000), Step(6, 0, 0, 0x7FFF0000))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(Program(4, steps))) == 0
+"""
+
+
+def test_a_program_that_forbids_itself_sockets_is_not_killed(tmp_path: Path) -> None:
+    script = tmp_path / "sandboxed.py"
+    script.write_text(f"{NO_SOCKETS}import os\nos.system('echo shell')\n")
+    bare = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    if bare.returncode != 0:
+        pytest.skip("a program may not filter its system calls here")
+    assert run("--json", "--", sys.executable, str(script)).stderr == bare.stdout == "shell\n"
 
 
 def test_hostile_names_are_no_frames(tmp_path: Path) -> None:
@@ -264,7 +316,7 @@ def test_lines_of_java_are_named_where_the_user_asks_for_it(seen_by: str, tmp_pa
     (tmp_path / "Planted.java").write_text(JAVA)
     subprocess.run(["javac", "Planted.java"], cwd=tmp_path, check=True, timeout=120)
     words = ["--no-advice", "--how", seen_by, "--", "java", "-cp", str(tmp_path), "Planted"]
-    flag = f"-agentpath:{bin_folder()}/clonometer-calls.so"
+    flag = f"-agentpath:{bin_folder()}/clonometer_calls.so"
     assert f"JAVA_TOOL_OPTIONS={flag}namesthoseofJava" in "".join(run(*words).stdout.split())
     environment = {**os.environ, "JAVA_TOOL_OPTIONS": flag}
     ended = run("--json", *words, env=environment)

@@ -257,13 +257,15 @@ def _source_of(site: CallSite, began_ns: int) -> SourceText:
     where = site.where
     if where is None or where.file is None or not where.source_line:
         return NO_SOURCE
-    not_after_ns = began_ns
+    # The file is named by a hook in a program, or by whoever has built the program's file.
+    not_after_ns, user = began_ns, None if site.language is None else site.language.user
     if where.module is not None:
         try:
-            not_after_ns = Path(where.module).stat().st_mtime_ns
+            built = Path(where.module).stat()
         except OSError:
             return NO_SOURCE
-    text = read_source(where.file, not_after_ns)
+        not_after_ns, user = built.st_mtime_ns, built.st_uid
+    text = read_source(where.file, not_after_ns, os.geteuid() if user is None else user)
     return NO_SOURCE if text is None else source_text(text, where.source_line)
 
 

@@ -103,7 +103,7 @@ def take_census(
     with (
         closing(OwnPipe(reading)) as answer,
         _signals_wait() as signals,
-        hooks_set(wanted=hooks and stacks and bool(command)) as hooked,
+        hooks_set(wanted=hooks and stacks and bool(command), command=command) as hooked,
     ):
         try:
             child = subprocess.Popen(
@@ -123,10 +123,10 @@ def take_census(
         try:
             if hooked.are_set:
                 receive({"line": "hooks", "library": hooked.library})
-            for lines in _decoded(answer):
-                # What hooks wrote of these tasks they wrote before the tasks were made.
-                for text in hooked.read():
-                    receive({"line": "call", "text": text})
+            for lines in _decoded(hooked.beside(answer)):
+                # What hooks told of these tasks they told before the tasks were made.
+                for call in hooked.read():
+                    receive(call)
                 for line in lines:
                     receive(line)
                     ended = line if line["line"] == "end" else ended
@@ -176,6 +176,10 @@ class OwnPipe:
             self._descriptor = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, high)
             os.close(descriptor)
         self._identity = self._now()
+
+    def fileno(self) -> int:
+        """The number, to wait for what is there to be read."""
+        return self._descriptor
 
     def _now(self) -> tuple[int, int] | None:
         try:

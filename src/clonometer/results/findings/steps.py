@@ -83,11 +83,10 @@ def _texts(made: Sequence[Change[RunEstimate]]) -> list[str]:
     for verb, verdict in (("adds", Direction.MORE), ("saves", Direction.LESS)):
         amounts = [f"{step.upward.text} {_measured(step)}" for step in made if step.direction == verdict]
         clauses += [f"{verb} {listed(amounts)}"] if amounts else []
-    unsure = [step for step in made if step.direction == Direction.UNKNOWN]
-    words = [f"{step.word} {_measured(step)} ({step.aside})" for step in unsure]
+    unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.direction == Direction.UNKNOWN]
     return [
         *(["; ".join(clauses)] if clauses else []),
-        *([f"a difference is {listed(words)}"] if words else []),
+        *([f"cannot tell a difference {listed(unknown)}"] if unknown else []),
     ]
 
 

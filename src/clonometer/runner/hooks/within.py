@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 
+from clonometer.runner.hooks import library_of_hooks
+
 #: Who listens. A hook for audit events stays until the process ends, and does nothing while this is empty.
 _listeners: list[deque[str]] = []
-#: As of the file that programs write to: a listener that does not read must not fill the memory.
-_MOST_LINES = 1_000_000
+#: A listener that does not read must not fill the memory: a line has at most 4,000 bytes.
+_MOST_LINES = 16_384
 
 
 @contextmanager
@@ -29,11 +30,6 @@ def own_calls() -> Iterator[deque[str]]:
 
 @cache
 def _install() -> None:
-    noting = import_module("clonometer.runner.hooks.python.sitecustomize")
-    sys.addaudithook(noting.make_hook(_write, _listeners))
-
-
-def _write(line: bytes) -> None:
-    text = line.decode("utf-8", "replace")
-    for lines in tuple(_listeners):
-        lines.append(text)
+    hooks = import_module("clonometer.runner.hooks.python.sitecustomize")
+    if (library := library_of_hooks()) is not None and hooks.can_be_told():
+        hooks.begin(str(library), _listeners)

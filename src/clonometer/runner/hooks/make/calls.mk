@@ -4,6 +4,6 @@ $(lastword $(MAKEFILE_LIST)) $(CLONOMETER_LIBRARY): ;
 ifneq ($(and $(CLONOMETER_LIBRARY),$(filter load,$(.FEATURES)),$(filter undefined,$(origin IFS))),)
 -load $(CLONOMETER_LIBRARY)(clonometer_make_begin)
 unexport IFS
-IFS = $(clonometer-call )
+IFS = ${clonometer- }
 endif
 MAKEFILE_LIST :=
