@@ -304,6 +304,17 @@ def test_pytest_says_that_a_worker_took_its_counts_with_it(tmp_path: Path) -> No
     assert "counted: a worker of pytest-xdist ended without what it had counted" in ended.stdout
 
 
+def test_the_plug_in_imports_nothing_of_ours_before_it_is_asked(tmp_path: Path) -> None:
+    tests = "import sys\ndef test_it(): pass\n"
+    (tmp_path / "conftest.py").write_text(
+        "import atexit, sys\n"
+        "def pytest_unconfigure():\n"
+        "    print(sorted(name for name in sys.modules if name.startswith('clonometer.')))\n"
+    )
+    ended = run_pytest(tmp_path, tests=tests)
+    assert "['clonometer._version', 'clonometer.cli', 'clonometer.cli.pytest_plugin']" in ended.stdout
+
+
 class Node:
     """A worker of pytest-xdist that has ended."""
 

@@ -254,19 +254,16 @@ class _Launches:
         self.results = _by_test(self._tasks, self._tests, self._ours)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        from clonometer.views.terminal.text import harmless
-
         if self.unchecked:
             terminalreporter.section("launch budgets that were not checked", yellow=True)
             for why, count in Counter(self.unchecked.values()).items():
                 tests = "1 test" if count == 1 else f"{count} tests"
-                terminalreporter.line(harmless(f"{tests}, since nothing could be counted: {why}"))
+                terminalreporter.line(_harmless(f"{tests}, since nothing could be counted: {why}"))
             terminalreporter.line(_WITHOUT_ROOT)
         if self.shown is not None:
             terminalreporter.section("launches")
             for line in _summary(self):
-                # Tests and programs have any names; what reads the logs of CI may obey them.
-                terminalreporter.line(harmless(line))
+                terminalreporter.line(_harmless(line))
 
     def add(self, other: TestLaunches) -> None:
         """Add what another process counted."""
@@ -360,6 +357,13 @@ def _by_test(
             short = task.program.rpartition("/")[2]
             test.programs[short] = test.programs.get(short, 0) + 1
     return counted
+
+
+def _harmless(line: str) -> str:
+    """Tests and programs have any names; a terminal, or what reads the logs of CI, may obey them."""
+    from clonometer.views.terminal.text import harmless
+
+    return harmless(line)
 
 
 def _summary(plugin: _Launches) -> Iterator[str]:
