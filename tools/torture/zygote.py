@@ -33,8 +33,10 @@ def main() -> None:
     for name in _LOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    for line in sys.stdin:
-        print(json.dumps(_serve(json.loads(line))), flush=True)
+    # Whoever has asked may have been interrupted.
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        for line in sys.stdin:
+            print(json.dumps(_serve(json.loads(line))), flush=True)
 
 
 def _serve(request: dict[str, object]) -> dict[str, object]:
