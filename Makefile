@@ -22,7 +22,7 @@ help:
 	@echo 'make coverage  how often the intervals contain the truth, simulated'
 	@echo 'make matrix  every mechanism and every value of each axis once: ok, unavailable or failed'
 	@echo '             (MATRIX_ARGS=--huge-pages reserves some while it lasts)'
-	@echo 'make torture signals, limits, refused calls, damaged files at random, and a table of what held'
+	@echo 'make torture signals, limits, refused calls, damaged files, programs under a census, at random; what held'
 	@echo '             (TORTURE_ARGS="--seconds 600 --only signals")'
 	@echo 'make fuzz    what the C code makes of the words of strangers, searched at random (FUZZ_SECONDS=600)'
 	@echo 'make variants  tests on other machines made of this one: poorer, ordinary (VARIANT=name for one)'

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import signal
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tools.torture import groups, inputs, mutations, privileges, resources, sandbox, signals
-from tools.torture.sandbox import Sandbox, judge
+from tools.torture import differential, groups, inputs, mutations, privileges, resources, sandbox, signals
+from tools.torture.programs import Language, Program, Way, programs
+from tools.torture.programs.languages import LANGUAGES
+from tools.torture.programs.wrappers import WRAPPERS
+from tools.torture.sandbox import NotPossibleError, Sandbox, judge
 
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
@@ -111,3 +116,72 @@ def test_the_same_seed_tries_the_same() -> None:
 
     assert names(1) == names(1) != names(2)
     assert mutations.damage(b"x" * 99, random.Random(3)) == mutations.damage(b"x" * 99, random.Random(3)) != b"x" * 99
+
+
+def test_a_round_has_every_fragment_and_way_and_a_seed_gives_it_again() -> None:
+    def names(seed: int) -> list[str]:
+        made = programs(LANGUAGES, WRAPPERS, random.Random(seed))
+        count = sum(language.count for language in LANGUAGES if language.present)
+        return [program.name for program, _ in zip(made, range(count), strict=False)]
+
+    round_names = names(1)
+    assert round_names == names(1) != names(2)
+    chosen = {fragment for name in round_names for fragment in name.rpartition("/")[2].split("+")}
+    present = [language for language in LANGUAGES if language.present]
+    assert {name for language in present for name in language.fragments} <= chosen
+    for language in present:
+        for way in language.ways:
+            assert any(f"/{way.name}/" in name for name in round_names), f"{language.name}: {way.name}"
+    assert sum(language.count for language in LANGUAGES) >= 325
+
+
+@pytest.fixture
+def compare(place: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str]]]:
+    """Compares a shell's program alone with the same below a false census, whose words are given."""
+    monkeypatch.setattr(differential, "descendants", lambda pid: [])
+    monkeypatch.setattr(differential, "reap", lambda: None)
+    started: list[Callable[[], None]] = []
+    language = Language("dash", {"dash": ("dash",)}, "program.sh", {})
+
+    monkeypatch.setattr(atexit, "register", started.append)
+
+    def differences(script: str, *census: str) -> list[str]:
+        monkeypatch.setattr(differential, "_census", lambda how: list(census))
+        program = Program(f"dash/{script}", language, {}, script, Way())
+        return differential._compare(program, "tracepoints", False, place, random.Random(1))
+
+    differential._launcher.cache_clear()
+    yield differences
+    for close in started:
+        close()
+    differential._launcher.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("script", "census", "words"),
+    [
+        ("echo same; exit 3", ("env", "TOLD=1"), None),
+        ("echo $TOLD", ("env", "TOLD=1"), "stdout, line 1: alone '', watched '1'"),
+        ("echo $TOLD >&2", ("env", "TOLD=1"), "stderr, line 1"),
+        ("exit ${TOLD:-0}", ("env", "TOLD=1"), "status, line 1: alone '0', watched '1'"),
+        ("kill -${TOLD:-15} $$", ("env", "TOLD=9"), "status, line 1: alone '143', watched '137'"),
+        ("echo $TOLD >made", ("env", "TOLD=1"), "file made, line 2"),
+        ("[ $TOLD ] || : >made", ("env", "TOLD=1"), "file made, line 1"),
+        ("umask; :", ("dash", "-c", 'umask 077; exec "$@"', "dash"), "stdout, line 1: alone '0022', watched '0077'"),
+        ("grep SigIgn /proc/self/status", ("dash", "-c", 'trap "" USR1; exec "$@"', "dash"), "stdout"),
+        ("echo lost ${TOLD:-0} of 60", ("env", "TOLD=2"), None),
+        ("echo lost ${TOLD:-0} of 60", ("env", "TOLD=9"), "lost 9 of 60"),
+        ("echo PYTHONPATH=$TOLD", ("env", "TOLD=1"), None),
+    ],
+)
+def test_what_a_census_changes_is_found(
+    compare: Callable[..., list[str]], script: str, census: tuple[str, ...], words: str | None
+) -> None:
+    differences = compare(script, *census)
+    assert (words is None) == (differences == [])
+    assert words is None or words in differences[0]
+
+
+def test_a_program_that_differs_from_itself_is_left_out_with_its_name(compare: Callable[..., list[str]]) -> None:
+    with pytest.raises(NotPossibleError, match=r"differs from itself: dash/cat /proc/sys/kernel/random/uuid"):
+        compare("cat /proc/sys/kernel/random/uuid", "env")

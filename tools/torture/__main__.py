@@ -22,9 +22,11 @@ from pathlib import Path
 from tests.dispositions import hear_signals
 from tools.torture import (
     company,
+    differential,
     groups,
     inputs,
     mutations,
+    neighbours,
     numbers,
     privileges,
     resources,
@@ -37,7 +39,7 @@ from tools.torture.trials import Trial, Trials
 
 CLASSES: dict[str, Trials] = {
     **{module.KIND: module.trials for module in (signals, resources, groups, privileges, company, mutations)},
-    **{module.KIND: module.trials for module in (inputs, strangers, watching, numbers)},
+    **{module.KIND: module.trials for module in (inputs, strangers, watching, numbers, differential, neighbours)},
     watching.FRONT: watching.front_trials,
 }
 DEFAULT_SECONDS = 600.0
@@ -54,6 +56,8 @@ SHARE = {
     "watching": 0.1,
     "front ends": 0.1,
     "numbers": 0.05,
+    "differential": 0.35,
+    "neighbours": 0.05,
 }
 _ROW = "{:<12} {:>7} {:>7} {:>13}"
 
