@@ -122,7 +122,7 @@ class LaunchesDuring:
         def begun(process: Any) -> None:
             self._process = process
             self.counting_tasks = (threading.get_native_id(), process.pid)
-            # What the block holds back is the program's: a thread that lets it in would be ended by it, with all others.
+            # What the block holds back is the program's: a thread that let it in would end all of them.
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
         try:
