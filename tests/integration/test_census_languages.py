@@ -218,6 +218,9 @@ UNDISTURBED = {
     "ruby, in blocks": "ruby -e 'p catch(:x) { IO.popen(%q(true)) { throw :x, 4 } }; fork { exit 3 }; Process.wait'",
     "ruby, words by name": "ruby -e 'p system({%q(A) => %q(1)}, %q(echo $A; exit 3), out: :err, exception: false)'",
     "node, its stacks": "node -e 'try { require(`child_process`).spawnSync(7) } catch (e) { console.log(e.stack) }'",
+    "node, what stacks are made by": (
+        "node -p 'delete Error.stackTraceLimit; require(`child_process`).spawnSync(`true`); Object.keys(Error)'"
+    ),
     "node, uncaught": "node -e 'require(`child_process`).execFileSync(7)'",
     "node, its functions": "node -p 'Object.entries(require(`child_process`)).map(String).join()'",
     "node, in a worker": (
@@ -231,6 +234,7 @@ UNDISTURBED = {
     ),
     "python, its audit hook": "python3 -c 'import sys, os; sys.addaudithook(print); os.system(str(1))'",
     "python, its modules": "python3 -c 'import sys, _thread; print(_thread.start_new_thread, sys.path)'",
+    "python, no sitecustomize": f"{sys.executable} -c 'import sitecustomize'",
     "python, a name of bytes": r"""f=$(printf 'a\377'); echo 'import os; os.system("echo x")' >"$f"; python3 "$f" """,
 }
 

@@ -24,15 +24,18 @@
 
   // The calls outside of `wrapper`, as the engine knows them, whatever the program makes of stacks.
   function framesOutside(wrapper) {
-    const prepare = Error.prepareStackTrace, limit = Error.stackTraceLimit, holder = {};
+    const names = ['prepareStackTrace', 'stackTraceLimit'], holder = {};
+    const had = names.map(function (name) { return Object.getOwnPropertyDescriptor(Error, name); });
     try {
       Error.prepareStackTrace = function (error, sites) { return sites; };
       Error.stackTraceLimit = mostFrames;
       Error.captureStackTrace(holder, wrapper);
       return holder.stack;
     } finally {
-      Error.prepareStackTrace = prepare;
-      Error.stackTraceLimit = limit;
+      names.forEach(function (name, at) {
+        if (had[at]) Object.defineProperty(Error, name, had[at]);
+        else delete Error[name];
+      });
     }
   }
 

@@ -40,14 +40,9 @@ def _step_aside():
     """Import the module of this name that the program would have had."""
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != folder]
-    ours = sys.modules.pop("sitecustomize")
-    try:
-        __import__("sitecustomize")
-    except ImportError as error:
-        if getattr(error, "name", "sitecustomize") != "sitecustomize":
-            raise
-    finally:
-        sys.modules.setdefault("sitecustomize", ours)
+    del sys.modules["sitecustomize"]
+    # Where the program would have had none, site passes over this error, and nothing of this name is kept.
+    __import__("sitecustomize")
 
 
 if __name__ == "sitecustomize":
