@@ -10,6 +10,7 @@ from tests.fakes.memory_run import MemoryRun, RunBuilder
 from tests.fakes.sensed import COLUMNS, SHARED_NS, sense
 from tests.results.runs import FORK
 
+from clonometer.results.compare.sides import match_groups, read_side
 from clonometer.results.summary import summarize
 from clonometer.results.types import Estimate, MachineWord
 
@@ -193,3 +194,20 @@ def test_pairs_lose_no_process() -> None:
     from clonometer.results.rows.alone import cores_of
 
     assert cores_of(run) is None
+
+
+@pytest.mark.parametrize("share", [0.95, None])
+def test_runs_are_compared_by_launches_of_one_kind(share: float | None) -> None:
+    """In one run a third of the launches was alone; in the other hardly any, or it has no additions at all."""
+    first, cell = fork()
+    sense(first, {cell: beside(first, cell, 0.7)}, slower=1.4)
+    second, _ = fork()
+    if share is not None:
+        sense(second, {cell: np.ones(second.data[cell]["process"].size, np.bool_)})
+    second.data[cell]["reaped_ns"] = first.data[cell]["reaped_ns"].copy()
+    sides = [read_side(first, "first"), read_side(second, "second")]
+    assert sides[0].cells[cell]["reaped_ns", "same_cpu"].median_ns == pytest.approx(FORK["reaped_ns"], rel=0.01)
+    pairs, _ = match_groups(sides[:1], sides[1:])
+    reaped = next(pair for pair in pairs if pair.base.stage == "reaped")
+    assert reaped.base.median_ns == reaped.other.median_ns
+    assert reaped.base.n_samples == reaped.other.n_samples

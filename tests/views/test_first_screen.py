@@ -15,6 +15,7 @@ from clonometer.results.first.doubts import MACHINE
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding, FirstScreen, MachineState, MachineWord, Results
 from clonometer.runfile import open_run
+from clonometer.views.first_table import first_tables, lines_of
 from clonometer.views.plots import overview_stages
 from clonometer.views.rows import make_rows
 from clonometer.views.terminal import render_answer
@@ -195,3 +196,10 @@ def test_wide_leaves_no_column_out_whatever_the_terminal(default: Results) -> No
     heads = [line for line in narrow.splitlines() if "p99" in line]
     assert heads
     assert all(line in wide.splitlines() for line in heads)
+
+
+def test_a_column_that_nobody_needs_is_not_there(default: Results) -> None:
+    tables = first_tables(lines_of(make_rows(default.cells)))
+    assert not any(column.head == "best" for table in tables for column in table.columns)
+    with_best = first_tables(lines_of(make_rows(default.cells)), best=True)
+    assert all(any(column.head == "best" for column in table.columns) for table in with_best)

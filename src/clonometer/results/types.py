@@ -457,6 +457,11 @@ class Results:
         """The medians of the processes of each of its cells, in ns where the unit is a time."""
         return [cell.process_medians for cell in self.cells]
 
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether others are known to have been at work: the best launch then says what the median does not."""
+        return self.machine is not None and not self.machine.is_quiet
+
     @computed_field(after="cell_outcomes")
     def fits(self) -> Annotated[Sequence[FitSeries], Mark.OPTIONAL]:
         """The lines that were fitted."""

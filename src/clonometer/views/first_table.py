@@ -99,7 +99,7 @@ def _family_table(family: str, lines: Sequence[ScreenLine], *, best: bool) -> Ta
         Column("", [_label(line, end, shared) for line in lines], least=_LEAST_LABEL),
         Column("", [line.unit for line in lines]),
         Column(_heading(end), [text.value if text else "" for text in texts], "point"),
-        Column(_BEST, bests, "point", drop=3, optional=True),
+        Column(_BEST if best else "", bests, "point", drop=3, optional=True),
         Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
     ]
     for index in range(_MOST_STAGES):

@@ -85,13 +85,27 @@ def match_groups(bases: Sequence[RunEstimates], others: Sequence[RunEstimates]) 
         left_out += [entry for entry in missing if entry not in left_out]
         matches = [match for match in matches if match.base.name in kept]
     return [
-        replace(
-            match,
-            bases=tuple(_row(side, match.base) for side in bases),
-            others=tuple(_row(side, match.base) for side in others),
+        alike(
+            replace(
+                match,
+                bases=tuple(_row(side, match.base) for side in bases),
+                others=tuple(_row(side, match.base) for side in others),
+            )
         )
         for match in matches
     ], left_out
+
+
+def alike(pair: RowPair) -> RowPair:
+    """Take all launches of each run where one of them has too few with the core to themselves, or older ones none."""
+    rows = (*pair.bases, *pair.others)
+    if all(row.of_all is None for row in rows) or all(row.of_all is not None for row in rows):
+        return pair
+    return replace(
+        pair,
+        bases=tuple(row.of_all or row for row in pair.bases),
+        others=tuple(row.of_all or row for row in pair.others),
+    )
 
 
 def _row(side: RunEstimates, like: RunEstimate) -> RunEstimate:

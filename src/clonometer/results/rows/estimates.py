@@ -115,6 +115,9 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             processes=processes,
             **fields,
         )
+        if group.whole is not None:
+            every = _processes(group.whole, starts)
+            estimate = replace(estimate, of_all=replace(estimate, processes=every, **_numbers(group.whole, every)))
         if described:
             warnings = estimate_warnings(estimate, group, whole[group.quantity.name], clock, drift)
             estimate = replace(estimate, warnings=warnings)

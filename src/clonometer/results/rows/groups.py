@@ -74,7 +74,8 @@ class SampleGroup:
 
     ``process``, ``block`` and ``values`` have shape (samples,); values are float64, in ns where the unit is a
     time, without NaN. Of a very large group they are every k-th sample, and ``totals`` has what was counted of all.
-    Where enough launches had their core to themselves they are of these only, as ``alone`` says.
+    Where enough launches had their core to themselves they are of these only, as ``alone`` says; ``whole`` has all
+    then.
     """
 
     quantity: MeasuredQuantity
@@ -85,6 +86,7 @@ class SampleGroup:
     migrated: NDArray[np.bool_] | None = None  # shape (samples,): the caller's CPU changed; None where it is not known
     totals: Totals | None = None
     alone: Alone | None = None
+    whole: SampleGroup | None = None
 
     @property
     def n_samples(self) -> int:

@@ -190,7 +190,9 @@ def _groups(
             of_alone.close()
             counted = len(of_alone.processes) >= FEWEST_PROCESSES
             alone = Alone(launches[code][0], launches[code][1], counted, None)
-            collector = of_alone if counted else collector
+            if counted:
+                yield replace(_group(of_alone, name, step), alone=alone, whole=_group(collector, name, step))
+                continue
         yield replace(_group(collector, name, step), alone=alone)
     if not is_measured:
         empty = np.zeros(0, np.int64)

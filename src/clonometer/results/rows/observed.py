@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -195,17 +195,19 @@ def _groups(
     scale = quantity.ns_per_unit or 1.0
     groups: list[SampleGroup] = []
     for place in places:
-        chosen = place.chosen & usable
+        chosen, valid = place.chosen & usable, place.valid & usable
         if chosen.any() or (place.name is None and not groups):
-            groups.append(
-                SampleGroup(
+            made = {
+                name: SampleGroup(
                     quantity,
                     place.name,
-                    columns["process"][chosen].astype(np.int64),
-                    columns["block"][chosen].astype(np.int64),
-                    column[chosen].astype(np.float64) * scale,
-                    None if moved is None else moved[chosen],
-                    alone=place.say_alone(column, place.valid & usable),
+                    columns["process"][launches].astype(np.int64),
+                    columns["block"][launches].astype(np.int64),
+                    column[launches].astype(np.float64) * scale,
+                    None if moved is None else moved[launches],
                 )
-            )
+                for name, launches in {"valid": valid, "chosen": chosen}.items()
+                if name == "chosen" or place.chosen is not place.valid
+            }
+            groups.append(replace(made["chosen"], alone=place.say_alone(column, valid), whole=made.get("valid")))
     return groups

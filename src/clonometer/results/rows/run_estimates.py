@@ -35,6 +35,8 @@ class RunEstimate(Estimate):
 
     # Two estimates are equal if what they say is: arrays have no one answer to that.
     processes: Annotated[Processes, Mark.UNWRITTEN] = field(compare=False, repr=False)
+    #: Where it is of launches alone: what it would be of all. Only rows of one kind may be compared between runs.
+    of_all: Annotated[RunEstimate | None, Mark.UNWRITTEN] = field(default=None, compare=False, repr=False)
 
     @property
     def process_medians(self) -> Sequence[float]:

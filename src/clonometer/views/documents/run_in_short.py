@@ -40,7 +40,7 @@ def _tables(results: Results) -> Iterator[DocumentBlock]:
         yield from map(TableBlock, summaries)
     elif shown:
         lines = lines_of(shown)
-        yield from (TableBlock(_filled(table)) for table in first_tables(lines))
+        yield from (TableBlock(_filled(table)) for table in first_tables(lines, best=results.is_disturbed))
         yield Paragraph("; ".join(glosses(lines, ())))
     else:
         yield Paragraph("Nothing was measured.")

@@ -105,7 +105,7 @@ class _Table:
         self.hidden = 0
         self._rows = rows
         #: The least of all launches, beside the median: no neighbour makes it shorter.
-        self._best = results.machine is not None and not results.machine.is_quiet
+        self._best = results.is_disturbed
         self._width, self._colour = width, colour
         #: Whether the user named what to measure.
         self.named = results.plan_name == _AD_HOC
