@@ -5,11 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "events/assemble.h"
 #include "events/bpf.h"
 
 int notes_open(struct notes *notes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int error = bpf_open_map(&notes->map, BPF_MAP_TYPE_RINGBUF, 0, 0, NOTES_RING_BYTES);
+    error = error != 0 ? error : bpf_open_map(&notes->losses, BPF_MAP_TYPE_ARRAY, 4, 8, 1);
     if (error != 0) {
         return error;
     }
@@ -32,7 +34,27 @@ void notes_close(struct notes *notes) {
     if (notes->map >= 0) {
         close(notes->map);
     }
+    if (notes->losses >= 0) {
+        close(notes->losses);
+    }
     *notes = (struct notes)NOTES_CLOSED;
+}
+
+void notes_count_loss(struct writer *to, const struct notes *notes) {
+    size_t sent = jump_constant(to, BPF_JEQ, 0, 0);
+    load_map(to, 1, BPF_PSEUDO_MAP_VALUE, notes->losses);
+    with_constant(to, BPF_MOV, 2, 1);
+    add_at_once(to, 1, 0, 2, false);
+    land(to, sent);
+}
+
+uint64_t notes_lost(const struct notes *notes) {
+    uint32_t key = 0;
+    uint64_t lost = 0;
+    union bpf_attr attributes = {.map_fd = (uint32_t)notes->losses,
+                                 .key = (uint64_t)(uintptr_t)&key,
+                                 .value = (uint64_t)(uintptr_t)&lost};
+    return notes->losses >= 0 && bpf_call(BPF_MAP_LOOKUP_ELEM, &attributes) == 0 ? lost : 0;
 }
 
 bool notes_take(const unsigned char *ring, size_t ring_bytes, uint64_t *read, uint64_t written, void *note,

@@ -205,6 +205,7 @@ static void build_done(struct writer *to, const struct preparing *preparing, boo
     put(to, BPF_ALU64 | BPF_ADD | BPF_X, 1, 2, 0, 0);
     store(to, STACK, NOTE_AT + 40, 1);
     send_note(to, preparing);
+    notes_count_loss(to, &preparing->notes);
     forget(to, preparing->young);
     leave_with(to, 1);
 }

@@ -52,7 +52,7 @@ static int find_places(const struct btf *btf, struct places *places) {
 /* sched_switch(preempt, previous, next). This program, and no other part of this project, may also be used
  * under the MIT licence or version 2 of the GPL, as the kernel is told when it is loaded
  * (docs/decisions/0010-licence-in-the-kernel.md). */
-static void build(struct writer *to, const struct places *places, int map) {
+static void build(struct writer *to, const struct places *places, const struct notes *notes) {
     load(to, BPF_DW, 6, 1, 8);
     load(to, BPF_W, 7, 6, places->state);
     with_constant(to, BPF_AND, 7, DEAD);
@@ -67,11 +67,12 @@ static void build(struct writer *to, const struct places *places, int map) {
     store(to, STACK, NOTE_AT + 24, 1);
     load(to, BPF_DW, 1, 6, places->major_faults);
     store(to, STACK, NOTE_AT + 32, 1);
-    load_map(to, 1, BPF_PSEUDO_MAP_FD, map);
+    load_map(to, 1, BPF_PSEUDO_MAP_FD, notes->map);
     load_place(to, 2, NOTE_AT);
     with_constant(to, BPF_MOV, 3, NOTE_BYTES);
     with_constant(to, BPF_MOV, 4, BPF_RB_NO_WAKEUP);
     call(to, HELPER_NOTE);
+    notes_count_loss(to, notes);
     land(to, lives);
     leave_with(to, 0);
 }
@@ -79,7 +80,7 @@ static void build(struct writer *to, const struct places *places, int map) {
 static int attach(struct usage *usage, const struct places *places, struct reason *reason) {
     struct writer to = {.length = 0};
     struct reason why;
-    build(&to, places, usage->notes.map);
+    build(&to, places, &usage->notes);
     long loaded = bpf_load_typed(places->tracepoint, &to, &why);
     if (loaded < 0) {
         return reason_set(reason, (int)loaded, "bpf refuses: %s", why.text);

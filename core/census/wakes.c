@@ -70,6 +70,7 @@ static void build_wakes(struct writer *to, const struct wakes *wakes) {
     with_constant(to, BPF_MOV, 3, NOTE_BYTES);
     with_constant(to, BPF_MOV, 4, BPF_RB_NO_WAKEUP);
     call(to, HELPER_NOTE);
+    notes_count_loss(to, &wakes->notes);
     load_map(to, 1, BPF_PSEUDO_MAP_FD, wakes->waiting);
     load_place(to, 2, KEY_AT);
     call(to, HELPER_DELETE);

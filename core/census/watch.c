@@ -305,7 +305,8 @@ static void watch(struct census *census, struct watching *watching) {
         family_miss(watching->family, census->end_ns, is_there, census);
     }
     family_ask(watching->family, ask_usage, NULL);
-    census->lost = rings_lost(&everywhere);
+    census->lost = rings_lost(&everywhere) + notes_lost(&vforks.notes) + notes_lost(&preparing.notes) +
+                   notes_lost(&usage.notes);
     census->grown = growth.times;
     census->unplaced = places.unplaced;
     census->ring_bytes = rings_largest(&everywhere);
