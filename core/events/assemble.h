@@ -86,7 +86,7 @@ static inline size_t jump_constant(struct writer *to, unsigned condition, unsign
 
 /* What jumps from there comes here. */
 static inline void land(struct writer *to, size_t from) {
-    if (to->error == 0) {
+    if (to->error == 0 && from < WRITER_MOST_INSTRUCTIONS) {
         to->program[from].off = (int16_t)(to->length - from - 1);
     }
 }
