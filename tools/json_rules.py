@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.types import Estimate, Finding, Outliers, Results
-from clonometer.verdicts import OF_DIFFERENCES
+from clonometer.verdicts import OF_DIFFERENCES, Word
 
 # Facts that are recorded.
 _CAUSES = {
@@ -14,11 +14,11 @@ _CAUSES = {
     "propertyNames": {"enum": ["migration", "involuntary_switch", "frequency_change"]},
     "additionalProperties": {"type": "integer", "minimum": 0},
 }
-_ABOVE_ZERO_OR_NULL = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": "Null with one process."}
+_ABOVE_ZERO_OR_NULL = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": "Null below 6 processes."}
 _NUMBERS = {
     "type": "object",
     "properties": {
-        "ratio": {"type": "number", "exclusiveMinimum": 0},
+        "ratio": _ABOVE_ZERO_OR_NULL,
         "ratio_low": _ABOVE_ZERO_OR_NULL,
         "ratio_high": _ABOVE_ZERO_OR_NULL,
         "confidence": {
@@ -33,6 +33,9 @@ _NUMBERS = {
         "n_processes": {"type": "integer", "minimum": 0, "description": "Of the smaller side."},
         "p_value": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
         "verdict": {"enum": [word.value for word in OF_DIFFERENCES]},
+        "sureness": {"enum": [word.value for word in Word], "description": "How sure the difference is."},
+        "at_least": {"type": ["number", "null"], "description": "Of a sure one: how far apart at least."},
+        "told_from": {"type": ["number", "null"], "description": "Of another: from how far apart on it would be sure."},
         "cells": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     },
     "required": ["cells"],

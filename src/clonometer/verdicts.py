@@ -48,6 +48,15 @@ class Direction(StrEnum):
 OF_DIFFERENCES = (Direction.MORE, Direction.LESS, Direction.UNKNOWN)
 
 
+class Word(StrEnum):
+    """How sure a difference is, in the reader's word."""
+
+    SURE = "sure"
+    #: Of all that are called so, some are wrong.
+    LIKELY = "likely"
+    OPEN = "open"
+
+
 class Gate(StrEnum):
     """Whether a gate lets pass."""
 

@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("e", "launch.fork"),
         ("other", "launch.pthread"),
     ):
-        ended = command_line("run", workload, "--budget", "0.2", "--out", f"{name}.parquet")
+        ended = command_line("run", workload, "--budget", "2", "--out", f"{name}.parquet")
         assert ended.returncode == 0, ended.stderr
     return folder
 
@@ -44,7 +44,7 @@ def test_compare_answers_with_a_table_and_a_summary(folder: Path, tmp_path: Path
     assert run_to_the_end(["compare", *paths]) == 0
     captured = capsys.readouterr()
     assert "change" in captured.out
-    assert "is not known: no row has a verdict" in captured.out.replace("\n", " ")
+    assert "was never measured, and is taken to be" in captured.out.replace("\n", " ")
     assert max(map(len, captured.out.splitlines())) <= 80
     assert captured.err == ""
 
@@ -121,7 +121,8 @@ def test_what_noise_has_measured_is_used(folder: Path, tmp_path: Path, capsys: C
         assert document["noise_source"] == source
         rows = document["comparisons"][0]["rows"]
         between[source] = {(row["temperature"], row["stage"]): row["between_run_noise"] for row in rows}
-    assert set(between["unknown"].values()) == {None}
+    # Bounded by what the two runs show, never below what another layout may do.
+    assert min(between["unknown"].values()) >= 0.03
     assert {between["given"]["warm", "reaped"], between["given"]["cold", "reaped"]} == {0.01, 0.2}
     # Where the row is not in the file: the root of the mean square of those that are.
     assert between["measured"]["warm", "reaped"] == 0.5

@@ -101,7 +101,7 @@ def _of_finding(finding: Finding) -> str:
 
 def _ratio(numbers: Mapping[str, Any]) -> str:
     words = ""
-    if "ratio" in numbers:
+    if numbers.get("ratio") is not None:
         low, high = numbers["ratio_low"], numbers["ratio_high"]
         ends = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
         words = f"{numbers['ratio']:.3g}{ends}"

@@ -67,23 +67,15 @@ def test_a_slow_down_is_confirmed_where_it_is_and_nowhere_else(make_builder: Bui
     assert [row for row in checked.rows if row.verdict == "fail"] == [slower(checked)]
 
 
-@pytest.mark.parametrize("reaped", [1.0, 1.5])
-def test_runs_of_a_machine_whose_noise_nobody_has_measured_cannot_tell(make_builder: Build, reaped: float) -> None:
-    sides = make(make_builder, 1), make(make_builder, 2, reaped=reaped)
-    checked = check(*sides, variance=UNKNOWN_VARIANCE)
-    assert (checked.verdict, checked.noise_source) == ("unknown", "unknown")
-    assert "was never measured" in checked.reasons[0]
-    assert checked.decided_by is not None
-    assert checked.decided_by.startswith("clonometer noise")
-    assert not any(row.verdict in ("fail", "pass") or row.detectable for row in checked.rows)
-    if reaped > 1:
-        [turns] = [row.compared.turns_at for row in checked.flagged]
-        assert turns is not None
-        # It is one where the runs are a little more alike than that, and not where a little less.
-        for factor, verdict in ((0.8, "fail"), (1.2, "unknown")):
-            assert check(*sides, variance=BetweenRunVariance(NoiseSource.GIVEN, factor * turns, 1.0)).verdict == verdict
-    else:
-        assert not checked.flagged
+@pytest.mark.parametrize("times", [1.0, 1.5, 5.0])
+def test_noise_that_nobody_has_measured_is_bounded_and_not_infinite(make_builder: Build, times: float) -> None:
+    checked = check(make(make_builder, 1), make(make_builder, 2, reaped=times), variance=UNKNOWN_VARIANCE)
+    assert checked.noise_source == "unknown"
+    assert all(0.03 <= row.compared.between < 0.1 for row in checked.rows if row.compared.between)
+    assert [row for row in checked.rows if row.verdict == "fail"] == ([slower(checked)] if times > 1 else [])
+    assert checked.verdict == ("fail" if times > 1 else "unknown")
+    if times == 1:
+        assert checked.reasons[0].startswith("this check could have caught a slowdown of 10% in none of 9 warm rows")
 
 
 def test_what_became_faster_is_no_regression(make_builder: Build) -> None:
@@ -98,7 +90,7 @@ def test_the_largest_slow_down_allowed_is_an_option(make_builder: Build) -> None
 
 
 def test_what_is_not_sure_is_suspected_and_no_alarm(make_builder: Build) -> None:
-    sides = make(make_builder, 1, spread=0.04), make(make_builder, 6, reaped=1.18, spread=0.1)
+    sides = make(make_builder, 1, spread=0.04), make(make_builder, 6, reaped=1.16, spread=0.1)
     checked = check(*sides)
     assert (slower(checked).verdict, slower(checked).suspect) == ("unknown", True)
     assert checked.verdict == "unknown"

@@ -106,14 +106,14 @@ def test_all_runs_together_are_one_family(make_builder: Build) -> None:
     assert compared.n_tests == 6
 
 
-@pytest.mark.parametrize(("processes", "interval"), [(1, False), (2, True), (3, True)])
-def test_few_processes_give_no_verdict(make_builder: Build, processes: int, interval: bool) -> None:
+@pytest.mark.parametrize("processes", [1, 2, 5])
+def test_few_processes_give_no_verdict(make_builder: Build, processes: int) -> None:
     sides = [one_cell(make_builder, factor, 3, str(factor), processes=processes, spread=0.0) for factor in (1.0, 2.0)]
     for row in rows(compare_runs(sides)).values():
         assert row.verdict == "unknown"
         assert row.reason is not None
-        assert row.change.value == pytest.approx(2, rel=0.01)
-        assert (row.change.low is not None) is interval
+        # Nor a ratio: of so few nobody knows how far it may be off.
+        assert (row.change.value, row.change.low) == (None, None)
 
 
 def test_constant_samples_are_the_same_within_what_the_clock_can_tell(make_builder: Build) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bench.simulated_findings import NULLS, Machine, differences, report, simulated
+from bench.decisive import NULLS, Machine, differences, report, simulated
 from tests.results import runs_of_doubts as doubts
 from tests.results.runs import FORK, GIB, MIB, scaled
 

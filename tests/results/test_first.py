@@ -165,6 +165,7 @@ def test_what_disturbs_trust_is_counted_by_rows() -> None:
 def test_a_first_screen_changes_no_finding() -> None:
     from clonometer.results.findings.comparing import PairwiseTests
     from clonometer.results.findings.finder import find_all
+    from clonometer.results.first.answer import first_question
     from clonometer.results.rows.estimates import estimate_cells
     from clonometer.results.rows.observed import observe
     from clonometer.results.rows.run_estimates import RunEstimates
@@ -173,4 +174,4 @@ def test_a_first_screen_changes_no_finding() -> None:
     document = run.document
     rows = list(estimate_cells(observe(run), document))
     estimates = RunEstimates([row for row in rows if row.n_samples], document)
-    assert summarize(run).findings == find_all(PairwiseTests(estimates, document.seed))
+    assert summarize(run).findings == find_all(PairwiseTests(estimates, document.seed, first_question(estimates)))

@@ -38,16 +38,17 @@ def test_a_row_is_found_by_cell_and_quantity_at_the_placement_with_most_samples(
     assert without.document == estimates.document
 
 
-def test_a_ratio_has_the_same_interval_in_findings_and_comparisons_of_cells(default_run: Any) -> None:
+def test_a_ratio_is_the_same_in_findings_and_comparisons_of_cells(default_run: Any) -> None:
     numbers = next(finding for finding in summarize(default_run).findings if "cells" in finding.numbers).numbers
     longer, shorter = numbers["cells"]
     side = read_side(default_run, "run")
-    # Alone: of several rows the intervals of a comparison are wider, since they hold together.
     alone = side.with_rows(row for row in side.all_rows if row.stage == numbers["stage"])
     [row] = compare_cells(alone, shorter, longer).pairs[0].rows
-    assert (row.change.value, row.change.low, row.change.high) == pytest.approx(
-        (numbers["ratio"], numbers["ratio_low"], numbers["ratio_high"]), rel=1e-9
-    )
+    assert row.change.value == pytest.approx(numbers["ratio"], rel=1e-9)
+    assert (row.verdict, row.change.word) == (numbers["verdict"], numbers["sureness"])
+    # What decides has layout and wandering in it, besides what the processes say.
+    assert row.change.low < numbers["ratio_low"]
+    assert row.change.high > numbers["ratio_high"]
 
 
 def test_there_is_no_ratio_to_nothing(estimates: RunEstimates) -> None:

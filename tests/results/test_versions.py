@@ -53,7 +53,7 @@ def test_a_version_is_held_against_the_first_in_each_thing(results: Results) -> 
     assert ratios["command"] == pytest.approx(0.88, rel=0.05)
     assert ratios["command (64 MiB)"] == pytest.approx(3, rel=0.05)
     assert finding.sentence.startswith("Python 3.13 beside 3.11: command (64 MiB) takes 3.0")
-    assert finding.sentence.endswith("Cannot tell a difference in 1 other.")
+    assert finding.sentence.endswith("A difference is open in 1 other.")
 
 
 def test_in_short_the_largest_differences_are_said_by_their_intervals(results: Results) -> None:
@@ -75,7 +75,7 @@ def test_versions_that_do_not_differ_are_named_in_a_sentence() -> None:
     results = results_of(command=500_000, loaded=700_000)
     assert not only(results).states_difference
     [table] = FIGURES[0].sums_up(results, {"python.os_thread", "python_3_13.os_thread", "node.os_thread"})
-    assert table.note.startswith("Python 3.13 beside 3.11: cannot tell a difference.")
+    assert table.note.startswith("Python 3.13 beside 3.11: a difference is open.")
 
 
 def test_a_narrow_screen_has_no_row_without_a_figure() -> None:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import t as student
+from statsmodels.stats.multitest import multipletests
 
 from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import false_discovery_limit, simultaneous, student_quantile
+from clonometer.stats.multiplicity import false_discovery_level, simultaneous, student_quantile
 
 
 def test_quantiles_are_those_of_students_distribution() -> None:
@@ -23,8 +24,20 @@ def test_false_discoveries_are_limited_as_in_the_example_of_benjamini_and_hochbe
         0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590,
         1.0,
     )  # fmt: skip
-    assert false_discovery_limit(published, 0.05) == 0.0095
-    assert false_discovery_limit((), 0.05) == 0.0
+    level = false_discovery_level(published, 0.05)
+    assert [p for p in published if p <= level] == list(published[:4])
+    assert false_discovery_level((), 0.05) == 0.05
+
+
+@pytest.mark.parametrize("more", [0, 30])
+def test_all_tests_are_judged_at_one_level_as_statsmodels_does(more: int) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        p_values = random.random(12) ** random.integers(1, 6)
+        # Tests that are not given are never rejected.
+        wanted = multipletests([*p_values, *[1.0] * more], 0.05, method="fdr_bh")[0][:12]
+        level = false_discovery_level(p_values, 0.05, 12 + more)
+        assert (p_values <= level).tolist() == wanted.tolist()
 
 
 def test_all_of_several_intervals_hold_at_once_and_each_alone_stays() -> None:

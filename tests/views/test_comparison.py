@@ -10,7 +10,7 @@ from clonometer.errors import InputError, UsageError
 from clonometer.results.change import Change
 from clonometer.results.compare.types import Compared, ComparedPair, ComparedRow, Difference
 from clonometer.results.types import LeftOut
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 from clonometer.views.comparison import change_text, differences_text, row_parts, stage_text, summary
 from clonometer.views.comparison_picture import comparison_picture, comparison_spec
 from clonometer.views.documents.comparison import comparison_document
@@ -174,12 +174,11 @@ def wide_text(**fields: Any) -> str:
 def test_the_summary_counts_and_wide_adds_the_correction() -> None:
     text = summary(compared())
     total = len(compared().pairs[0].rows)
-    assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 2 cannot tell.")
+    assert text.startswith(f"{total} rows: 1 slower, {total - 3} the same, 1 open, 1 without a ratio.")
     assert "At most" not in text
     assert f"At most 5% of comparisons of {total - 2} rows have a false verdict" in wide_text()
-    assert "is not known: no row has a verdict" in summary(compared(noise_source="unknown"))
-    assert "At most" not in wide_text(noise_source="unknown")
     for source, words in (
+        ("unknown", "no more than these two show"),
         ("given", "as --noise says"),
         ("measured", "clonometer noise"),
         ("these runs", "runs of each"),
@@ -188,19 +187,31 @@ def test_the_summary_counts_and_wide_adds_the_correction() -> None:
     assert wide_text(noise_source="one run").endswith(f"of {total - 2} rows have a false verdict.")
 
 
-def test_the_summary_says_at_which_noise_rows_would_have_changed() -> None:
+def test_the_verdict_is_the_first_line_and_said_once() -> None:
+    text = render_document(comparison_document, compared(noise_source="unknown"), width=200)
+    assert text.splitlines()[0].startswith(summary(compared(noise_source="unknown"))[:60])
+    assert text.count(" the same, ") == 1
+
+
+def test_noise_that_nobody_measured_is_said_with_what_it_is_taken_to_be() -> None:
     made = compared(noise_source="unknown")
     [pair] = made.pairs
-    turning = [replace(row, turns_at=0.02 * (place + 1) if place < 3 else None) for place, row in enumerate(pair.rows)]
-    text = summary(replace(made, pairs=[replace(pair, rows=turning)]))
-    assert "3 rows changed if the noise between runs is below 2% to 6%, depending on the row (--wide). The" in text
-    assert "changed if" not in summary(made)
+    rows = [replace(row, between=0.2 if row.base.is_first_launch else 0.04) for row in pair.rows]
+    text = summary(replace(made, pairs=[replace(pair, rows=rows)]))
+    assert "was never measured, and is taken to be 4%, as these two show." in text
+
+
+def test_a_likely_change_is_said_so_and_an_open_one_by_its_ends() -> None:
+    row = next(row for row in compared().pairs[0].rows if row.verdict.is_change)
+    likely = row.changed(direction=Direction.UNKNOWN, word=Word.LIKELY)
+    assert change_text(likely) == f"likely {change_text(row)}"
+    assert change_text(likely.changed(word=Word.OPEN, low=0.9)) == "-10 to +36%"
 
 
 def test_what_does_not_exist_is_a_dash() -> None:
     rows = compared().pairs[0].rows
     assert change_text(rows[6]) == "-"
-    assert change_text(rows[7]) == "0.1% slower?"
+    assert change_text(rows[7]) == "-"
 
 
 def test_cells_of_one_run_are_labelled_by_what_sets_them_apart() -> None:

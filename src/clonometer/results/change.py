@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
 from clonometer.records import As, Count, Ge, Key, Le, Mark, Only, computed_field, to_json
 from clonometer.units import figures, format_ratio
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 
 _Side = TypeVar("_Side")
 
@@ -44,8 +46,12 @@ class Change(Generic[_Side]):
         How the interval was made, and what the verdict is corrected for, in words.
     confidence, n
         What the interval is made to cover, and how many processes, pairs or runs it rests on.
+    word
+        How sure it is: sure, likely or open.
+    at_least, told_from
+        Of a sure one, how far the sides are apart at least; else from which ratio or difference on it would be sure.
     caveat
-        Why it does not count, or hardly, though its interval may look like a change; words that follow the interval.
+        Why there is no change to be told; words that follow the interval.
     """
 
     base: Annotated[_Side, Mark.UNWRITTEN]
@@ -56,6 +62,13 @@ class Change(Generic[_Side]):
     low: Annotated[float | None, "Lower end of its interval."] = None
     high: Annotated[float | None, "Upper end."] = None
     direction: Annotated[Direction, Key("verdict"), "Of the other side over the base."] = Direction.UNKNOWN
+    word: Annotated[Word, Key("sureness"), "How sure it is."] = Word.OPEN
+    at_least: Annotated[float | None, "Of a sure one: the larger side over the smaller one, or less it, at least."] = (
+        None
+    )
+    told_from: Annotated[
+        float | None, "Of one that is not sure: from so much on it would be; null where the processes are too few."
+    ] = None
     p: Annotated[float | None, Ge(0), Le(1)] = None
     method: str = ""
     correction: str = ""
@@ -123,11 +136,42 @@ class Change(Generic[_Side]):
 
     @property
     def aside(self) -> str:
-        """The same as words that stand in brackets themselves, and why it does not count."""
-        return self.text.replace(" (", ", ").replace(")", "") + self.caveat
+        """The same as words that stand in brackets themselves, and from what on it would be sure."""
+        known = self.value is not None and self.told_from is not None
+        sure_from = f", sure from {self._bound(self.told_from, math.ceil)} on" if known and self.told_from else ""
+        return f"{self.text.replace(' (', ', ').replace(')', '')}{sure_from}{self.caveat}".removeprefix(", ")
+
+    @property
+    def least_text(self) -> str:
+        """How far the sides are apart at least, where that is sure; else empty.
+
+        Examples
+        --------
+        >>> Change(base="a", other="b", value=3.9, low=3.4, high=4.6, at_least=3.379).least_text
+        'at least 3.3'
+        """
+        return "" if self.at_least is None else f"at least {self._bound(self.at_least, math.floor)}"
+
+    def _bound(self, value: float, rounded: Callable[[float], int]) -> str:
+        """A bound to two digits (between 1 and 2 to three), rounded to the safe side."""
+        if self.scale == ChangeScale.DIFFERENCE or value <= 0:
+            return figures(value, unit=self.unit).text
+        digits = 2 if value < 2 else max(0, 1 - math.floor(math.log10(value)))
+        unit = 10.0 ** (digits if value < 100 else 1 - math.floor(math.log10(value)))
+        return f"{rounded(value * unit) / unit:,.{digits}f}"
 
 
-_HOW = ("confidence", "method", "correction", As("n", "n_processes"), As("p", "p_value"), "verdict")
+_HOW = (
+    "confidence",
+    "method",
+    "correction",
+    As("n", "n_processes"),
+    As("p", "p_value"),
+    "verdict",
+    "sureness",
+    "at_least",
+    "told_from",
+)
 _RATIO = Only("ratio_change", (As("value", "ratio"), As("low", "ratio_low"), As("high", "ratio_high"), *_HOW))
 _DIFFERENCE = Only(
     "difference_change",

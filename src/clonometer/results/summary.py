@@ -11,6 +11,7 @@ from clonometer.results.cell_outcomes import cell_outcomes
 from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
+from clonometer.results.first.answer import first_question
 from clonometer.results.first.doubts import doubts
 from clonometer.results.first.screen import first_screen
 from clonometer.results.machine_state import machine_state
@@ -58,7 +59,7 @@ def _results(
 ) -> Results:
     estimates = RunEstimates((row for row in rows if row.n_samples), document, run_name)
     seed = document.seed
-    tests = PairwiseTests(estimates, seed)
+    tests = PairwiseTests(estimates, seed, first_question(estimates))
     findings = find_all(tests)
     # What it compares besides is corrected together with all comparisons of the findings, and changes none of them.
     first = tests.with_correction(lambda: first_screen(tests, findings))

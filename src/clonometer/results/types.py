@@ -17,8 +17,8 @@ from clonometer.verdicts import Direction
 RESULTS_SCHEMA = 3
 #: Below this share of a median no difference counts, however sure it is.
 LEAST_EFFECT = 0.02
-#: With 3 processes a side, one lies wholly above the other in 2 of 20 orders by chance alone; with 4, 2 of 70.
-FEWEST_PROCESSES = 4
+#: Fewer processes have no 95% interval of their median, and nothing is told from them.
+FEWEST_PROCESSES = 6
 RowName = tuple[str, str, str | None]
 Sentence = Annotated[str, Ge(1)]
 

@@ -1,25 +1,25 @@
-"""A change between two sides as a logarithm: its interval at any level, and which of many changes are sure together.
+"""A change between two sides as a logarithm, with all of its error: its interval at any level, and its p-value.
 
-An interval joins what is uncertain: the scatter of processes, and what two runs of a machine differ by. Their
-variances add, on each side of the value by itself, as the method of variance estimates recovery does it [1]_.
+The error joins what is uncertain: the scatter of processes, and what they share. The variances add, on each side of
+the value by itself, as the method of variance estimates recovery does it [1]_.
 
 References
 ----------
 .. [1] G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures: a general approach", Statistics
        in Medicine 27 (2008) 1693-1702.
-.. [2] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979)
-       65-70.
+.. [2] F. E. Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics Bulletin 2
+       (1946) 110-114.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, variance
 
-from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import score
+from clonometer.stats.interval import CONFIDENCE, Interval
+from clonometer.stats.multiplicity import NEARLY_NORMAL, score, student_p
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class LogChange:
     value
         Logarithm of the ratio.
     below, above
-        Standard errors towards smaller and towards larger values, at least 0.
+        Standard errors towards smaller and towards larger values, at least 0: what the interval says.
     between
-        Standard deviation of what two runs of the machine differ by, at least 0.
+        Standard deviation of what more processes do not make smaller, at least 0: layout, wandering, another run.
     degrees, between_degrees
         Degrees of freedom that the standard errors and ``between`` rest on; None where they count as known.
 
     Examples
     --------
     >>> change = LogChange(0.1, 0.03, 0.03, between=0.04)
-    >>> [round(end, 3) for end in change.ends(0.05)]
-    [0.002, 0.198]
+    >>> [round(end, 3) for end in change.ends(0.05)], round(change.p_value(), 3)
+    ([0.002, 0.198], 0.046)
     """
 
     value: float
@@ -51,40 +51,42 @@ class LogChange:
     degrees: int | None = None
     between_degrees: int | None = None
 
+    @property
+    def toward_none(self) -> float:
+        """The whole error on the side of 0."""
+        return math.hypot(self.below if self.value > 0 else self.above, self.between)
+
     def ends(self, error: float) -> tuple[float, float]:
         """The two-sided interval that misses with a chance of ``error``."""
-        student, apart = score(error, self.degrees), score(error, self.between_degrees) * self.between
-        return (
-            self.value - math.hypot(student * self.below, apart),
-            self.value + math.hypot(student * self.above, apart),
-        )
+        return self.value - self._reach(self.below, error), self.value + self._reach(self.above, error)
 
-    def needed(self, error: float, power: float) -> float:
+    def p_value(self, rest: float = 0.0) -> float:
+        """The chance of such a change, or a larger one, beyond both 0 and ``rest``, where there is none; both sides."""
+        margin = self.value - max(0.0, rest) if self.value > 0 else min(0.0, rest) - self.value
+        if margin <= 0:
+            return 1.0
+        error = self.toward_none
+        return student_p(margin / error, self._freedom(error)) if error else 0.0
+
+    def needed(self, error: float, power: float = 0.5) -> float:
         """How large a rise must be for such an interval to lie above 0 in a share ``power`` of cases."""
-        beyond = score(2 * (1 - power))
-        apart = (score(error, self.between_degrees) + beyond) * self.between
-        return math.hypot((score(error, self.degrees) + beyond) * self.above, apart)
+        return self._reach(self.above, error) + score(2 * (1 - power)) * math.hypot(self.above, self.between)
 
     def widened(self, factor: float) -> LogChange:
         """The same change, so many times as uncertain."""
         return replace(self, below=self.below * factor, above=self.above * factor, between=self.between * factor)
 
-    def turning(self, error: float, rest: float = 0.0) -> float | None:
-        """How large ``between`` may be, at most, for such an interval to lie beyond both 0 and ``rest``.
+    def _reach(self, scatter: float, error: float) -> float:
+        whole = math.hypot(scatter, self.between)
+        freedom = self._freedom(whole)
+        return whole * score(error, int(freedom) if freedom < NEARLY_NORMAL else None)
 
-        The standard errors count, ``between`` does not. None where even without any the interval does not.
-
-        Examples
-        --------
-        >>> round(LogChange(0.1, 0.03, 0.03).turning(0.05), 3)
-        0.041
-        >>> LogChange(0.05, 0.03, 0.03).turning(0.05) is None
-        True
-        """
-        error_to_it = self.below if self.value > 0 else self.above
-        margin = self.value - max(0.0, rest) if self.value > 0 else min(0.0, rest) - self.value
-        within = score(error, self.degrees) * error_to_it
-        return math.sqrt(margin**2 - within**2) / score(error) if margin > within else None
+    def _freedom(self, whole: float) -> float:
+        """Degrees of freedom of the whole error (Satterthwaite's): infinite where nothing of it was estimated [2]_."""
+        scatter = max(0.0, whole**2 - self.between**2)
+        parts = ((scatter, self.degrees), (self.between**2, self.between_degrees))
+        share = sum((square / whole**2) ** 2 / degrees for square, degrees in parts if degrees is not None and whole)
+        return max(1.0, 1 / share) if share else math.inf
 
 
 def change_of_ratio(ratio: Interval, between: float = 0.0, between_degrees: int | None = None) -> LogChange:
@@ -93,14 +95,13 @@ def change_of_ratio(ratio: Interval, between: float = 0.0, between_degrees: int 
     Parameters
     ----------
     ratio
-        Positive. Its scatter rests on as many degrees of freedom as its smaller side has processes but one.
+        Positive, as its ends: its errors are those of the normal value with such an interval.
     between, between_degrees
-        Standard deviation of what two runs differ by, on the logarithm, and what it rests on.
+        Standard deviation of what processes do not tell, on the logarithm, and what it rests on.
     """
-    degrees = max(1, ratio.n - 1)
-    student = score(1 - ratio.confidence, degrees)
+    normal = score(1 - CONFIDENCE)
     below, above = math.log(ratio.value / ratio.low), math.log(ratio.high / ratio.value)
-    return LogChange(math.log(ratio.value), below / student, above / student, between, degrees, between_degrees)
+    return LogChange(math.log(ratio.value), below / normal, above / normal, between, None, between_degrees)
 
 
 def variance_of_runs(base: Sequence[float], other: Sequence[float]) -> float:
@@ -165,50 +166,3 @@ def change_of_pairs(differences: Sequence[float], typical: float | None = None) 
 
 def _beside_typical(of_row: float, degrees: int, typical: float | None) -> tuple[float, int]:
     return (of_row, degrees) if typical is None else ((of_row + typical) / 2, 2 * degrees)
-
-
-def sure_levels(
-    is_sure: Callable[[int, float], bool], size: int, error_rate: float, tests: int | None = None
-) -> tuple[list[float], list[bool]]:
-    """Decide which of many changes are sure together, by Holm's procedure on their intervals.
-
-    Parameters
-    ----------
-    is_sure
-        Whether the change at a place is sure where its interval may miss with a given chance: sure at a smaller chance
-        is sure at a larger.
-    size
-        How many changes there are.
-    error_rate
-        The chance that any is called sure where nothing changed, however they depend on each other.
-    tests
-        How many the family has, if more than these.
-
-    Returns
-    -------
-    levels, sure
-        For each the chance at which its interval was judged, and whether it was sure.
-
-    Notes
-    -----
-    All are asked at ``error_rate`` over their number; what is sure counts no longer, and the others are asked again.
-    That is Holm's step-down procedure [2]_ said with intervals: the interval at the level given is what decides.
-
-    Examples
-    --------
-    >>> p_values = [0.01, 0.02, 0.2]
-    >>> sure_levels(lambda place, level: p_values[place] <= level, 3, 0.05)
-    ([0.016666666666666666, 0.025, 0.05], [True, True, False])
-    """
-    family = size if tests is None else max(tests, size)
-    levels, sure = [error_rate] * size, [False] * size
-    while True:
-        level = error_rate / max(1, family - sum(sure))
-        left = [place for place in range(size) if not sure[place]]
-        for place in left:
-            levels[place] = level
-        new = [place for place in left if is_sure(place, level)]
-        if not new:
-            return levels, sure
-        for place in new:
-            sure[place] = True

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 
 from clonometer.stats.interval import CONFIDENCE, Interval
 
-_NEARLY_NORMAL = 200
+#: From so many degrees of freedom on Student's t is taken for a normal value.
+NEARLY_NORMAL = 200
 
 
 def simultaneous(interval: Interval, parts: int) -> Interval:
@@ -91,19 +92,30 @@ def student_quantile(probability: float, freedom: int) -> float:
     return math.sqrt(freedom) * math.tan(high)
 
 
-def student_p(score: float, freedom: int) -> float:
-    """The chance that Student's t with so many degrees of freedom is as far from 0 as ``score``.
+def student_p(score: float, freedom: float) -> float:
+    """The chance that Student's t with so many degrees of freedom, rounded down, is as far from 0 as ``score``.
 
     From 200 degrees on it is taken for a normal one.
 
     Examples
     --------
-    >>> round(student_p(2.571, 5), 3), round(student_p(1.96, 1000), 3)
+    >>> round(student_p(2.571, 5), 3), round(student_p(1.96, math.inf), 3)
     (0.05, 0.05)
     """
-    if freedom >= _NEARLY_NORMAL:
+    if freedom >= NEARLY_NORMAL:
         return math.erfc(abs(score) / math.sqrt(2))
-    return max(0.0, 1 - _between(math.atan(abs(score) / math.sqrt(freedom)), freedom))
+    return max(0.0, 1 - student_within(abs(score), max(1, int(freedom))))
+
+
+def student_within(score: float, freedom: int) -> float:
+    """The chance that Student's t lies within ``score`` of 0.
+
+    Examples
+    --------
+    >>> round(student_within(2.571, 5), 3)
+    0.95
+    """
+    return _between(math.atan(score / math.sqrt(freedom)), freedom)
 
 
 def _between(angle: float, freedom: int) -> float:
@@ -117,8 +129,8 @@ def _between(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
-def false_discovery_limit(p_values: ArrayLike, error_rate: float) -> float:
-    """The largest p-value that counts, so that of all differences stated a share of ``error_rate`` is wrong at most.
+def false_discovery_level(p_values: ArrayLike, error_rate: float, tests: int = 0) -> float:
+    """The level at which each of many tests is judged, so that of all differences stated few are wrong.
 
     Parameters
     ----------
@@ -127,17 +139,22 @@ def false_discovery_limit(p_values: ArrayLike, error_rate: float) -> float:
     error_rate
         The expected share of wrong statements among all of them. Where nothing differs, it is the chance that any
         is made.
+    tests
+        How many the report has, if more.
 
     Returns
     -------
     float
-        The step-up limit of Benjamini and Hochberg [1]_; 0 where no test counts.
+        A test counts if its p-value is at most this: the step-up procedure of Benjamini and Hochberg [1]_, k of m
+        tests at the level k / m. It is that of one test where none counts.
 
     Examples
     --------
-    >>> false_discovery_limit([0.01, 0.02, 0.5, 0.03], 0.05), false_discovery_limit([0.04, 0.5], 0.05)
-    (0.03, 0.0)
+    >>> [round(false_discovery_level(values, 0.05), 3) for values in ([0.01, 0.02, 0.5, 0.03], [0.04, 0.5])]
+    [0.038, 0.025]
     """
     ordered = np.sort(np.asarray(p_values, dtype=np.float64))
-    within = ordered <= error_rate * np.arange(1, ordered.size + 1) / max(ordered.size, 1)
-    return float(ordered[within].max(initial=0.0))
+    places = np.arange(1, ordered.size + 1)
+    size = max(ordered.size, tests, 1)
+    counted = int(places[ordered <= error_rate * places / size].max(initial=1))
+    return error_rate * counted / size

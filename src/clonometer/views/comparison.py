@@ -13,7 +13,7 @@ from clonometer.results.compare.types import BOOT, CommonShift, Compared, Compar
 from clonometer.results.compare.variance import NoiseSource, StoredRuns
 from clonometer.results.types import LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 from clonometer.views.changes import change_words, range_words
 from clonometer.views.labels import label_parts
 from clonometer.views.rows import fact_text, first_ranked, is_part, median_text
@@ -63,17 +63,15 @@ def change_text(row: ComparedRow) -> str:
     """Say what changed: surely, like all, not at all, or that nobody can tell."""
     if row.verdict == Direction.EQUAL:
         return f"same within {format_share(row.within)}" if row.within else "same"
-    if row.change.value is None:
+    interval = row.change.interval
+    if row.change.value is None or interval is None:
         return MISSING
-    words, interval = change_words(row.change, is_time=row.is_time), row.change.interval
-    if interval is None:
-        return f"{words}?"
     if row.common_shift:
         return f"as all others: {range_words(*interval)}"
-    if interval[0] <= 1 <= interval[1]:
+    likely = "likely " if row.change.word == Word.LIKELY else ""
+    if not likely and interval[0] <= 1 <= interval[1]:
         return range_words(*interval)
-    condition = "" if row.turns_at is None else f", if noise < {format_share(row.turns_at)}"
-    return f"{words}{condition}"
+    return f"{likely}{change_words(row.change, is_time=row.is_time)}"
 
 
 def sides_tables(
@@ -145,11 +143,16 @@ def pick(rows: Sequence[ComparedRow], room: int) -> list[ComparedRow]:
     """
 
     def rank(row: ComparedRow) -> tuple[int, float]:
-        changed = row.verdict.is_change or row.turns_at is not None
-        group = 0 if changed else 1 if row.common_shift else 3 if is_part(row.other.stage) else 2
-        return (group, -row.change.size if changed else 0.0)
+        stated = is_stated(row)
+        group = 0 if stated else 1 if row.common_shift else 3 if is_part(row.other.stage) else 2
+        return (group, -row.change.size if stated else 0.0)
 
     return first_ranked(rows, rank, room)
+
+
+def is_stated(row: ComparedRow) -> bool:
+    """Whether it is surely or likely a difference."""
+    return row.verdict.is_change or row.change.word == Word.LIKELY
 
 
 def summary(compared: Compared) -> str:
@@ -158,25 +161,27 @@ def summary(compared: Compared) -> str:
     if not rows:
         return "No row could be compared."
     like = sum(row.common_shift for row in rows)
-    words = counts_of_verdicts(rows)
+    words = _counts(rows)
     if like:
         words.append(f"{like} of these moved with all others, so suspect the machine, not the row")
-    known = known_noise(compared.noise_source, compared.stored)
-    sentences = [f"{counted(len(rows), 'row')}: {', '.join(words)}.", _if_quiet(compared), known]
-    return " ".join(text for text in sentences if text)
+    known = known_noise(compared.noise_source, compared.stored, rows)
+    return " ".join(text for text in (f"{counted(len(rows), 'row')}: {', '.join(words)}.", known) if text)
 
 
-def _if_quiet(compared: Compared) -> str:
-    """Say how many rows would have a verdict, and at which differences between runs that would be sure."""
-    turning = [row.turns_at for pair in compared.pairs for row in pair.rows if row.turns_at is not None]
-    if not turning:
-        return ""
-    least, most = format_share(min(turning)), format_share(max(turning))
-    ends = least if least == most else f"{least} to {most}"
-    return (
-        f"{counted(len(turning), 'row')} changed if the noise between runs is below {ends}, depending on the row "
-        f"(--wide)."
-    )
+def _counts(rows: Sequence[ComparedRow]) -> list[str]:
+    """Say how many rows are surely another, how many likely, and how many are open or have no ratio."""
+    words: Counter[str] = Counter()
+    for row in sorted(rows, key=lambda row: (not row.verdict.is_change, row.change.word != Word.LIKELY)):
+        if row.change.value is None and row.verdict == Direction.UNKNOWN:
+            words["without a ratio"] += 1
+        elif row.change.word == Word.LIKELY:
+            words[f"likely {Direction.of((row.change.value or 1.0) - 1).word(is_time=row.is_time)}"] += 1
+        else:
+            words["open" if row.verdict == Direction.UNKNOWN else verdict_word(row)] += 1
+    order = ("slower", "faster", "higher", "lower", "the same", "open", "without a ratio")
+    return [
+        f"{words[word]} {word}" for word in sorted(words, key=lambda word: order.index(word.removeprefix("likely ")))
+    ]
 
 
 def counts_of_verdicts(rows: Sequence[ComparedRow] | Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
@@ -206,14 +211,12 @@ def assurance(source: NoiseSource, tests: int, error_rate: float, what: str) -> 
     ``source`` says from what it is known how far runs are apart, ``what`` what such answers are, in the
     plural.
     """
-    if source == NoiseSource.UNKNOWN:
-        return ""
     rate = f"At most {format_share(error_rate)} of {what} of {counted(tests, 'row')} have a false verdict"
     return f"{rate}{_ASSUMPTIONS.get(source, '')}."
 
 
-def known_noise(source: NoiseSource, stored: StoredRuns | None) -> str:
-    """Say from which stored runs it is known how far runs are apart, or that it is not."""
+def known_noise(source: NoiseSource, stored: StoredRuns | None, rows: Sequence[ComparedRow]) -> str:
+    """Say from which stored runs it is known how far runs are apart, or that it is not, and what it is taken for."""
     left_out = "" if stored is None else ", ".join(f"{count} {why}" for why, count in stored.left_out.items())
     if stored is not None and stored.files:
         without = f"; not counted: {left_out}" if left_out else ""
@@ -225,15 +228,17 @@ def known_noise(source: NoiseSource, stored: StoredRuns | None) -> str:
     if source != NoiseSource.UNKNOWN:
         return ""
     beside = f" The other runs in their folder do not show it: {left_out}." if left_out else ""
+    bounds = [row.between for row in rows if row.between is not None and not row.base.is_first_launch]
+    bound = f", and is taken to be {format_share(min(bounds))}, as these two show" if bounds else ""
     return (
-        "The noise between runs is not known: no row has a verdict, and intervals hold only within "
-        f"these two runs.{beside} 'clonometer noise --json' measures it for --noise; three more runs in the same "
-        "folder show it too."
+        f"The noise between runs was never measured{bound}.{beside} 'clonometer noise --json' measures it for --noise; "
+        "three more runs in the same folder show it too."
     )
 
 
 # From what it is known how far runs are apart -> under which assumption verdicts are that sure.
 _ASSUMPTIONS = {
+    NoiseSource.UNKNOWN: ", if runs differ by no more than these two show",
     NoiseSource.GIVEN: ", if runs of this machine differ by as much as --noise says",
     NoiseSource.MEASURED: ", if runs differ by as much as the rounds of 'clonometer noise' did",
     NoiseSource.STORED_RUNS: ", if runs differ by as much as the stored ones did",

@@ -26,6 +26,8 @@ _COLOURS = {
     Direction.UNKNOWN: (GREY, GREY),
 }
 _ROW_HEIGHT = 18
+#: Intervals end where a picture does: nobody reads more from one.
+_FARTHEST = 100.0
 
 
 def comparison_picture(compared: Compared, image_format: str = "svg", made: Sequence[str] = ()) -> bytes | str:
@@ -66,7 +68,9 @@ def pair_panel(pair: ComparedPair, number: int = 0, most: int | None = None) -> 
 def ratio_point(row: str, change: Change[Any], verdict: str, tip: str, rest: float | None = None) -> Datum:
     """A row's ratio with its interval, as `ratios_panel` draws it; ``rest`` is how much all others changed."""
     low, high = change.interval or (change.value, change.value)
-    return {"row": row, "ratio": change.value, "low": low, "high": high, "verdict": verdict, "rest": rest, "tip": tip}
+    # One row that says nothing would flatten all others.
+    ends = {"low": max(low or 0.0, 1 / _FARTHEST), "high": min(high or 0.0, _FARTHEST)}
+    return {"row": row, "ratio": change.value, **ends, "verdict": verdict, "rest": rest, "tip": tip}
 
 
 def ratios_panel(

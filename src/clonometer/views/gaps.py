@@ -44,7 +44,7 @@ def ablation_table(ablation: AblationSeries) -> Table:
         note = f"Unexplained: {format_duration_interval(*rest)}, {_share(ablation.remainder_share)} of the gap"
     else:
         note = (
-            f"Cannot tell a difference between {first} and {second} with everything shared: there is no gap to "
+            f"A difference between {first} and {second} is open with everything shared: there is no gap to "
             f"explain. "
             f"Left at the end: {format_duration_interval(*rest)}"
         )

@@ -149,6 +149,6 @@ def _title(figure: Figure, results: Results) -> str:
         text = finding.headline or finding.sentence
         first, _, _ = text.partition(". ")
         for title in (text, first):
-            if finding.states_difference and len(title) <= _LONGEST_TITLE and "annot tell" not in title:
+            if finding.states_difference and len(title) <= _LONGEST_TITLE and " is open" not in title:
                 return title.removesuffix(".")
     return figure.question

@@ -69,7 +69,7 @@ def command(
 ) -> None:
     """Compare runs with the first one, cell by cell, or two groups of runs separated by --.
 
-    Each row shows both medians and the change: 6% slower, 110 times faster, the same, or cannot tell.
+    Each row shows both medians and the change: 6% slower, likely 6% slower, the same, or between what it lies.
 
     Verdicts need the run-to-run noise of the machine. It comes from several runs per side, from --noise, or from
     three more runs in the same folder. Without these, each row says how small the noise must be for it to be a

@@ -31,7 +31,7 @@ from clonometer.results.rows.warnings import run_warnings
 from clonometer.results.types import LeftOut
 from clonometer.run_document import RunDocument
 from clonometer.units import format_share
-from clonometer.verdicts import Direction, Gate
+from clonometer.verdicts import Direction, Gate, Word
 
 MAX_REGRESSION = 0.05
 #: The chance that any row of one check alarms where nothing changed.
@@ -145,34 +145,30 @@ def _timed(matches: Sequence[RowPair], left_out: Sequence[LeftOut]) -> tuple[lis
     return [match for match in matches if match.base.is_time], [*left_out, *dict.fromkeys(others)]
 
 
-def _judge_rows(listed: Sequence[PendingTest], max_regression: float, tests: int | None = None) -> list[CheckedRow]:
+def _judge_rows(listed: Sequence[PendingTest], max_regression: float, tests: int = 0) -> list[CheckedRow]:
     """Judge rows as `compare` does, for an alarm at a smaller error rate, for a suspicion at that of `compare`."""
-    size = max(n_tests(listed), tests or 0)
-    strict, lax = (
-        adjusted(listed, minimum_effect=max_regression, error_rate=rate, tests=tests)
-        for rate in (ERROR_RATE, COMPARE_RATE)
-    )
+    size = max(n_tests(listed), tests)
+    rows = adjusted(listed, minimum_effect=max_regression, error_rate=ERROR_RATE, likely_rate=COMPARE_RATE, tests=tests)
     return [
         CheckedRow(
             row,
-            *_verdict(row, lax_row, max_regression, draft.conditional),
+            *_verdict(row, max_regression),
             # First launches never alarm.
             None if row.base.is_first_launch else detectable(draft, ERROR_RATE, size, max_regression),
         )
-        for draft, row, lax_row in zip(listed, strict, lax, strict=True)
+        for draft, row in zip(listed, rows, strict=True)
     ]
 
 
-def _verdict(row: ComparedRow, lax: ComparedRow, max_regression: float, conditional: bool) -> tuple[Gate, bool]:
-    """The verdict of a row, and whether it is suspected; ``lax``: at the larger error rate."""
+def _verdict(row: ComparedRow, max_regression: float) -> tuple[Gate, bool]:
+    """The verdict of a row, and whether it is suspected."""
     if row.verdict == Direction.MORE:
         # A process has one first launch, whose level depends on a state of the machine that is another in each run.
         return (Gate.UNKNOWN, True) if row.base.is_first_launch else (Gate.FAIL, False)
-    if lax.verdict == Direction.MORE or (lax.turns_at is not None and lax.change.rises):
+    if row.change.word == Word.LIKELY and row.change.rises:
         return Gate.UNKNOWN, True
-    # Within two runs of which nobody knows how far they are apart, no interval is one of the change.
-    is_known = not conditional and row.change.high is not None and row.change.high < 1 + max_regression
-    return Gate.PASS if is_known else Gate.UNKNOWN, False
+    is_fine = row.change.high is not None and row.change.high < 1 + max_regression
+    return Gate.PASS if is_fine else Gate.UNKNOWN, False
 
 
 def _settled(row: CheckedRow, again: CheckedRow) -> CheckedRow:
@@ -226,9 +222,8 @@ def _concluded(checked: Checked, lost: Sequence[str], disturbances: Sequence[str
         more = "measured again, this is still open" if checked.rerun else "--rerun measures them again"
         if alarmed and disturbances:
             more = f"the machine was disturbed ({'; '.join(disturbances)})"
-        if checked.noise_source != NoiseSource.UNKNOWN:
-            looks = "rows look" if suspects != 1 else "row looks"
-            reasons.append(f"{suspects} {looks} slower, but not certainly enough: {more}")
+        looks = "rows look" if suspects != 1 else "row looks"
+        reasons.append(f"{suspects} {looks} slower, but not certainly enough: {more}")
     reasons += _too_little(checked)
     verdict = Gate.UNKNOWN if reasons else Gate.PASS
     return replace(checked, verdict=verdict, reasons=tuple(reasons), reasons_lost=tuple(lost))
@@ -254,8 +249,6 @@ def _too_little(checked: Checked) -> list[str]:
     candidates = [row for row in checked.rows if not row.compared.base.is_first_launch]
     if not candidates:
         return ["all rows are first launches (cold), which can only raise a suspicion: measure warm ones too"]
-    if checked.noise_source == NoiseSource.UNKNOWN:
-        return [_unknown(candidates)]
     known = _detectable(checked)
     if 2 * len(known) < len(candidates):
         return [f"only {len(known)} of {len(candidates)} rows have enough processes for an alarm: measure longer"]
@@ -268,18 +261,6 @@ def _too_little(checked: Checked) -> list[str]:
         f"this check could have caught a slowdown of {format_share(change)} {could} of {len(known)} warm rows "
         f"({format_share(known[len(known) // 2])} in half of them)"
     ]
-
-
-def _unknown(candidates: Sequence[CheckedRow]) -> str:
-    """Say that nobody has measured how far runs are apart, and at how much the greatest slow-down would be one."""
-    turning = [row.compared.turns_at for row in candidates if row.suspect and row.compared.turns_at]
-    why = "the noise between runs was never measured"
-    if not turning:
-        return f"{why}, so it may hide a slowdown"
-    rows = "row would be a regression" if len(turning) == 1 else "rows would be regressions"
-    least, most = format_share(min(turning)), format_share(max(turning))
-    span = least if least == most else f"{least} to {most}"
-    return f"{why}; {len(turning)} {rows} if it is below {span}"
 
 
 def _detectable(checked: Checked) -> list[float]:

@@ -27,7 +27,6 @@ _COMPARED = Only(
         "rest_ratio",
         "common_shift",
         "between_run_noise",
-        "change_if_noise_below",
     ),
 )
 _AGAIN = Only("again", ("other", "change"))
@@ -72,7 +71,7 @@ class Checked:
     reasons: Annotated[Sequence[str], "Why it cannot tell; otherwise empty."]
     max_regression: Annotated[float, Gt(0), "The largest slowdown allowed, as a share."]
     error_rate: Annotated[float, "The chance that any row alarms where nothing changed."]
-    correction: Annotated[Literal["Holm"], "What the intervals are corrected by."] = "Holm"
+    correction: Annotated[Literal["Benjamini-Hochberg"], "What the verdicts are corrected by."] = "Benjamini-Hochberg"
     n_tests: Annotated[Count, "Rows that can have a verdict: what intervals are corrected for."]
     noise_source: Annotated[
         NoiseSource,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
 
@@ -16,16 +16,22 @@ import numpy as np
 
 from clonometer.families import family
 from clonometer.results.compare.pairing import kind_of
-from clonometer.results.compare.variance import BetweenRunVariance, NoiseSource, pooled_degrees
+from clonometer.results.compare.sides import RowPair
+from clonometer.results.compare.variance import FIRST_SHARE, BetweenRunVariance, NoiseSource, pooled_degrees
 from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Estimate, RowName
+from clonometer.stats.interval import LEAST_NOMINAL
 from clonometer.stats.quantiles import MAD_TO_SIGMA, Floats
+from clonometer.stats.verdict import LAYOUT, OF_WANDERING
+from clonometer.stats.wander import most_added_variance, typical_wandering
 
 #: The standard error of a median is that of a mean times this, for normal values.
 MEDIAN_ERROR = math.sqrt(math.pi / 2)
 #: The median of so many values is their mean; that of more is less sure, by a variance of pi / 2 for normal values.
 _MEAN_OF = 2
+#: Fewer kinds of process do not show what most of them did.
+_LEAST_KINDS = 8
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,57 @@ def stored_variance(
     return BetweenRunVariance(
         source, typical[False], typical[True], between.rows, degrees[False], degrees[True], len(runs), span_s
     )
+
+
+def within_run(run: RunEstimates) -> BetweenRunVariance:
+    """What the processes of a row share within a run: its layout, and what a typical row of the run wandered."""
+    groups: dict[tuple[str | None, str | None], list[Floats]] = {}
+    for row in run.rows:
+        if row.processes.least > 0:
+            groups.setdefault((row.stage, row.temperature), []).append(np.log(row.processes.in_time))
+    variance, known = typical_wandering(groups.values())
+    share = math.sqrt(LAYOUT**2 + OF_WANDERING * variance / 2)
+    degrees = known if variance else None
+    return BetweenRunVariance(NoiseSource.ONE_RUN, share, share, degrees=degrees, first_degrees=degrees)
+
+
+def bounded_variance(matches: Sequence[RowPair], unknown: BetweenRunVariance) -> BetweenRunVariance:
+    """How far two runs are apart where nobody has measured it: bounded by what these runs show themselves.
+
+    With 8 kinds of process or more most of them did not change, and how far these differ beside the rest, beyond what
+    their processes explain, is what runs differ by: an empirical null distribution [1]_. With fewer it is the scatter
+    of the processes within the runs. Never below what another layout may do, nor for first launches below what they
+    differ by elsewhere.
+
+    References
+    ----------
+    .. [1] B. Efron, "Large-scale simultaneous hypothesis testing: the choice of a null hypothesis", JASA 99 (2004)
+           96-104.
+    """
+    bounds = []
+    for first in (False, True):
+        pairs = [(match.base, match.other) for match in matches if match.base.is_first_launch is first]
+        bounds.append(_bound([pair for pair in pairs if no_ratio_of(*pair) is None], FIRST_SHARE if first else LAYOUT))
+    return replace(unknown, share=bounds[0], first_share=bounds[1])
+
+
+def _bound(pairs: Sequence[tuple[RunEstimate, RunEstimate]], least: float) -> float:
+    """The standard deviation of a run's level."""
+    enough = [pair for pair in pairs if min(row.processes.values.size for row in pair) >= LEAST_NOMINAL]
+    if not enough:
+        return least
+    kinds: dict[str, list[tuple[float, float]]] = {}
+    for base, other in enough:
+        if is_of_machine(other):
+            sides = [row.processes.values for row in (base, other)]
+            error = MEDIAN_ERROR * spread_of([base, other])
+            change = math.log(np.median(sides[1]) / np.median(sides[0]))
+            kinds.setdefault(kind_of(other), []).append((change, error**2 * sum(1 / side.size for side in sides)))
+    if len(kinds) < _LEAST_KINDS:
+        return max(least, float(np.median([spread_of(pair) for pair in enough])))
+    changes, errors = np.array([np.median(rows, axis=0) for rows in kinds.values()]).T
+    squares = (changes - np.median(changes)) ** 2
+    return max(least, math.sqrt(most_added_variance(squares, errors) / 2))
 
 
 def is_of_machine(estimate: Estimate) -> bool:

@@ -10,7 +10,7 @@ from statistics import median
 from clonometer.errors import InputError
 from clonometer.families import family
 from clonometer.results.compare.apart import settings_hint
-from clonometer.results.compare.between import stored_variance
+from clonometer.results.compare.between import stored_variance, within_run
 from clonometer.results.compare.differences import differences, provenance_of
 from clonometer.results.compare.judge import PendingTest, adjusted, n_tests, pending_tests
 from clonometer.results.compare.pairing import kind_of, pair_cells
@@ -115,7 +115,7 @@ def compare_cells(
         reasons = "; ".join(dict.fromkeys(entry.reason for entry in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
     seed = side.document.seed
-    listed = pending_tests([replace(match, seed=seed) for match in matches], NO_VARIANCE)
+    listed = pending_tests([replace(match, seed=seed) for match in matches], within_run(side))
     pair = ComparedPair(base_glob, other_glob, (), tuple(left_out), ())
     return judge_pairs([(listed, pair)], minimum_effect, NO_VARIANCE)
 

@@ -15,11 +15,11 @@ from statistics import variance as sample_variance
 import numpy as np
 
 from clonometer.results.change import Change
-from clonometer.results.compare.between import is_of_machine, rest_factor
+from clonometer.results.compare.between import bounded_variance, is_of_machine, rest_factor
 from clonometer.results.compare.pairing import kind_of
 from clonometer.results.compare.sides import RowPair
 from clonometer.results.compare.types import ComparedRow
-from clonometer.results.compare.variance import BetweenRunVariance
+from clonometer.results.compare.variance import BetweenRunVariance, NoiseSource
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Estimate
@@ -29,14 +29,15 @@ from clonometer.stats.changes import (
     change_of_pairs,
     change_of_ratio,
     change_of_runs,
-    sure_levels,
     variance_of_runs,
 )
 from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL
 from clonometer.stats.multiplicity import score
 from clonometer.stats.quantiles import Floats
+from clonometer.stats.rank_sum import two_sided_p
+from clonometer.stats.verdict import ERROR_RATE, LIKELY_RATE, Contrast, Ruling, judged
 from clonometer.units import format_share
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 
 #: With fewer processes on a side no 95% interval of a median exists, and a row gets no verdict.
 LEAST_PROCESSES = LEAST_NOMINAL
@@ -51,50 +52,27 @@ class PendingTest:
     """One row before it is judged: both sides, how uncertain the change is, and what all others did meanwhile.
 
     ``rest`` is the logarithm of the median change of all other kinds of process; None within one run, of hosts, and
-    where there is no other kind. ``of_units``: hosts are the units, not processes. ``wider`` says how many times the
-    rest has made the change as uncertain. ``conditional``: nobody knows how far runs of the machine are apart, so that
-    nothing is sure. ``apart``: how many times as far as two runs' medians from their level the sides are from each
-    other. ``rest_of_runs``: what the rest changed by, each run of the sides being one value.
+    where there is no other kind. ``of_units``: hosts are the units, not processes. ``ranks_p`` is that of the
+    processes' ranks.
     """
 
     row: ComparedRow
     change: LogChange | None
     rest: float | None = None
     of_units: bool = False
-    wider: float = 1.0
-    conditional: bool = False
-    apart: float = math.sqrt(2)
-    rest_of_runs: LogChange | None = None
+    ranks_p: float = 0.0
 
     @property
     def is_tested(self) -> bool:
         """Whether it can have a verdict; that depends on how much was measured, never on what came out."""
         return self.change is not None and (self.of_units or self.row.n_processes >= LEAST_PROCESSES)
 
-    def leaves_out_none(self, level: float) -> bool:
-        """Whether the row changed at all: its interval leaves out 0."""
-        return _leaves_out_none(self._ends(level))
-
-    def is_sure(self, level: float) -> bool:
-        """Whether the row changed, and further than the rest did.
-
-        A slower machine makes every row slower: what goes no further than the rest may be its doing, unless several
-        runs of a side show that the rest itself changed.
-        """
-        low, high = self._ends(level)
-        is_real = self.rest_of_runs is not None and _leaves_out_none(self.rest_of_runs.ends(level))
-        rest = 0.0 if is_real else self.rest or 0.0
-        return low > max(0.0, rest) or high < min(0.0, rest)
-
-    def turning(self, level: float) -> float | None:
-        """The standard deviation between runs, a share, up to which the row would be sure; None where it never is."""
+    @property
+    def comparison(self) -> Contrast:
+        """What is tested: whether the row changed, and further than the rest did, which the machine may have."""
         assert self.change is not None
-        variance = self.change.turning(level, self.rest or 0.0)
-        return None if variance is None else variance / (self.apart * self.wider)
-
-    def _ends(self, level: float) -> tuple[float, float]:
-        assert self.change is not None
-        return self.change.ends(level)
+        sizes = None if self.of_units else (self.row.base.n_processes, self.row.other.n_processes)
+        return Contrast(self.change, self.ranks_p, sizes, self.rest or 0.0)
 
 
 @dataclass(frozen=True)
@@ -144,17 +122,24 @@ def _unit_draft(row: UnitRow, typical: Mapping[bool, float]) -> PendingTest:
 def pending_tests(matches: Sequence[RowPair], variance: BetweenRunVariance) -> list[PendingTest]:
     """Find what each row changed by, and how sure that is.
 
-    All matches have as many runs, or are of one run.
+    All matches have as many runs, or are of one run. Where nobody knows how far runs are apart, these bound it.
     """
-    listed = [_draft(match, variance) for match in matches]
     if any(match.same_run for match in matches):
-        return listed
+        return [_draft(match, variance) for match in matches]
+    if variance.source == NoiseSource.UNKNOWN:
+        variance = bounded_variance(matches, variance)
+    listed = [_draft(match, variance) for match in matches]
     changes, of_runs = _changes_of_kinds(listed), _rest_of_runs(matches)
     return [_beside_rest(draft, changes, of_runs) for draft in listed]
 
 
 def adjusted(
-    listed: Sequence[PendingTest], *, minimum_effect: float, error_rate: float, tests: int | None = None
+    listed: Sequence[PendingTest],
+    *,
+    minimum_effect: float,
+    error_rate: float,
+    likely_rate: float = LIKELY_RATE,
+    tests: int = 0,
 ) -> list[ComparedRow]:
     """Judge rows as one family.
 
@@ -166,27 +151,20 @@ def adjusted(
         What `pending_tests` gave.
     minimum_effect
         The least change that gets a verdict, as a share.
-    error_rate
-        The chance that any verdict is wrong where nothing changed.
+    error_rate, likely_rate
+        Of the changes that are sure, and likely, so many are wrong; where nothing changed it is the chance of any.
     tests
         How many rows the family has, if more.
     """
-    size = max(n_tests(listed), tests or 0)
-    tested = [draft for draft in listed if draft.is_tested and not draft.conditional]
-    levels, sure = sure_levels(lambda place, level: tested[place].is_sure(level), len(tested), error_rate, size)
-    verdicts = iter(zip(levels, sure, strict=True))
-    rows, correction = [], f"Holm, {size} rows"
-    for draft in listed:
-        if draft.is_tested and draft.conditional:
-            row = _with_interval(draft, error_rate / size, correction)
-            rows.append(_with_condition(row, draft, error_rate / size, minimum_effect))
-        elif draft.is_tested:
-            level, is_sure = next(verdicts)
-            row = _with_interval(draft, level, correction)
-            rows.append(_with_verdict(row, draft, level, is_sure, minimum_effect))
-        else:
-            rows.append(_untested(draft))
-    return rows
+    size = max(n_tests(listed), tests)
+    comparisons = [draft.comparison for draft in listed if draft.is_tested]
+    verdicts = iter(judged(comparisons, error_rate, size, likely_rate))
+    return [
+        _with_verdict(draft, next(verdicts), f"false discovery rate of {size} rows", minimum_effect)
+        if draft.is_tested
+        else _untested(draft)
+        for draft in listed
+    ]
 
 
 def n_tests(listed: Sequence[PendingTest]) -> int:
@@ -200,7 +178,7 @@ def detectable(draft: PendingTest, error_rate: float, tests: int, least: float) 
     None of a row that can have no verdict, and where nobody knows how far runs are apart.
     """
     change = draft.change
-    if change is None or not draft.is_tested or draft.conditional:
+    if change is None or not draft.is_tested:
         return None
     return max(least, _ratio(change.needed(error_rate / max(tests, 1), POWER)) - 1)
 
@@ -220,15 +198,15 @@ def _draft(match: RowPair, variance: BetweenRunVariance) -> PendingTest:
         return PendingTest(_without_ratio(row, match), None)
     base, other = joined(match.bases), joined(match.others)
     ratio = ratio_of(other, base, seed=match.seed, same_run=match.same_run)
-    between = 0.0 if match.same_run else variance.of(row.base)
+    between = variance.of(row.base)
     method = ratio.method + ("" if match.same_run else "; with the noise between runs")
     row = row.changed(value=ratio.value, method=method, n=row.n_processes)
     row = replace(row, between=None if match.same_run else between)
-    if row.n_processes < 2:
-        return PendingTest(replace(row, reason="one process on a side: no interval"), None)
+    if row.n_processes < LEAST_PROCESSES:
+        return PendingTest(row, None)
     apart = math.sqrt(1 / len(match.bases) + 1 / len(match.others))
     change = change_of_ratio(ratio, apart * (between or 0.0), variance.degrees_of(row.base))
-    return PendingTest(row, change, conditional=between is None, apart=apart)
+    return PendingTest(row, change, ranks_p=two_sided_p(base.processes.values, other.processes.values))
 
 
 def joined(side: Sequence[RunEstimate]) -> RunEstimate:
@@ -337,59 +315,44 @@ def _beside_rest(draft: PendingTest, changes: _Changes, of_runs: Mapping[str | N
     if not others:
         return draft
     rest = median(others)
-    # The rest is a median of rows like this one, and that much more uncertain the distance from it is.
-    wider = rest_factor(len(others))
     row = replace(draft.row, rest=math.exp(rest))
-    return replace(
-        draft,
-        row=row,
-        change=draft.change.widened(wider),
-        rest=rest,
-        wider=wider,
-        rest_of_runs=of_runs.get(draft.row.other.temperature),
-    )
-
-
-def _leaves_out_none(ends: tuple[float, float]) -> bool:
-    return ends[0] > 0 or ends[1] < 0
+    # The rest is a median of rows like this one, and that much more uncertain the distance from it is.
+    change = draft.change.widened(rest_factor(len(others)))
+    # Several runs of a side may show that the rest itself changed.
+    its = of_runs.get(draft.row.other.temperature)
+    is_real = its is not None and its.p_value() <= ERROR_RATE
+    return replace(draft, row=row, change=change, rest=0.0 if is_real else rest)
 
 
 def _untested(draft: PendingTest) -> ComparedRow:
-    """A row without a verdict: what is known of it by itself."""
-    if draft.change is None:
-        return draft.row
-    reason = f"fewer than {LEAST_PROCESSES} processes on a side: no verdict"
-    return replace(_with_interval(draft, 1 - CONFIDENCE), reason=reason)
-
-
-def _with_interval(draft: PendingTest, level: float, correction: str = "") -> ComparedRow:
-    assert draft.change is not None
-    low, high = map(_ratio, draft.change.ends(level))
-    return draft.row.changed(low=low, high=high, confidence=1 - level, correction=correction)
-
-
-def _with_condition(row: ComparedRow, draft: PendingTest, level: float, minimum_effect: float) -> ComparedRow:
-    """A row of two runs of which nobody knows how far they are apart: its interval is that within these runs."""
-    if row.change.size - 1 < max(minimum_effect, resolution_share(row)):
+    """A row without a verdict, and without a ratio where the processes are too few for one."""
+    row = draft.row
+    if row.reason is not None or row.n_processes >= LEAST_PROCESSES:
         return row
-    return replace(row, turns_at=draft.turning(level))
+    reason = f"fewer than {LEAST_PROCESSES} processes on a side: no ratio"
+    return replace(row.changed(value=None), reason=reason)
 
 
-def _with_verdict(
-    row: ComparedRow, draft: PendingTest, level: float, is_sure: bool, minimum_effect: float
-) -> ComparedRow:
-    change, step = row.change, resolution_share(row)
-    size = change.size - 1
-    if draft.leaves_out_none(level) and size >= max(minimum_effect, step):
-        if not is_sure:
-            return replace(row, common_shift=True)
-        return row.changed(direction=Direction.MORE if change.rises else Direction.LESS)
-    assert change.low is not None
-    assert change.high is not None
+def _with_verdict(draft: PendingTest, verdict: Ruling, correction: str, minimum_effect: float) -> ComparedRow:
+    assert draft.change is not None
+    low, high = map(_ratio, draft.change.ends(verdict.level))
+    ends = (verdict.at_least, verdict.told_from)
+    least, told_from = (None if end is None else _ratio(end) for end in ends)
+    row = draft.row.changed(
+        low=low, high=high, confidence=1 - verdict.level, correction=correction, p=verdict.p, told_from=told_from
+    )
+    step = resolution_share(row)
+    size = row.change.size - 1
+    if size >= max(minimum_effect, step) and verdict.word != Word.OPEN:
+        is_sure = verdict.word == Word.SURE
+        direction = Direction.of(draft.change.value) if is_sure else Direction.UNKNOWN
+        return row.changed(direction=direction, word=verdict.word, at_least=least)
+    if size >= max(minimum_effect, step) and max(draft.change.p_value(), draft.ranks_p) <= verdict.level:
+        return replace(row, common_shift=True)
     # What the clock cannot tell apart is not known to be the same.
-    farthest = max(change.high - 1, 1 / change.low - 1, step)
+    farthest = max(high - 1, 1 / low - 1, step)
     if farthest <= minimum_effect:
-        return replace(row.changed(direction=Direction.EQUAL), within=_rounded_up(farthest))
+        return replace(row.changed(direction=Direction.EQUAL, word=Word.SURE), within=_rounded_up(farthest))
     if size < step > minimum_effect:
         return replace(row, reason=f"one step of the clock is {format_share(step)} of it")
     return row

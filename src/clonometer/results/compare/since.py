@@ -15,7 +15,7 @@ from clonometer.results.findings.wording import sentence
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.types import LEAST_EFFECT
 from clonometer.units import format_share
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 from clonometer.words import axis_words, cell_parts, mechanism_name, quantity_name, span_words, until
 
 #: What differs between any two runs of one machine, or is judged as a figure itself.
@@ -26,8 +26,8 @@ _OF_ANY_RUN = ("effective_mhz", "status", BOOT)
 class SinceLastRun:
     """What changed, and what it rests on.
 
-    ``differing``: what else differs, so that nothing was compared. ``changed``: rows that differ, the largest
-    difference first: each would be a change if runs of this machine differ by less than its ``turns_at``.
+    ``differing``: what else differs, so that nothing was compared. ``changed``: rows that differ, those that
+    are sure before those that are likely, and the largest difference first.
     """
 
     sentence: str
@@ -61,22 +61,25 @@ def since(before: RunEstimates, now: RunEstimates) -> SinceLastRun:
     matches = later or matches
     listed = pending_tests(matches, UNKNOWN_VARIANCE)
     rows = adjusted(listed, minimum_effect=LEAST_EFFECT, error_rate=ERROR_RATE)
-    differs = sorted((row for row in rows if row.turns_at is not None), key=_size, reverse=True)
+    differs = sorted((row for row in rows if row.change.word != Word.OPEN), key=_sureness)
+    differs = [row for row in differs if row.verdict != Direction.EQUAL]
     return SinceLastRun(sentence(f"{when}: {_changes(differs, n_tests(listed))}"), (), differs)
 
 
 def _changes(differs: Sequence[ComparedRow], tests: int) -> str:
-    """Say what differs within the two runs, and below which noise that would be a change: nobody has measured it."""
+    """Say what changed most, how sure that is, and how many more rows did."""
     if not tests:
         return "too few processes to detect a change"
     if not differs:
-        return "no row differs by more than the scatter of its processes"
+        return "no row changed by more than two such runs may differ"
     first, rest = differs[0], len(differs) - 1
     more = f", and {rest} more row{'' if rest == 1 else 's'} differ" if rest else ""
     how = Direction.of((first.change.value or 1.0) - 1).word(is_time=first.is_time)
-    noise = format_share(first.turns_at or 0.0)
-    size = format_share(_size(first))
-    return f"{_name(first)} {size} {how}, a change if the noise between runs is below {noise}{more}"
+    return f"{_name(first)} {format_share(_size(first))} {how} ({first.change.word}){more}"
+
+
+def _sureness(row: ComparedRow) -> tuple[bool, float]:
+    return row.change.word != Word.SURE, -_size(row)
 
 
 def _size(row: ComparedRow) -> float:

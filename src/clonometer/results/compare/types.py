@@ -27,15 +27,18 @@ _RATIO = Only(
             "value",
             "ratio",
             "The other side's median over the base's; of several runs the ratio of their mean medians (on the "
-            "logarithm). None where a median is zero or below.",
+            "logarithm). None where a median is zero or below, and below 6 processes on a side.",
         ),
         As(
             "low",
             "ratio_low",
             "Lower end of the interval that decides: it counts the processes' scatter, the noise between runs and the "
-            "number of rows, see docs/comparing.md. None with one process on a side.",
+            "number of rows, see docs/comparing.md.",
         ),
         As("high", "ratio_high"),
+        "sureness",
+        "at_least",
+        "told_from",
     ),
 )
 
@@ -79,15 +82,8 @@ class ComparedRow:
         ShareOrNone,
         Key("between_run_noise"),
         Mark.OPTIONAL,
-        "The noise between runs assumed for the row: a standard deviation, as a share. Null within one run, for "
-        "hosts, and where it is not known.",
-    ] = None
-    turns_at: Annotated[
-        ShareOrNone,
-        Key("change_if_noise_below"),
-        Mark.OPTIONAL,
-        "Where the noise between runs is not known: the standard deviation, as a share, below which this row would "
-        "be a change. Null where it would be none however alike the runs are, and where there is a verdict.",
+        "The noise between runs assumed for the row: a standard deviation, as a share; where nobody has measured it, "
+        "the bound that these runs show. Null within one run, and for hosts.",
     ] = None
 
     @computed_field()
@@ -178,14 +174,19 @@ class Compared:
         "One for each side that was compared with the first.",
     ]
     minimum_effect: Annotated[float, Gt(0), "The least change that gets a verdict, as a share."]
-    error_rate: Annotated[float, "The chance that the verdict of any row is more or less where nothing changed."]
+    error_rate: Annotated[
+        float,
+        "Of the rows whose verdict is more or less, such a share is wrong; where nothing changed, the chance of any.",
+    ]
     n_tests: Annotated[Count, "Rows that can have a verdict, over all comparisons: what intervals are corrected for."]
     noise_source: Annotated[
         NoiseSource,
         "Where it is known from how far two runs of the machine are apart: not known, given by --noise, measured by "
         "noise, from stored runs, from these runs, or of no account within one run.",
     ]
-    correction: Annotated[Literal["Holm"], After("error_rate"), "What the intervals are corrected by."] = "Holm"
+    correction: Annotated[Literal["Benjamini-Hochberg"], After("error_rate"), "What the verdicts are corrected by."] = (
+        "Benjamini-Hochberg"
+    )
     stored: Annotated[StoredRuns | None, Mark.OPTIONAL, STORED_WORDS] = None
 
     schema = version(COMPARE_SCHEMA)

@@ -104,7 +104,7 @@ class MeasuredNoise:
     rows: Sequence[MeasuredRow]
 
 
-#: Of a machine that nobody has asked: no verdict rests on it, but what differs may say at which noise it would turn.
+#: Of a machine that nobody has asked: what is compared bounds it (`clonometer.results.compare.between`).
 UNKNOWN_VARIANCE = BetweenRunVariance()
 #: Both sides ran at the same time.
 NO_VARIANCE = BetweenRunVariance(NoiseSource.ONE_RUN, 0.0, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeVar, cast
 
@@ -15,21 +15,18 @@ from clonometer.results.rows.ratio import change_of, no_ratio_of, ratio_of, seed
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
 from clonometer.stats.bootstrap import difference_of_medians
-from clonometer.stats.interval import Interval
-from clonometer.stats.multiplicity import false_discovery_limit, student_p
+from clonometer.stats.changes import LogChange, change_of_ratio
+from clonometer.stats.interval import CONFIDENCE, Interval
+from clonometer.stats.multiplicity import score
 from clonometer.stats.quantiles import Floats, median
-from clonometer.stats.rank_sum import least_p, two_sided_p
-from clonometer.stats.wander import added_by_wandering
-from clonometer.verdicts import Direction
+from clonometer.stats.rank_sum import two_sided_p
+from clonometer.stats.verdict import LAYOUT, OF_WANDERING, Contrast, Ruling, judged
+from clonometer.stats.wander import typical_wandering
+from clonometer.verdicts import Direction, Word
 
-#: Of all differences that a report states, so many are wrong at most, on average.
-ERROR_RATE = 0.05
-#: Where an interval of 95% of a normal estimate ends, in standard errors.
-NORMAL_ENDS = 1.96
-#: What the layout of code and memory may do to a cell for as long as it is built and placed so, as a standard deviation
-#: (T. Mytkowicz and others, "Producing wrong data without doing anything obviously wrong", ASPLOS 2009).
-LAYOUT = 0.03
 _Value = TypeVar("_Value")
+#: What is compared, and how: the rows of a ratio or a difference, or the name of an interval.
+_Key = tuple[Hashable, ...]
 
 
 def cells_of(changes: Iterable[Change[RunEstimate]]) -> list[str]:
@@ -43,58 +40,34 @@ def numbers_of(change: Change[RunEstimate]) -> dict[str, Any]:
     return change.numbers | {"stage": about.stage, "temperature": about.temperature, "cells": cells_of([change])}
 
 
-def caveat(processes: int, *, uncertain: bool, too_few: bool, family: int) -> str:
-    """Say why a difference does not count though its interval looks like one; empty where nothing is to be said."""
-    if processes < FEWEST_PROCESSES or (uncertain and too_few):
-        return f", from only {processes} {'process' if processes == 1 else 'processes'}"
-    return f", possible by chance, layout or drift in {family} comparisons" if uncertain and family > 1 else ""
-
-
-@dataclass(frozen=True)
-class _Test:
-    """One test of two rows, as it is before all are known.
-
-    ``p_value`` is that of the processes' ranks; ``value`` and ``error`` are of the ratio's logarithm, or of the
-    difference as a share of the larger side. ``layout`` is what layout adds to the variance.
-    """
-
-    p_value: float
-    value: float
-    error: float
-    layout: float
-
-    def corrected(self, wandering: float, known: int) -> float:
-        """The larger p-value of ranks and of an estimate whose error has what the processes share.
-
-        What ``wandering`` adds is ``known`` with so many degrees of freedom; those of the whole are Satterthwaite's.
-        """
-        variance = self.error**2 + self.layout + wandering
-        if variance == 0:
-            return self.p_value
-        freedom = known * (variance / wandering) ** 2 if wandering else math.inf
-        score = abs(self.value) / math.sqrt(variance)
-        return max(self.p_value, student_p(score, int(min(max(freedom, 1), 1000))))
+def from_few(processes: int) -> str:
+    """Say that a figure is of few processes; empty where they are enough."""
+    if processes >= FEWEST_PROCESSES:
+        return ""
+    return f", from only {processes} {'process' if processes == 1 else 'processes'}"
 
 
 class PairwiseTests:
     """Makes the comparisons of a run's findings.
 
     The processes of a cell share what its layout does, and what its level wanders by during the run: neither shrinks
-    with their number. So the error of a ratio has, besides what its interval says, 3% of each cell for layout, and what
-    wandering adds: as much as in all rows that are compared, since one hardly tells it. What rows of one stage wander
-    by together is left out. Of a difference (one rung of a ladder more) layout is left out: both sides run the same
-    code.
+    with their number, so both are in the error of a ratio (`clonometer.stats.verdict`). Of a difference (one rung of a
+    ladder more) layout is left out: both sides run the same code.
+
+    ``asked`` are the two rows of the question that was asked first: it is tested alone.
     """
 
-    def __init__(self, estimates: RunEstimates, seed: int) -> None:
+    def __init__(
+        self, estimates: RunEstimates, seed: int, asked: tuple[RunEstimate, RunEstimate] | None = None
+    ) -> None:
         self.estimates = estimates
         self.seed = seed
+        self._asked = frozenset(map(id, asked or ()))
         self._cache: dict[Hashable, Any] = {}
-        self._p_values: dict[Hashable, float] = {}
-        self._tests: dict[Hashable, _Test] = {}
+        self._tests: dict[_Key, Contrast] = {}
+        self._verdicts: dict[_Key, Ruling] = {}
         self._compared: dict[int, RunEstimate] = {}
         self._wandering, self._known = 0.0, 1
-        self._limit = ERROR_RATE
         self._reported: set[tuple[object, ...]] = set()
 
     def with_correction(self, make: Callable[[], _Value]) -> _Value:
@@ -111,14 +84,11 @@ class PairwiseTests:
         """Correct all comparisons made so far together, and forget what findings said on the way."""
         groups: dict[Hashable, list[Floats]] = {}
         for row in self._compared.values():
-            if (level := abs(median(row.processes.values))) > 0:
-                alike = row.stage, row.temperature
-                groups.setdefault(alike, []).append(_in_order_of_time(row) / level)
-        self._wandering = 2 * added_by_wandering(groups.values())
-        self._known = max(len({row.cell for row in self._compared.values()}) - 1, 1)
-        self._p_values |= {key: test.corrected(self._wandering, self._known) for key, test in self._tests.items()}
-        family = max(len(self._p_values), 1)
-        self._limit = max(false_discovery_limit(list(self._p_values.values()), ERROR_RATE), ERROR_RATE / family)
+            if row.processes.least > 0:
+                groups.setdefault((row.stage, row.temperature), []).append(np.log(row.processes.in_time))
+        variance, self._known = typical_wandering(groups.values())
+        self._wandering = OF_WANDERING * variance
+        self._verdicts = dict(zip(self._tests, judged([*map(self._with_shared, self._tests)]), strict=True))
         self._reported.clear()
 
     def mark_reported(self, rows: Iterable[RunEstimate], *axes: str) -> None:
@@ -134,16 +104,13 @@ class PairwiseTests:
     def compare(self, other: RunEstimate, base: RunEstimate) -> Change[RunEstimate] | None:
         """How many times as much one row takes as another; None where a median is zero: nothing is a multiple of that.
 
-        Nothing is said of it where its interval contains 1 or it is below 2%, where a side has fewer than 4 processes,
-        or where so many comparisons give such a ratio by chance, by layout or by wandering. Its p-value, for both
-        directions, is the larger of two: that of the rank-sum test of the processes, and that of the ratio with what
-        its processes share in its error.
+        Of fewer than 6 processes there is no ratio, and below 2% no difference is stated.
         """
         if no_ratio_of(other, base) is not None:
             return None
-        p, ratio = self._p_value(other, base), self._ratio(other, base)
-        is_seen = not ratio.contains(1.0) and abs(ratio.value - 1) >= LEAST_EFFECT
-        return self._change(other, base, ChangeScale.RATIO, ratio, p, is_seen=is_seen)
+        ratio = self._ratio(other, base)
+        key = self._tested("ratio", other, base, change_of_ratio(ratio))
+        return self._change((other, base), ChangeScale.RATIO, ratio, key)
 
     def compare_all(self, pairs: Iterable[tuple[RunEstimate, RunEstimate]]) -> list[Change[RunEstimate]]:
         """Compare pairs of rows in their order; those that have no ratio are left out."""
@@ -157,26 +124,36 @@ class PairwiseTests:
             ("difference", id(other), id(base)),
             lambda: difference_of_medians(other.processes, base.processes, seed=seed),
         )
-        p = self._p_value_of_difference(other, base, interval)
-        return self._change(other, base, ChangeScale.DIFFERENCE, interval, p, is_seen=not interval.contains(0.0))
+        # As a share of the larger side, so that what wandering adds is of the same kind as to ratios.
+        scale = max(abs(median(side.processes.values)) for side in (other, base)) or 1.0
+        error = (interval.high - interval.low) / 2 / score(1 - CONFIDENCE) / scale
+        key = self._tested("difference", other, base, LogChange(interval.value / scale, error, error))
+        return self._change((other, base), ChangeScale.DIFFERENCE, interval, key, scale)
 
     def _change(
-        self, other: RunEstimate, base: RunEstimate, scale: ChangeScale, interval: Interval, p: float, *, is_seen: bool
+        self, sides: tuple[RunEstimate, RunEstimate], scale: ChangeScale, interval: Interval, key: _Key, per: float = 1
     ) -> Change[RunEstimate]:
-        """Make the change of two rows; ``is_seen``: whether it is one, however many processes there are."""
-        is_sure = is_seen and p <= self._limit
-        family = len(self._p_values)
-        return replace(
-            change_of(base, other, interval),
+        """Make the change of two rows; of a difference ``per`` is what its test was divided by."""
+        verdict = self._verdict(key)
+        is_ratio, is_alone = scale == ChangeScale.RATIO, self._tests[key].alone
+        others = f"false discovery rate of {len(self._tests)} comparisons"
+        made = replace(
+            change_of(sides[1], sides[0], interval),
             scale=scale,
-            unit="" if scale == ChangeScale.RATIO else "ns",
-            direction=Direction.of(interval.value - scale.unchanged) if is_sure else Direction.UNKNOWN,
-            p=p,
-            correction=f"false discovery rate of {family} comparisons",
-            caveat=caveat(
-                interval.n, uncertain=is_seen and not is_sure, too_few=self._are_too_few(other, base), family=family
-            ),
+            unit="" if is_ratio else "ns",
+            p=verdict.p,
+            correction="none, as the first question" if is_alone else others,
         )
+        if interval.n < FEWEST_PROCESSES:
+            return replace(made, value=None, low=None, high=None, caveat=from_few(interval.n))
+        if is_ratio and abs(interval.value - 1) < LEAST_EFFECT:
+            return made
+        # Its two ends may be differently far away.
+        word = Word.OPEN if interval.contains(scale.unchanged) else verdict.word
+        ends = (verdict.at_least if word == Word.SURE else None, verdict.told_from)
+        least, told_from = (None if end is None else math.exp(end) if is_ratio else end * per for end in ends)
+        direction = Direction.of(interval.value - scale.unchanged) if word == Word.SURE else Direction.UNKNOWN
+        return replace(made, direction=direction, word=word, at_least=least, told_from=told_from)
 
     def best(self, rows: Sequence[RunEstimate]) -> list[Change[RunEstimate]]:
         """Compare the row with the least median with all others, in their order; none where nothing can be compared.
@@ -186,7 +163,7 @@ class PairwiseTests:
         ranked = sorted(rows, key=lambda row: median(row.processes.values))
         for a, b in combinations(ranked, 2):
             if no_ratio_of(a, b) is None:
-                self._p_value(a, b)
+                self.compare(a, b)
         return self.compare_all((row, ranked[0]) for row in ranked[1:])
 
     def is_sure(self, interval: Interval, *key: Hashable) -> bool:
@@ -194,11 +171,11 @@ class PairwiseTests:
 
         Its p-value is that of a normal estimate whose interval it would be; ``key`` names it.
         """
-        half = (interval.high - interval.low) / 2
-        score = NORMAL_ENDS * abs(interval.value) / half if half > 0 else math.inf
-        certain = interval.n >= FEWEST_PROCESSES and not interval.contains(0.0)
-        self._p_values[("interval", *key)] = math.erfc(score / math.sqrt(2)) if certain else 1.0
-        return self._p_values[("interval", *key)] <= self._limit
+        error = (interval.high - interval.low) / 2 / score(1 - CONFIDENCE)
+        ranks_p = 0.0 if interval.n >= FEWEST_PROCESSES else 1.0
+        name = ("interval", *key)
+        self._tests[name] = Contrast(LogChange(interval.value, error, error), ranks_p)
+        return self._verdict(name).word == Word.SURE
 
     def cached(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Make a value once: findings are made twice."""
@@ -210,41 +187,36 @@ class PairwiseTests:
         """Derive a seed of its own for each thing that is resampled."""
         return seed_for(*names, seed=self.seed)
 
-    def _are_too_few(self, a: RunEstimate, b: RunEstimate) -> bool:
-        return 2 * least_p(a.processes.values.size, b.processes.values.size) > self._limit
-
     def _ratio(self, a: RunEstimate, b: RunEstimate) -> Interval:
         return self.cached(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
 
-    def _p_value(self, a: RunEstimate, b: RunEstimate) -> float:
-        key = ("ratio", frozenset((id(a), id(b))))
-        if key not in self._tests:
-            ratio = self._ratio(a, b)
-            error = math.log(ratio.high / ratio.low) / 2 / NORMAL_ENDS
-            self._compared |= {id(a): a, id(b): b}
-            self._tests[key] = _Test(_two_sided(a, b), math.log(ratio.value), error, 2 * LAYOUT**2)
-        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
+    def _tested(self, kind: str, a: RunEstimate, b: RunEstimate, change: LogChange) -> _Key:
+        """Note a test of two rows, which is the same in both directions."""
+        pair = frozenset((id(a), id(b)))
+        self._compared |= {id(a): a, id(b): b}
+        sides = a.processes.values, b.processes.values
+        sizes = sides[0].size, sides[1].size
+        ranks_p = two_sided_p(*sides) if min(sizes) >= FEWEST_PROCESSES else 1.0
+        test = Contrast(change, ranks_p, sizes, alone=kind == "ratio" and pair == self._asked)
+        self._tests.setdefault((kind, pair), test)
+        return kind, pair
 
-    def _p_value_of_difference(self, a: RunEstimate, b: RunEstimate, interval: Interval) -> float:
-        key = ("difference", frozenset((id(a), id(b))))
-        if key not in self._tests:
-            # As a share of the larger side, so that what wandering adds is of the same kind as to ratios.
-            scale = max(abs(median(side.processes.values)) for side in (a, b)) or 1.0
-            error = (interval.high - interval.low) / 2 / NORMAL_ENDS / scale
-            self._compared |= {id(a): a, id(b): b}
-            self._tests[key] = _Test(_two_sided(a, b), interval.value / scale, error, 0.0)
-        return self._p_values.setdefault(key, self._tests[key].corrected(self._wandering, self._known))
+    def _verdict(self, key: _Key) -> Ruling:
+        """What is said of a test; as if it were the only one where it has not been corrected with all others."""
+        if key not in self._verdicts:
+            self._verdicts[key] = judged([self._with_shared(key)])[0]
+        return self._verdicts[key]
 
-
-def _two_sided(a: RunEstimate, b: RunEstimate) -> float:
-    """The p-value of the rank-sum test of both sides' processes; 1 of too few."""
-    sides = a.processes.values, b.processes.values
-    return 1.0 if min(side.size for side in sides) < FEWEST_PROCESSES else two_sided_p(*sides)
-
-
-def _in_order_of_time(row: RunEstimate) -> Floats:
-    values, starts = row.processes.values, row.processes.starts
-    return values if starts is None else values[np.argsort(starts, kind="stable")]
+    def _with_shared(self, key: _Key) -> Contrast:
+        """A test with what processes share in its error."""
+        test = self._tests[key]
+        if key[0] == "interval":
+            return test
+        layout = 2 * LAYOUT**2 if key[0] == "ratio" else 0.0
+        # Layout counts as known.
+        shared = layout + self._wandering
+        degrees = int(self._known * (shared / self._wandering) ** 2) if self._wandering else None
+        return replace(test, change=replace(test.change, between=math.sqrt(shared), between_degrees=degrees))
 
 
 def _question(workload: str, axis: str, others: Mapping[str, int | str]) -> tuple[object, ...]:

@@ -135,7 +135,7 @@ def _summary(operations: Mapping[_Operation, _ByWorkers]) -> Finding:
     if groups[Direction.LESS]:
         clauses.append(f"threads are faster at {listed(groups[Direction.LESS])}")
     if groups[Direction.UNKNOWN]:
-        clauses.append(f"cannot tell a difference at {listed(groups[Direction.UNKNOWN])}")
+        clauses.append(f"a difference is open at {listed(groups[Direction.UNKNOWN])}")
     most = sorted(set(map(_workers, last)))
     many = f"{most[0]}" if len(most) == 1 else f"{most[0]} to {most[-1]}"
     words = f"{many} worker{'' if many == '1' else 's'}"

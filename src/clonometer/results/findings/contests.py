@@ -82,7 +82,7 @@ def cold_and_warm(tests: PairwiseTests) -> list[Finding]:
     if open_:
         first, *others = map(until, open_)
         where = listed([first, *(each.removeprefix("until ") for each in others)])
-        clauses.append(f"cannot tell whether cold and warm launches rank fork and pthread alike {where}")
+        clauses.append(f"whether cold and warm launches rank fork and pthread alike is open {where}")
     text = sentences(*(f"{clause}{f', {words}' if words else ''}" for clause in clauses))
     numbers = {
         "agree": agreed,
@@ -142,7 +142,7 @@ def _ranking(best: RunEstimate, comparisons: Sequence[Change[RunEstimate]]) -> s
     if not tied:
         return f"{stage}, {name} is fastest and {following}"
     names = [name, *(f"{mechanism_name(each.other.workload)} ({each.aside})" for each in tied)]
-    unknown = f"cannot tell which is fastest {stage}, {listed(names).replace(' and ', ' or ')}"
+    unknown = f"which is fastest {stage} is open, {listed(names).replace(' and ', ' or ')}"
     return f"{unknown}; {following} as {name}" if following else unknown
 
 

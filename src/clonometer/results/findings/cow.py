@@ -6,7 +6,7 @@ from typing import Any
 
 from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
-from clonometer.results.findings.wording import condition, headed, median_with_ends, short_median
+from clonometer.results.findings.wording import condition, headed, in_doubt, median_with_ends, short_median
 from clonometer.results.rows.run_estimates import Changes, RunEstimate, RunEstimates
 from clonometer.results.types import Estimate, Finding
 from clonometer.units import approximate_bytes, format_duration
@@ -104,7 +104,7 @@ def _unsure(tests: PairwiseTests, alive: RunEstimate, gone: RunEstimate) -> list
     compared = tests.compare(alive, gone)
     if compared is None or compared.direction != Direction.UNKNOWN:
         return []
-    return [f"cannot tell a difference between the two ({compared.aside})"]
+    return [in_doubt("between the two", compared)]
 
 
 def _headline(tests: PairwiseTests, head: str, writes: dict[tuple[str, str], RunEstimate], page: str) -> str:
@@ -170,7 +170,7 @@ def _story(tests: PairwiseTests, estimate: Estimate) -> Finding | None:
         more = f"afterwards, writing all of it once takes that thread {slower.text} longer than before"
         more += f", {format_duration((slower.value or 0.0) / (size / PAGE_BYTES))} for each 4 KiB page" if size else ""
     else:
-        more = f"cannot tell whether writing all of it once takes that thread longer afterwards ({slower.aside})"
+        more = f"whether writing all of it once takes that thread longer afterwards is {slower.word} ({slower.aside})"
     head = f"fork of a parent with {memory}{words}"
     text = headed(
         head,

@@ -7,7 +7,7 @@ from typing import Any
 from clonometer.families import workload_words
 from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
-from clonometer.results.findings.wording import listed, median_with_ends, sentence, sentences
+from clonometer.results.findings.wording import in_doubt, listed, median_with_ends, sentence, sentences
 from clonometer.results.rows.run_estimates import Changes, RunEstimate
 from clonometer.results.series.footprints import Footprint, footprints_of
 from clonometer.results.types import Finding
@@ -146,10 +146,7 @@ def _against_threads(tests: PairwiseTests) -> Findings:
         changes = _others(tests, process)
         sizes = f"{_size(process)} against {_size(thread)}, {_tasks(process):,} of each{_words(changes)}"
         if compared.direction == Direction.UNKNOWN:
-            text = (
-                "cannot tell a difference between the memory of an idle process and of an idle thread "
-                f"({compared.aside}): {sizes}"
-            )
+            text = f"{in_doubt('between the memory of an idle process and of an idle thread', compared)}: {sizes}"
         else:
             more, less = ("process", "thread") if compared.direction == Direction.MORE else ("thread", "process")
             text = f"an idle {more} takes {compared.upward.text} times the memory of an idle {less}: a process {sizes}"

@@ -12,7 +12,7 @@ from clonometer.results.findings.wording import (
     listed,
     measured,
     median_with_ends,
-    no_difference,
+    not_sure,
     sentences,
     short_median,
 )
@@ -139,7 +139,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
     last, begin = words.place(first.points[-1]), words.place(first.points[0])
     head = f"{words.name}{words.tail}"
     if ends.direction == Direction.UNKNOWN:
-        unknown = no_difference(last, begin, [ends], at=lambda _: first.what)
+        [unknown] = not_sure(last, begin, [ends], at=lambda _: first.what)
         if not apart:
             return (sentences(f"{head}: {unknown}"),) * 2
         most = max(apart, key=lambda each: each.size)
@@ -153,7 +153,7 @@ def _texts(growths: Sequence[Growth], words: Words) -> tuple[str, str]:
         text = sentences(
             f"each {words.thing} adds {slopes}{words.tail}",
             f"{words.name} takes {ratio} {first.what}",
-            *(no_difference(last, begin, [growth.ends]) for growth in flat),
+            *(text for growth in flat for text in not_sure(last, begin, [growth.ends])),
         )
         return text, sentences(
             f"each {words.thing} adds {_slope(first, words)} to {words.name} {first.what}{words.tail}"

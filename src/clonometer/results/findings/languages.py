@@ -12,7 +12,7 @@ from clonometer.launch_paths.types import PROGRAM, LaunchPath
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
 from clonometer.results.findings.finder import Finder
-from clonometer.results.findings.wording import condition, headed, listed, short_median
+from clonometer.results.findings.wording import condition, headed, in_doubt, listed, short_median
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.series.languages import LanguageAnswers, answers_of
 from clonometer.results.types import Finding
@@ -119,7 +119,7 @@ def _apart(each: LanguageAnswers, name: str, change: Change[RunEstimate] | None)
     if change is None or each.woken is None:
         return again
     if change.direction == Direction.UNKNOWN:
-        return f"{again}: cannot tell a difference from waking one in C ({change.aside})"
+        return f"{again}: {in_doubt('from waking one in C', change)}"
     woken = f"to wake one C takes {short_median(each.woken)}"
     longer = language if change.direction == Direction.MORE else "C"
     return f"{again}: {woken}, and {longer} {change.upward.text} times as long"
@@ -165,7 +165,7 @@ def _creation(each: LanguageAnswers, created: Mapping[str, int | None]) -> Itera
 def _clause(name: str, change: Change[RunEstimate], *reasons: str) -> str:
     language = language_name(name)
     if change.direction == Direction.UNKNOWN:
-        return f"cannot tell a difference between {language} and C ({change.aside})"
+        return in_doubt(f"between {language} and C", change)
     why = "; ".join(filter(None, reasons))
     because = f": {why}" if why else ""
     if change.direction == Direction.LESS:

@@ -142,7 +142,7 @@ def _best_texts(best: dict[int, list[str]]) -> list[str]:
         if len(ways) == 1:
             texts.append(f"between processes, {names[0]} is fastest {where}")
         else:
-            texts.append(f"between processes, cannot tell which is fastest {where}: {' or '.join(names)}")
+            texts.append(f"between processes, which is fastest {where} is open: {' or '.join(names)}")
     return texts
 
 

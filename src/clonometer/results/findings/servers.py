@@ -160,8 +160,8 @@ def _memory_finding(tests: PairwiseTests, grown: Sequence[Sequence[ServerOutcome
         if change.direction != Direction.UNKNOWN
     ]
     same = [change.other.workload for change in changes if change.direction == Direction.UNKNOWN]
-    # So many asides would be a table: what is not told apart is named.
-    clauses += [f"cannot tell a difference of {listed(same)}"] if same else []
+    # So many asides would be a table: what is not sure is named.
+    clauses += [f"a difference is open of {listed(same)}"] if same else []
     first = grown[0][0]
     most, least = (int(outcome.rows[LATENCY].condition[MEMORY]) for outcome in (grown[0][-1], first))
     load = {RATE: first.rate} | dict(load_without(first, MEMORY))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clonometer.families.other import CPUID, STEPS, traps
-from clonometer.results.findings.comparing import PairwiseTests, caveat
+from clonometer.results.findings.comparing import PairwiseTests, from_few
 from clonometer.results.findings.ends import interval_ends
 from clonometer.results.findings.finder import Finder
 from clonometer.results.findings.wording import condition, headed, short_median
@@ -67,7 +67,7 @@ def _startup_finding(estimates: RunEstimates, runs: RunEstimate, reaped: RunEsti
     }
     whole = short_median(reaped)
     start_text = format_duration(start.value, low, high)
-    what = axis_words("program", program) + caveat(estimate.n_processes, uncertain=False, too_few=False, family=1)
+    what = axis_words("program", program) + from_few(estimate.n_processes)
     texts = [f"{start_text} of a new program's {whole} ({what}) are the start of its C library"]
     brief = f"of {mechanism_name(estimate.workload)}'s {whole} ({what}), {start_text} are the C library's start"
     cpuid = _cpuid(estimates, program)

@@ -83,10 +83,11 @@ def _texts(made: Sequence[Change[RunEstimate]]) -> list[str]:
     for verb, verdict in (("adds", Direction.MORE), ("saves", Direction.LESS)):
         amounts = [f"{step.upward.text} {_measured(step)}" for step in made if step.direction == verdict]
         clauses += [f"{verb} {listed(amounts)}"] if amounts else []
-    unknown = [f"{_measured(step)} ({step.aside})" for step in made if step.direction == Direction.UNKNOWN]
+    unsure = [step for step in made if step.direction == Direction.UNKNOWN]
+    words = [f"{step.word} {_measured(step)} ({step.aside})" for step in unsure]
     return [
         *(["; ".join(clauses)] if clauses else []),
-        *([f"cannot tell a difference {listed(unknown)}"] if unknown else []),
+        *([f"a difference is {listed(words)}"] if words else []),
     ]
 
 

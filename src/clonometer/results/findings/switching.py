@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clonometer.results.change import Change
-from clonometer.results.findings.comparing import PairwiseTests, cells_of, numbers_of
+from clonometer.results.findings.comparing import PairwiseTests, cells_of, from_few, numbers_of
 from clonometer.results.findings.finder import Finder, Findings
 from clonometer.results.findings.wording import condition, headed, listed, several_ratios
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
@@ -159,8 +159,8 @@ def _indirect(tests: PairwiseTests, scan: Scan) -> Finding:
         texts = []
     unseen = [entry for entry in entries if entry["verdict"] == Direction.UNKNOWN]
     if unseen:
-        asides = [f"{approximate_bytes(entry['bytes'])} ({below(entry['below_ns'])})" for entry in unseen]
-        texts.append(f"cannot tell whether a switch has an indirect cost with {listed(asides)} of work in each task")
+        asides = [f"{approximate_bytes(entry['bytes'])} ({_below(entry)})" for entry in unseen]
+        texts.append(f"whether a switch has an indirect cost is open with {listed(asides)} of work in each task")
     faster = [
         f"{_amount(entry)} with {approximate_bytes(entry['bytes'])}"
         for entry in entries
@@ -185,11 +185,16 @@ def _entry(tests: PairwiseTests, point: RunEstimate, none: RunEstimate) -> dict[
         "indirect_ns": more.value,
         "indirect_low_ns": more.low,
         "indirect_high_ns": more.high,
-        "below_ns": max(abs(end) for end in (more.low, more.high, more.value) if end is not None),
+        "below_ns": max((abs(end) for end in (more.low, more.high, more.value) if end is not None), default=None),
         "confidence": more.confidence,
         "n_processes": more.n,
         "verdict": more.direction,
     }
+
+
+def _below(entry: Mapping[str, Any]) -> str:
+    least = entry["below_ns"]
+    return from_few(entry["n_processes"]).removeprefix(", ") if least is None else below(least)
 
 
 def _amount(entry: Mapping[str, Any]) -> str:

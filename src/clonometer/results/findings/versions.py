@@ -50,7 +50,7 @@ def _beside_first(estimates: RunEstimates, name: str, changes: Mapping[str, Chan
     clauses = [f"{thing} takes {change.text} times as long" for thing, change in ranked]
     if len(changes) > len(ranked):
         clauses.append(
-            "cannot tell a difference" + (f" in {counted(len(changes) - len(ranked), 'other')}" if ranked else "")
+            "a difference is open" + (f" in {counted(len(changes) - len(ranked), 'other')}" if ranked else "")
         )
     short = [f"{thing} {_how_much(change)}" for thing, change in ranked[:_MOST_NAMED]]
     short += [f"{len(ranked) - _MOST_NAMED} more"] if len(ranked) > _MOST_NAMED else []
@@ -60,7 +60,7 @@ def _beside_first(estimates: RunEstimates, name: str, changes: Mapping[str, Chan
         "cells": cells_of(changes.values()),
         "verdict": str(ranked[0][1].direction if ranked else Direction.UNKNOWN),
     }
-    headline = headed(head, ["; ".join(short) or "cannot tell a difference"])
+    headline = headed(head, ["; ".join(short) or "a difference is open"])
     return Finding(f"versions.{name}", headed(head, clauses), about, headline)
 
 

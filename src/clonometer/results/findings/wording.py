@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from clonometer.families import axis as axis_of
 from clonometer.families import measured_in
 from clonometer.results.change import Change
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Estimate
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 from clonometer.words import axis_words, quantity_name, until
 
 #: Of a sentence, numbers in brackets left out: what a reader keeps in mind.
@@ -121,7 +122,7 @@ def several_ratios(
     """Say in sentences how two things compare at several stages, always with a ratio above 1.
 
     Comparisons are grouped by who takes longer, and keep their order within a group; ``at`` says which one it is: by
-    default the stage until which it was measured. What could not be told is a sentence of its own.
+    default the stage until which it was measured. What is not sure is a sentence of its own.
     """
     clauses = []
     for first, second, verdict in ((a, b, Direction.MORE), (b, a, Direction.LESS)):
@@ -134,24 +135,39 @@ def several_ratios(
         if ratios:
             clauses.append(_listed_in_sentences(f"{first} {'take' if plural else 'takes'}", "The ratio is", ratios))
     texts = ["; ".join(clauses)] if clauses else []
-    same = [comparison for comparison in comparisons if comparison.direction == Direction.UNKNOWN]
-    return [*texts, *([no_difference(a, b, same, at=at)] if same else [])]
+    unsure = [comparison for comparison in comparisons if comparison.direction == Direction.UNKNOWN]
+    return [*texts, *not_sure(a, b, unsure, at=at)]
 
 
 def verdict(a: str, b: str, comparison: Change[RunEstimate], *, plural: bool = False) -> str:
     """Say how two things compare, always with a ratio above 1."""
     if comparison.direction == Direction.UNKNOWN:
-        return f"cannot tell a difference between {a} and {b} ({comparison.aside})"
+        return in_doubt(f"between {a} and {b}", comparison)
     longer, shorter = (a, b) if comparison.direction == Direction.MORE else (b, a)
     return f"{longer} {'take' if plural else 'takes'} {comparison.upward.text} times as long as {shorter}"
 
 
-def no_difference(
+def in_doubt(where: str, comparison: Change[Any]) -> str:
+    """Say of a difference that it is likely or open, and from which size on it would be sure.
+
+    Examples
+    --------
+    >>> in_doubt("between fork and vfork", Change(base="b", other="a", value=1.05, low=0.93, high=1.2, told_from=1.3))
+    'a difference between fork and vfork is open (1.05, 0.9 to 1.2, sure from 1.30 on)'
+    """
+    return f"a difference {where} is {comparison.word} ({comparison.aside})"
+
+
+def not_sure(
     a: str, b: str, comparisons: Sequence[Change[RunEstimate]], *, at: Callable[[Change[RunEstimate]], str] = _measured
-) -> str:
-    """Say that two things could not be told apart, and where."""
-    places = [f"{at(comparison)} ({comparison.aside})" for comparison in comparisons]
-    return _listed_in_sentences(f"cannot tell a difference between {a} and {b}", "Cannot tell a difference", places)
+) -> list[str]:
+    """Say where a difference of two things is likely, and where it is open; nothing of none."""
+    texts = []
+    for word in (Word.LIKELY, Word.OPEN):
+        places = [f"{at(each)} ({each.aside})" for each in comparisons if each.word == word]
+        start = f"a difference between {a} and {b} is {word}"
+        texts += [_listed_in_sentences(start, f"It is {word}", places)] if places else []
+    return texts
 
 
 def sentence(text: str) -> str:

@@ -101,7 +101,7 @@ def _variant(workload: str, count: int, variants: list[tuple[dict[str, int | str
         ratios = [f"{comparison.upward.text} times with {_apart(others, common)}" for others, comparison in apart]
         parts += [f"{slow} take longer than {fast}: {listed(ratios)}"] if ratios else []
     same = [_apart(others, common) for others, comparison in variants if comparison.direction == Direction.UNKNOWN]
-    parts += [f"cannot tell a difference with {listed(same)}"] if same else []
+    parts += [f"a difference is open with {listed(same)}"] if same else []
     text = headed(f"{workload}, {axis_words('workers', count)}", parts)
     numbers = {
         "workload": workload,
@@ -202,7 +202,7 @@ def _compared(tests: PairwiseTests, ratios: list[Interval | None], head: str) ->
             texts.append(f"the {_POWERS[power]} of {first} is {words} times that of {second}")
         else:
             unsure.append(f"the {_POWERS[power]} ({words.replace(' (', ', ').removesuffix(')')})")
-    unknown = f"cannot tell a difference between {first} and {second} in {listed(unsure)}" if unsure else ""
+    unknown = f"a difference between {first} and {second} is open in {listed(unsure)}" if unsure else ""
     return [*texts, *([unknown] if unknown else [])]
 
 
@@ -255,7 +255,7 @@ def _ablation(tests: PairwiseTests, evidence: AblationEvidence) -> Finding:
     share = ladder.remainder_share
     both = f"{first} and {second}"
     if share is None or tests.difference(*rungs[0].sides, "gap").direction == Direction.UNKNOWN:
-        text = f"{what}: cannot tell a difference between {both} with everything shared ({_signed(gap)})"
+        text = f"{what}: a difference between {both} is open with everything shared ({_signed(gap)})"
         left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:
         text = f"{what}: {_gap(first, second, gap)} with everything shared"

@@ -18,7 +18,7 @@ from clonometer.results.first.words import (
     verb,
     with_value,
 )
-from clonometer.results.rows.run_estimates import RunEstimate
+from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Finding
 from clonometer.verdicts import Direction
 from clonometer.words import mechanism_name
@@ -54,14 +54,22 @@ def answers_of(findings: Sequence[Finding]) -> list[Finding]:
 
 def contest(tests: PairwiseTests) -> Change[RunEstimate] | None:
     """The comparison that is told first: fork with a thread, else the first mechanism with the fastest other."""
-    for rows in alternatives(tests.estimates):
-        subject, *others = sorted(rows, key=lambda row: row.workload != FORK)
-        wanted = PTHREAD if subject.workload == FORK else None
-        rival = min(others, key=lambda row: (row.workload != wanted, row.median_ns or 0.0))
-        comparison = tests.compare(subject, rival)
-        if comparison is not None:
-            return comparison
+    pairs = (_rivals(rows) for rows in alternatives(tests.estimates))
+    return next((comparison for pair in pairs if (comparison := tests.compare(*pair)) is not None), None)
+
+
+def first_question(estimates: RunEstimates) -> tuple[RunEstimate, RunEstimate] | None:
+    """The rows of the comparison that is told first, where no figure chose them: a question asked before measuring."""
+    for rows in alternatives(estimates):
+        subject, rival = _rivals(rows)
+        return (subject, rival) if len(rows) == 2 or rival.workload == PTHREAD else None
     return None
+
+
+def _rivals(rows: Sequence[RunEstimate]) -> tuple[RunEstimate, RunEstimate]:
+    subject, *others = sorted(rows, key=lambda row: row.workload != FORK)
+    wanted = PTHREAD if subject.workload == FORK else None
+    return subject, min(others, key=lambda row: (row.workload != wanted, row.median_ns or 0.0))
 
 
 def _of_launches(tests: PairwiseTests, launches: Sequence[RunEstimate]) -> list[Finding]:
@@ -87,9 +95,11 @@ def _contest(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding:
 
 def _verdict_text(compared: Change[RunEstimate]) -> str:
     if compared.direction == Direction.UNKNOWN:
-        return f"cannot tell a difference ({compared.aside})"
+        return f"a difference is {compared.word} ({compared.aside})"
     longer, _ = compared.upward.sides
-    return f"{mechanism_name(longer.workload)} takes {compared.upward.text} times as long"
+    times = compared.upward.text.partition(" (")[0]
+    takes = f"{mechanism_name(longer.workload)} takes {times} times as long"
+    return f"{takes}, {compared.least_text}: {compared.word}"
 
 
 def _alone(tests: PairwiseTests, row: RunEstimate) -> Finding:

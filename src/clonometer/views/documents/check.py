@@ -11,7 +11,6 @@ from clonometer.results.check.types import (
     CheckedRow,
     count_detectable,
 )
-from clonometer.results.compare.variance import NoiseSource
 from clonometer.units import format_share
 from clonometer.verdicts import Gate
 from clonometer.views.colours import GREY, HUES
@@ -85,11 +84,11 @@ def _counts(checked: Checked, wide: bool) -> str:
     counts = Counter(map(_word, checked.rows))
     words = [f"{counts[word]} {word}" for word in ("regressed", _SUSPECT, "fine", "cannot tell") if counts[word]]
     sentences = [f"{counted(len(checked.rows), 'row')}: {', '.join(words)}."]
-    if checked.noise_source != NoiseSource.UNKNOWN and checked.verdict != Gate.PASS:
+    if checked.verdict != Gate.PASS:
         sentences.append(f"{_seen(checked).capitalize()} of them.")
     if checked.n_first:
         sentences.append(FIRST_LAUNCHES.strip())
-    sentences.append(known_noise(checked.noise_source, checked.stored))
+    sentences.append(known_noise(checked.noise_source, checked.stored, [row.compared for row in checked.rows]))
     if wide:
         sentences.append(assurance(checked.noise_source, checked.n_tests, checked.error_rate, "checks"))
     return " ".join(text for text in sentences if text)

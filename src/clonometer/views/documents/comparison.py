@@ -13,6 +13,7 @@ from clonometer.views.comparison import (
     BEFORE,
     assurance,
     differences_text,
+    is_stated,
     is_within_run,
     pick,
     reasons,
@@ -55,9 +56,9 @@ def comparison_document(compared: Compared, *, wide: bool = False) -> Document:
     title = f"Runs compared with {first.base}" if others else _title(first)
     same = all(pair.same_run for pair in compared.pairs)
     lead = same_run_text(same) if same else summary(compared)
-    return Document(
-        "compare", title, lead, [*_pairs(compared, wide=wide), [] if same else _summed_up(compared, wide=wide)]
-    )
+    verdict: list[DocumentBlock] = [] if same else [Paragraph(lead)]
+    rate = [Paragraph(_rate(compared))] if wide and not same else []
+    return Document("compare", title, lead, [verdict, *_pairs(compared, wide=wide), rate])
 
 
 def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> Document:
@@ -65,6 +66,7 @@ def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> D
     lead = summary(answer.compared)
     groups: list[list[DocumentBlock]] = [
         [
+            Paragraph(lead),
             Paragraph(reading_text(answer.reading)),
             *map(Note, reading_notes(answer.reading)),
             BulletList([*map(group_text, answer.groups)]),
@@ -72,15 +74,14 @@ def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> D
               for name in answer.paired),
         ],
         *_pairs(answer.compared, wide=wide),
-        [*_summed_up(answer.compared, wide=wide), Paragraph(few_hosts(answer.reading))],
+        [Paragraph(_rate(answer.compared) if wide else ""), Paragraph(few_hosts(answer.reading))],
     ]  # fmt: skip
     return Document("fleet compare", f"Groups of hosts by {answer.by}", lead, groups, least_width=60)
 
 
-def _summed_up(compared: Compared, *, wide: bool) -> list[DocumentBlock]:
-    """All verdicts, and if ``wide`` how often they are wrong."""
-    rate = assurance(compared.noise_source, compared.n_tests, compared.error_rate, "comparisons") if wide else ""
-    return [Paragraph(summary(compared)), Paragraph(rate)]
+def _rate(compared: Compared) -> str:
+    """Say how often verdicts are wrong."""
+    return assurance(compared.noise_source, compared.n_tests, compared.error_rate, "comparisons")
 
 
 def _title(pair: ComparedPair) -> str:
@@ -107,7 +108,7 @@ def _pair(pair: ComparedPair, number: int, *, several: bool, wide: bool) -> list
     # With runs for units nothing but that is left out before it is compared; with hosts, too few of them.
     rows: list[DocumentBlock] = [Paragraph("" if pair.left_out else "No row was measured in both.")]
     if shown:
-        changed = [row for row in pair.rows if row.verdict.is_change or row.turns_at is not None or row.common_shift]
+        changed = [row for row in pair.rows if is_stated(row) or row.common_shift]
         rows = row_blocks(pair.rows, changed, shown, _tables, panel)
     return [about, [*rows, *limited_reasons(reasons(pair), len(pair.rows) - len(shown), wide=wide)]]
 

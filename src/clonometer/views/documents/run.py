@@ -165,7 +165,7 @@ def _notes(results: Results, rows: Sequence[EstimateRow]) -> list[DocumentBlock]
 
 
 def _findings(results: Results, leading: Sequence[Finding]) -> list[DocumentBlock]:
-    """What a run shows beside its answer, and what it cannot tell."""
+    """What a run shows beside its answer, and what is open."""
     if not results.findings:
         return []
     first = results.first
@@ -177,7 +177,7 @@ def _findings(results: Results, leading: Sequence[Finding]) -> list[DocumentBloc
     unsure = [finding for finding in results.findings if not finding.states_difference]
     folds = (
         (more, f"{counted(len(more), 'more finding')}"),
-        (unsure, f"{counted(len(unsure), 'comparison')} that cannot tell a difference"),
+        (unsure, f"{counted(len(unsure), 'comparison')} that are not sure"),
     )
     return [
         Heading("Findings", anchor="findings"),

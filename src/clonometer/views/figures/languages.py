@@ -187,7 +187,7 @@ def _versions(findings: Sequence[Finding]) -> str:
     beside = [finding for finding in findings if finding.id.startswith(_VERSIONS)]
     alike = ", ".join(finding.numbers["beside"] for finding in beside if not finding.states_difference)
     texts = [finding.headline for finding in beside if finding.states_difference]
-    return " ".join([*texts, *([f"{alike}: cannot tell a difference."] if alike else [])])
+    return " ".join([*texts, *([f"{alike}: a difference is open."] if alike else [])])
 
 
 def _first_versions(row: LanguageRow) -> LanguageRow:

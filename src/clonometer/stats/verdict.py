@@ -1,0 +1,126 @@
+"""The one rule by which a difference is stated, for every answer that compares.
+
+A difference is stated if, after one correction for all comparisons of the answer, the processes' ranks differ and the
+logarithm of the ratio is far from 0 by its error. The error is the root of what the interval says, and of what more
+processes do not make smaller, each squared: layout, and what a typical row wandered by itself, or between two runs.
+docs/methods.md has the rule and its simulations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clonometer.stats.changes import LogChange
+from clonometer.stats.multiplicity import false_discovery_level, score
+from clonometer.stats.rank_sum import least_p
+from clonometer.verdicts import Direction, Word
+
+#: Of all differences that an answer calls sure, so many are wrong at most, on average; where nothing differs it is the
+#: chance that any is.
+ERROR_RATE = 0.05
+#: The same of those that it calls likely.
+LIKELY_RATE = 0.25
+#: What the layout of code and memory may do to a side for as long as it is built and placed so, as a standard deviation
+#: (T. Mytkowicz and others, "Producing wrong data without doing anything obviously wrong", ASPLOS 2009).
+LAYOUT = 0.03
+#: Of the variance of thirds of a row's run, what its wandering adds to a ratio: a random walk adds 0.6 of it to each
+#: side's mean, 1.2 to both; an AR(1) of 0.9 over 12 processes 1.4. That it is estimated from few cells takes the rest.
+OF_WANDERING = 3.0
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One comparison, as it is before all are known.
+
+    Attributes
+    ----------
+    change
+        The logarithm of the ratio with all of its error.
+    ranks_p
+        The two-sided p-value of the processes' ranks; 0 where the units are others, 1 where they are too few.
+    sizes
+        How many processes the sides have, whose ranks are compared; None where they are not.
+    rest
+        What everything else changed by: a change counts beyond it.
+    alone
+        It is the question that was asked first, and is corrected for no other.
+    """
+
+    change: LogChange
+    ranks_p: float = 0.0
+    sizes: tuple[int, int] | None = None
+    rest: float = 0.0
+    alone: bool = False
+
+    @property
+    def p(self) -> float:
+        """The larger of both p-values: both must be small."""
+        return max(self.ranks_p, self.change.p_value(self.rest))
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What is said of a comparison.
+
+    Attributes
+    ----------
+    word, direction
+        The direction is that of a sure one, else unknown.
+    p, level
+        Its p-value, and at which it would have been sure.
+    at_least
+        Of a sure one, how far from 0 the change is at least, in 95 of 100 cases.
+    told_from
+        Of one that is open or likely, from which change on it would have been sure; None where no change would, since
+        the processes are too few.
+    """
+
+    word: Word
+    direction: Direction
+    p: float
+    level: float
+    at_least: float | None = None
+    told_from: float | None = None
+
+
+def judged(
+    tests: Sequence[Contrast], error_rate: float = ERROR_RATE, family: int = 0, likely_rate: float = LIKELY_RATE
+) -> list[Ruling]:
+    """Judge the comparisons of one answer together.
+
+    Parameters
+    ----------
+    tests
+        All of them.
+    error_rate
+        The expected share of wrong ones among those that are sure.
+    family
+        How many the answer has, if more.
+    likely_rate
+        The expected share of wrong ones among those that are at least likely.
+
+    Examples
+    --------
+    >>> import math
+    >>> apart = Contrast(LogChange(1.36, 0.08, 0.08, between=0.04), ranks_p=1e-6)
+    >>> [verdict] = judged([apart])
+    >>> verdict.word.value, verdict.direction.value, round(math.exp(verdict.at_least), 1)
+    ('sure', 'more', 3.4)
+    """
+    p_values = [test.p for test in tests]
+    others = [p for test, p in zip(tests, p_values, strict=True) if not test.alone]
+    level = false_discovery_level(others, error_rate, family)
+    lax = false_discovery_level(others, likely_rate, family)
+    levels = ((error_rate, likely_rate) if test.alone else (level, lax) for test in tests)
+    return [_verdict(test, p, *each) for test, p, each in zip(tests, p_values, levels, strict=True)]
+
+
+def _verdict(test: Contrast, p: float, level: float, lax: float) -> Ruling:
+    change = test.change
+    if p <= level:
+        least = abs(change.value) - score(2 * ERROR_RATE) * change.toward_none
+        return Ruling(Word.SURE, Direction.of(change.value), p, level, at_least=max(0.0, least))
+    is_possible = test.sizes is None or 2 * least_p(*test.sizes) <= level
+    told_from = score(level) * change.toward_none + abs(test.rest) if is_possible else None
+    return Ruling(Word.LIKELY if p <= lax else Word.OPEN, Direction.UNKNOWN, p, level, told_from=told_from)
