@@ -132,6 +132,17 @@ def test_what_a_cell_keeps_or_wanders_by_is_not_credited_to_its_mechanism(kind: 
     assert counts.advising <= 1
 
 
+def test_one_bistable_row_does_not_hide_what_all_others_show() -> None:
+    # With a mean of squares none of them told a ratio of 2.
+    # In two of fifteen it is fork or the thread itself.
+    assert simulated(6, Machine(step=6.0, change=1.0), seed=8).seen >= 4
+
+
+def test_on_a_noisy_machine_twice_as_long_is_told() -> None:
+    """Processes have the residuals of a real run (tests/data/noisy_residuals.json)."""
+    assert simulated(4, Machine(host="real", processes=24, change=1.0), seed=9).seen == 4
+
+
 def test_whatever_is_compared_first_the_verdicts_are_the_same() -> None:
     import numpy as np
 

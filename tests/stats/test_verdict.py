@@ -46,6 +46,9 @@ def test_a_sure_one_says_how_much_at_least_and_others_what_would_have_been_told(
     assert open_.told_from is not None
     again = Contrast(LogChange(open_.told_from * 1.001, 0.08, 0.08), 1e-6, (12, 12))
     assert words_of(Contrast(FAR, 1e-6, (12, 12)), again)[1][0] == Word.SURE
+    # What hardly rests on anything crashes no report.
+    [wild] = judged([Contrast(LogChange(0.1, 0.1, 0.1, 2.0, between_degrees=1), 0.01)], family=5000)
+    assert (wild.word, wild.told_from) == (Word.OPEN, None)
     # Six processes a side have no ranks that are rare enough among a thousand.
     [few] = judged([Contrast(FAR, 2 / 924, (6, 6))], family=1000)
     assert (few.word, few.told_from) == (Word.OPEN, None)

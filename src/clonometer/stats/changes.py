@@ -52,9 +52,13 @@ class LogChange:
     between_degrees: int | None = None
 
     @property
-    def toward_none(self) -> float:
-        """The whole error on the side of 0."""
-        return math.hypot(self.below if self.value > 0 else self.above, self.between)
+    def _inner(self) -> float:
+        """The standard error on the side of 0."""
+        return self.below if self.value > 0 else self.above
+
+    def reach(self, error: float) -> float:
+        """How far an interval that misses with a chance of ``error`` reaches from the value toward 0."""
+        return self._reach(self._inner, error)
 
     def ends(self, error: float) -> tuple[float, float]:
         """The two-sided interval that misses with a chance of ``error``."""
@@ -65,7 +69,7 @@ class LogChange:
         margin = self.value - max(0.0, rest) if self.value > 0 else min(0.0, rest) - self.value
         if margin <= 0:
             return 1.0
-        error = self.toward_none
+        error = math.hypot(self._inner, self.between)
         return student_p(margin / error, self._freedom(error)) if error else 0.0
 
     def needed(self, error: float, power: float = 0.5) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clonometer.stats.changes import LogChange
-from clonometer.stats.multiplicity import false_discovery_level, score
+from clonometer.stats.multiplicity import false_discovery_level
 from clonometer.stats.rank_sum import least_p
 from clonometer.verdicts import Direction, Word
 
@@ -27,6 +27,8 @@ LAYOUT = 0.03
 #: Of the variance of thirds of a row's run, what its wandering adds to a ratio: a random walk adds 0.6 of it to each
 #: side's mean, 1.2 to both; an AR(1) of 0.9 over 12 processes 1.4. That it is estimated from few cells takes the rest.
 OF_WANDERING = 3.0
+#: The logarithm of a change that nobody hopes for.
+_FARTHEST = 7.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Ruling:
         Of a sure one, how far from 0 the change is at least, in 95 of 100 cases.
     told_from
         Of one that is open or likely, from which change on it would have been sure; None where no change would, since
-        the processes are too few.
+        the processes are too few, or hardly one.
     """
 
     word: Word
@@ -119,8 +121,10 @@ def judged(
 def _verdict(test: Contrast, p: float, level: float, lax: float) -> Ruling:
     change = test.change
     if p <= level:
-        least = abs(change.value) - score(2 * ERROR_RATE) * change.toward_none
+        least = abs(change.value) - change.reach(2 * ERROR_RATE)
         return Ruling(Word.SURE, Direction.of(change.value), p, level, at_least=max(0.0, least))
     is_possible = test.sizes is None or 2 * least_p(*test.sizes) <= level
-    told_from = score(level) * change.toward_none + abs(test.rest) if is_possible else None
+    told_from: float | None = change.reach(level) + abs(test.rest)
+    if not is_possible or (told_from or 0.0) > _FARTHEST:
+        told_from = None
     return Ruling(Word.LIKELY if p <= lax else Word.OPEN, Direction.UNKNOWN, p, level, told_from=told_from)
