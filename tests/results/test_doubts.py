@@ -138,6 +138,12 @@ def test_one_bistable_row_does_not_hide_what_all_others_show() -> None:
     assert simulated(6, Machine(step=6.0, change=1.0), seed=8).seen >= 4
 
 
+def test_of_two_cells_a_ratio_of_three_is_sure_though_both_wander(builder: Any) -> None:
+    builder.cell("launch.fork", scaled(FORK, 3), spread=0.05)
+    builder.cell("launch.pthread", FORK, spread=0.05)
+    assert _findings(builder.run)["process_vs_thread.warm"].numbers["sureness"] == "sure"
+
+
 def test_on_a_noisy_machine_twice_as_long_is_told() -> None:
     """Processes have the residuals of a real run (tests/data/noisy_residuals.json)."""
     assert simulated(4, Machine(host="real", processes=24, change=1.0), seed=9).seen == 4
