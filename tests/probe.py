@@ -41,7 +41,8 @@ def clock_words() -> tuple[str, ...]:
 
 @cache
 def catalogue() -> Mapping[str, Any]:
-    return json.loads(subprocess.check_output([executable(), "--describe"]))
+    described: dict[str, Any] = json.loads(subprocess.check_output([executable(), "--describe"]))
+    return described
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 /* Notes for which there was no room, since nobody has read the others, are counted: of each wake-up it is
- * known whether it was told. */
+ * known whether it was noted. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ enum { CALLS = NOTES_RING_BYTES / 32 + 2000 };
 int main(void) {
     struct wakes wakes;
     struct wake wake;
-    uint64_t told = 0;
+    uint64_t noted = 0;
     int error = wakes_open(&wakes);
     if (error != 0) {
         fprintf(stderr, "%s\n", strerror(-error));
@@ -28,13 +28,13 @@ int main(void) {
     }
     uint64_t lost = notes_lost(&wakes.notes);
     while (wakes_next(&wakes, &wake)) {
-        told += wake.woken == getpid();
+        noted += wake.woken == getpid();
     }
-    CHECK(lost > 0 && told > 0 && told < CALLS, "%llu told, %llu lost", (unsigned long long)told,
+    CHECK(lost > 0 && noted > 0 && noted < CALLS, "%llu noted, %llu lost", (unsigned long long)noted,
           (unsigned long long)lost);
     /* Others on the machine may have lost some as well; a creator need not sleep, where the child ends first.
      */
-    CHECK(told + lost >= CALLS - CALLS / 50, "%llu told, %llu lost", (unsigned long long)told,
+    CHECK(noted + lost >= CALLS - CALLS / 50, "%llu noted, %llu lost", (unsigned long long)noted,
           (unsigned long long)lost);
     wakes_close(&wakes);
     return 0;

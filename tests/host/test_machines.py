@@ -43,6 +43,29 @@ def test_a_server_with_256_cpus_in_two_packages(machine):
     )
 
 
+@pytest.mark.parametrize("listed", [True, False], ids=["in /sys", "in /proc/cpuinfo alone"])
+def test_a_server_with_1024_cpus(machine, listed):
+    flags = " ".join(f"flag{number}" for number in range(150))
+    entry = "processor\t: {}\nvendor_id\t: AuthenticAMD\nmodel name\t: EPYC\nflags\t\t: {}\n\n"
+    machine.write({"proc/cpuinfo": "".join(entry.format(cpu, flags) for cpu in range(1024))})
+    assert (machine.root / "proc/cpuinfo").stat().st_size > 1 << 20
+    machine.write({"proc/self/status": "Cpus_allowed_list:\t0-1023\n"})
+    for cpu in range(1024):
+        machine.write({f"{CPU}/cpu{cpu}/topology/core_cpus_list": f"{cpu % 512},{cpu % 512 + 512}"})
+    if listed:
+        machine.write({f"{CPU}/online": "0-1023"})
+    facts = collect(machine.root)
+    assert (facts["cpu.online"], facts["cpu.cores"], facts["cpu.allowed"]) == (1024, 512, 1024)
+
+
+def test_a_file_that_is_too_large_is_no_fact(machine):
+    machine.write({f"{CPU}/online": "0"})
+    (machine.root / "proc").mkdir()
+    with (machine.root / "proc/cpuinfo").open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    assert collect(machine.root)["lacks.cpu.model"] == "/proc/cpuinfo has more than 16 MiB"
+
+
 def test_an_arm_server(machine):
     machine.write(
         {

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -45,10 +46,12 @@ def nothing_left(folder: Path) -> Iterator[Trace]:
     before = {look: look(trace) for look in _LOOKS}
     counted = {} if OTHERS in os.environ else _namespaces()
     yield trace
-    for look, present in before.items():
-        assert gone(lambda look=look, present=present: look(trace) - present), (
-            f"left behind after {PATIENCE_S} s: {look.__doc__}: {sorted(look(trace) - present)}"
-        )
+
+    def left(look: Callable[[Trace], set[str]]) -> set[str]:
+        return look(trace) - before[look]
+
+    for look in before:
+        assert gone(partial(left, look)), f"left behind after {PATIENCE_S} s: {look.__doc__}: {sorted(left(look))}"
     assert gone(lambda: _more(counted)), f"namespaces or mounts left behind: {_more(counted)}"
 
 
@@ -109,7 +112,7 @@ def mounts(trace: Trace) -> set[str]:
     return {line for line in lines if "clonometer" in line or trace.folder.parent.name in line}
 
 
-_LOOKS = (tasks, temporary_files, shared_files, cgroups, mounts)
+_LOOKS: tuple[Callable[[Trace], set[str]], ...] = (tasks, temporary_files, shared_files, cgroups, mounts)
 
 
 def _namespaces() -> dict[str, tuple[int, int]]:

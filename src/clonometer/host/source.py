@@ -7,7 +7,9 @@ import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-_MOST_BYTES = 1 << 20
+#: /proc/cpuinfo has some 1.5 KiB a CPU, /proc/PID/maps 100 bytes a mapping. A part would be taken for all.
+_MOST_BYTES = 16 << 20
+_PIECE_BYTES = 1 << 20
 
 
 class FactUnavailable(Exception):  # noqa: N818 (no error: most machines lack something)
@@ -30,7 +32,7 @@ class Source:
         return self.root / path.lstrip("/")
 
     def text(self, path: str) -> str:
-        """Content of a file without white space at its ends; at most 1 MiB.
+        """Content of a file without white space at its ends; at most 16 MiB.
 
         Raises
         ------
@@ -51,16 +53,22 @@ class Source:
             return lack
 
     def bytes(self, path: str) -> bytes:
-        """Content of a file as bytes; at most 1 MiB; FactUnavailable if it cannot be read."""
+        """Content of a file as bytes; FactUnavailable if it cannot be read, or has more than 16 MiB."""
         try:
             # A pipe in a made tree would wait for somebody who writes.
             descriptor = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-            with os.fdopen(descriptor, "rb") as file:
+            with os.fdopen(descriptor, "rb", buffering=0) as file:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     raise FactUnavailable(f"{path} is not a regular file")
-                return file.read(_MOST_BYTES)
+                content = bytearray()
+                # The kernel takes memory for as much of a setting as is asked for.
+                while len(content) <= _MOST_BYTES and (piece := file.read(_PIECE_BYTES)):
+                    content += piece
         except OSError as error:
             raise FactUnavailable(f"{path}: {error.strerror or error}") from None
+        if len(content) > _MOST_BYTES:
+            raise FactUnavailable(f"{path} has more than {_MOST_BYTES >> 20} MiB")
+        return bytes(content)
 
     def text_or(self, path: str, default: str) -> str:
         """Content of a file, or the default where it cannot be read."""

@@ -108,6 +108,10 @@ def _group_memory(profile: Profile, headroom: Headroom, page_tables_bytes: int, 
         left, where = headroom.available_bytes, "the machine"
     else:
         return RefusalCheck("cgroup_memory", "unknown", "Free memory cannot be read.", needed, None)
+    if needed <= left and headroom.memory is not None and headroom.memory.used is None:
+        # Nothing is not what it uses.
+        reason = f"What its control group uses of {approximate_bytes(left)} cannot be read."
+        return RefusalCheck("cgroup_memory", "unknown", reason, needed, None)
     if needed > left:
         fails, words = "yes", f"The child's page tables need {approximate_bytes(needed)}; {where} has"
     elif copied_bytes > left:
@@ -131,6 +135,10 @@ def _tasks(headroom: Headroom) -> list[RefusalCheck]:
             checks.append(RefusalCheck(check, "no", f"There is no limit in {name}.", 1, None))
             continue
         full = bound.left < 1
+        if bound.used is None and not full:
+            reason = f"How many of {bound.limit:,} tasks are in use cannot be read, counted by {name}."
+            checks.append(RefusalCheck(check, "unknown", reason, 1, None))
+            continue
         used = "" if bound.used is None else f"{bound.used:,} of "
         words = f"{used}{bound.limit:,} tasks are in use, counted by {name}"
         checks.append(
