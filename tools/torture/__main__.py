@@ -59,6 +59,8 @@ SHARE = {
     "differential": 0.35,
     "neighbours": 0.05,
 }
+# What one trial of a class takes where that is much: without that share of the time it would leave none to others.
+DEAR_S = {"numbers": numbers.SECONDS}
 _ROW = "{:<12} {:>7} {:>7} {:>13}"
 
 
@@ -165,7 +167,8 @@ def main() -> int:
     become_subreaper()
     hear_signals()
     book = Book(seed, asked.twice)
-    kinds = sorted(asked.only or CLASSES)
+    affordable = [kind for kind in CLASSES if asked.seconds * SHARE[kind] >= DEAR_S.get(kind, 0.0)]
+    kinds = sorted(asked.only or affordable)
     if asked.trial:
         trials: Iterator[Trial] = (find(name, seed) for name in asked.trial)
     elif asked.tries:

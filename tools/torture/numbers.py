@@ -31,7 +31,7 @@ from tools.torture.sandbox import COMMAND, NotPossibleError, Sandbox, judge
 from tools.torture.trials import Trial
 
 KIND = "numbers"
-_SECONDS, _NOT_POSSIBLE = 20.0, 77
+SECONDS, _NOT_POSSIBLE = 20.0, 77
 _ROOT = Path(__file__).parents[2]
 _NEW_PROCESS_IDS = 0x20000000
 # The fewest that a kernel lets be set is 301.
@@ -55,7 +55,7 @@ def _try(sandbox: Sandbox, draw: random.Random) -> list[str]:
     if os.geteuid() != 0:
         raise NotPossibleError("only root has process ids of its own and sees all signals")
     ended = sandbox.run(
-        str(_SECONDS),
+        str(SECONDS),
         command=(sys.executable, "-m", "tools.torture.numbers"),
         environment={"PYTHONPATH": str(_ROOT)},
     )
