@@ -5,6 +5,7 @@
 set -u
 if [ "$1" = --run ]; then
     folder=$2 name=$3 emulator=${4:-}
+    [ -z "$emulator" ] || export CORE_TEST_EMULATED=yes
     results=$(mktemp -d)
     trap 'rm -rf "$results"' EXIT
     # shellcheck disable=SC2016 # the inner shell's

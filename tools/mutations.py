@@ -25,8 +25,8 @@ MUTATIONS = (
     ("stats/quantiles.py", 'side="right")', 'side="right") + 1', "stats/test_quantiles.py"),
     (
         "stats/multiplicity.py",
-        "error_rate * np.arange(1, ordered.size + 1) / max(ordered.size, 1)",
-        "error_rate",
+        "ordered <= error_rate * places / size",
+        "ordered <= error_rate",
         "stats/test_multiplicity.py",
     ),
     ("views/exports/openmetrics.py", "_NS = 1e9", "_NS = 1e6", "views/exports/test_exports.py"),

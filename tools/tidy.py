@@ -57,7 +57,7 @@ def clang_tidy() -> str:
 def checks() -> bytes:
     """What decides beside a file: the checks and the program."""
     version = subprocess.run([clang_tidy(), "--version"], check=True, capture_output=True).stdout
-    return Path(".clang-tidy").read_bytes() + version
+    return (Path(__file__).resolve().parents[1] / ".clang-tidy").read_bytes() + version
 
 
 def digest(command: dict[str, str], decided_by: bytes) -> str | None:

@@ -83,6 +83,9 @@ VARIANTS: dict[str, Variant] = {
         tests=(*LAUNCHING, FLAGS, f"{SURROUNDINGS}::test_as_an_ordinary_user"),
         left_out={
             "tests/host/test_facts.py::test_this_machine_tells_the_essential": "the essential is read in /proc",
+            "tests/host/test_runtime.py": "files that strangers name are opened by /proc/self/fd",
+            "tests/host/test_program_source.py": "as of test_runtime",
+            "tests/host/test_strangers.py": "as of test_runtime",
             "tests/integration/test_launches.py::test_what_preparing_needed_of_the_stack_is_not_copied_by_forks": "it "
             "looks into /proc",
             "tests/integration/test_launches.py::"

@@ -1,6 +1,8 @@
 /* The sense of a shared core: additions that are really made, several at a time, as many in each call. */
 #include "base/sense.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/sys.h"
 #include "check.h"
@@ -22,6 +24,10 @@ int main(void) {
         least = ticks < least ? ticks : least;
     }
     CHECK(least > 0, "no time");
+    /* An emulator's additions and chain have nothing to do with each other. */
+    if (getenv("CORE_TEST_EMULATED") != NULL) {
+        return TEST_NOT_POSSIBLE;
+    }
     double cycles = (double)clock_ns(least) * clock_effective_mhz() / 1e3;
     CHECK(cycles == 0.0 || SENSE_ADDITIONS / cycles < MOST_IN_A_CYCLE + 1, "%f additions in a cycle",
           SENSE_ADDITIONS / cycles);

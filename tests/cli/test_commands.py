@@ -124,7 +124,7 @@ def test_run_json_prints_json_only(inside: CommandLine, capsys: Captured) -> Non
         (["launch.fork", "--set", "pages=claen"], "did you mean 'clean'?"),
         (["launch.fork", "--only", "launch.vfork*"], "launch.vfork*"),
         (["--plan", "defualt"], "unknown plan 'defualt'; did you mean 'default'?"),
-        (["--plan", "absent.toml"], "cannot read plan absent.toml"),
+        (["--plan", "absent.toml"], "cannot read absent.toml"),
         (["launch.fork", "--out", "absent/run.parquet"], "absent does not exist"),
         (["launch.fork", "--out", "bin"], "bin is a folder"),
         (["launch.fork", "--report", "absent/report.html"], "absent does not exist"),

@@ -46,7 +46,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     command = make_command_line(tmp_path_factory.mktemp("invented"))
     (command.folder / "bin" / "driver-invented").symlink_to(INVENTED_DRIVER)
     axes = ("--set", "pool_workers=1,4", "--set", "queue_kind=locked,lock_free")
-    ended = command("run", "pool.submit", *axes, "--budget", "0.5", "--seed", "1", "--out", "run.parquet")
+    ended = command("run", "pool.submit", *axes, "--budget", "3", "--seed", "1", "--out", "run.parquet")
     assert ended.returncode == 0, ended.stderr
     return command
 

@@ -79,7 +79,7 @@ def test_without_out_the_former_run_and_an_unfinished_one_are_kept(inside: Comma
         (["launch.fork", "--set", "pages=cleen"], "unknown value of pages 'cleen'"),
         (
             ["launch.fork", "--set", "parent_bytes=99999999999999999999"],
-            "parent_bytes = 99999999999999999999: the maximum is 9223372036854775807",
+            "parent_bytes = '99999999999999999999': the maximum is 9223372036854775807",
         ),
     ],
 )

@@ -90,7 +90,7 @@ def test_it_measures_keeps_and_does_not_measure_again(small, capsys, tmp_path):
 def test_an_explanation_that_is_kept_is_read_up_to_a_bound(tmp_path, monkeypatch):
     kept = tmp_path / "explain-loop.json"
     kept.write_text('{"machine": {}, "answer": {"refused": "not permitted"}}')
-    monkeypatch.setattr(run_cache, "_MOST_ANSWER_BYTES", kept.stat().st_size)
+    monkeypatch.setattr(run_cache, "_ANSWER", replace(run_cache._ANSWER, most_bytes=kept.stat().st_size))
     assert run_cache._read_answer("loop", kept) == ({}, Refused("not permitted"))
     kept.write_text("  " + kept.read_text())
     assert run_cache._read_answer("loop", kept) is None

@@ -12,7 +12,7 @@ import pytest
 from made import measured, verdicts
 
 from clonometer.records import to_json
-from clonometer.results.first.doubts import say_load
+from clonometer.results.machine_state import say_load
 from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, REAPED, RUNS

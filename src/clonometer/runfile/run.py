@@ -70,7 +70,7 @@ class Run:
 
     def close(self) -> None:
         """Close the file."""
-        self._parquet.close()
+        self._parquet.close(force=True)
 
     @property
     def n_samples(self) -> int:
@@ -243,8 +243,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         with readable(path):
             # Read ahead by threads of Arrow's it would be, which may not be startable, and no faster.
             parquet = pq.ParquetFile(
-                # The file that was looked at, whatever has its name by now.
-                f"/proc/self/fd/{file.fileno()}",
+                _very_file(file),
                 page_checksum_verification=True,
                 # Arrow's own limit on texts in the footer protects from damaged ones, but a long run has longer ones.
                 thrift_string_size_limit=max(100_000_000, size_bytes),
@@ -268,7 +267,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
                 f"{path} is damaged: {parquet.metadata.num_rows:,} samples, {declared:,} by its metadata"
             )
     except RunFileError:
-        parquet.close()
+        parquet.close(force=True)
         raise
     return Run(path, parquet, document)
 
@@ -287,6 +286,13 @@ def _opened(path: Path) -> BinaryIO:
         return open_input(path)
     except InputError as error:
         raise RunFileError(error.message, error.hint) from error
+
+
+def _very_file(file: BinaryIO) -> str | BinaryIO:
+    """What Arrow opens of a file that was looked at, whatever has its name by now."""
+    name = f"/proc/self/fd/{file.fileno()}"
+    # Without /proc Arrow reads it by Python, which is slower.
+    return name if os.path.lexists(name) else os.fdopen(os.dup(file.fileno()), "rb")
 
 
 def _check_magic(path: Path, file: BinaryIO) -> int:

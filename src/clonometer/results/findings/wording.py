@@ -153,7 +153,7 @@ def in_doubt(where: str, comparison: Change[Any]) -> str:
     Examples
     --------
     >>> in_doubt("between fork and vfork", Change(base="b", other="a", value=1.05, low=0.93, high=1.2, told_from=1.3))
-    'a difference between fork and vfork is open (1.05, 0.9 to 1.2, sure from 1.30 on)'
+    'a difference between fork and vfork is open (1.1, 0.9 to 1.2, sure from 1.30 on)'
     """
     return f"a difference {where} is {comparison.word} ({comparison.aside})"
 
