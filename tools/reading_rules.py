@@ -30,6 +30,7 @@ EXEMPT = {
     "fleet/package.py": "the package itself",
     "fleet/remote_worker.py": "it travels alone to hosts where the package is not installed",
     "fleet/store.py": "run files that it has kept in a folder of the user's",
+    "runfile/run.py": "a file that inputs has opened, once more for Arrow where there is no /proc",
     "runner/endings.py": "the counts of a control group",
     "runner/far.py": "programs of the package, which it brings to a host",
     "runner/hooks/": "its own channel; what runs within interpreters imports nothing of the package",
