@@ -44,7 +44,7 @@ EXCEPTIONS = (
     (r"^node/.*loaded", r".*calls\.cjs", "what NODE_OPTIONS requires is in the list of modules"),
     (r"^ruby/.*(tracing|loaded)", r"(bind|calls\.rb|clonometer_calls\.so)$", "a trace sees that a method is bound"),
     (r"^ruby/.*methods", "", "system, spawn and others are methods of Ruby then, and say so where they are asked"),
-    (r"^perl/.*modules", r"ClonometerCalls\.pm", "the module that PERL5OPT loads"),
+    (r"^perl/.*modules", r"ClonometerCalls\.pm|(B:: )?CORE:: ", "the module that PERL5OPT loads, and its package"),
     (
         r"^python.*PYTHONPATH=(raising|exiting|missing)",
         r"  File .*sitecustomize|    (_step|__import|[~^]+$)",
@@ -54,6 +54,7 @@ EXCEPTIONS = (
     (r"^make/.*separator", r"IFS is|\[ ?\]$|.*undefined variable 'IFS'", "IFS is defined, and a blank in recipes"),
     (r"^make/.*variables", r"IFS ", "IFS is defined"),
     (r"^make/.*loaded", ".*clonometer", "make has loaded the library"),
+    (r"^make/.*printed", r"\d+$", "the data base of make has the library and the variables"),
     ("/(traced/.*|.*[/+]watched.*)/ptrace", "", "a task has one tracer"),
     (r"^test/", r"=+ launches =+|  tasks |  +\d+ .*test_program\.py", "the plug-in says what it was asked for"),
 )
