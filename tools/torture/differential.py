@@ -34,6 +34,7 @@ _VARIABLES = (
 )
 EXCEPTIONS = (
     ("", rf"(declare -\S+ )?({_VARIABLES})\b", "the variables that set hooks"),
+    ("", "(TORTURE_FOLDER|_)=", "what trials, and the shells that start them, set themselves"),
     (
         r"^(node|ruby|perl)/.*/other-root/",
         "",
