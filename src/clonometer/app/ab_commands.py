@@ -119,8 +119,9 @@ def ab_commands(
                     raise KeyboardInterrupt
             pairs = start_pairs(starter, design, seed, budget_s, clock=time.monotonic, watch=watch)
         finally:
-            switches.end()
+            # Putting back may fail, and says so: below the progress, not in it.
             progress.run_ended("", None)
+            switches.end()
     if not pairs.started:
         raise KeyboardInterrupt
     switched = [SwitchedSetting(**as_metadata(record)) for record in switches.records]

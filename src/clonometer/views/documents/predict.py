@@ -249,7 +249,8 @@ def _basis(document: JsonObject) -> Iterator[str]:
         old = "today" if age < 1 else f"{age:.0f} days ago"
         quick = "quick " if basis["model"] == "quick calibration" else ""
         yield f"Basis: this machine's {quick}calibration of {old}{_scaled(basis)}; each interval covers 90% of forks."
-    if basis["stretches"] is None:
+    # Neither asked for, nor, on a machine that gave no time at all, obtained.
+    if not basis["stretches"]:
         yield "Whether others want the CPUs now was not measured: where they do, a caller waits for longer than that."
     if basis["beyond"]:
         yield f"Beyond the calibrated range, and therefore less certain: {', '.join(basis['beyond'])}."
