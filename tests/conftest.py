@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import fcntl
 import gc
 import os
@@ -48,6 +49,8 @@ os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="tests-")
 Path(tempfile.tempdir).chmod(0o1777)
 
 
+_GET_CHILD_SUBREAPER = 37
+
 # What a test changes and leaves to the next start, no other test finds; and none sets this machine's frequencies.
 _made_machines = count()
 os.environ["CLONOMETER_SYS"] = f"{tempfile.tempdir}/sys"
@@ -55,6 +58,14 @@ os.environ["CLONOMETER_SYS"] = f"{tempfile.tempdir}/sys"
 
 def pytest_runtest_setup() -> None:
     os.environ["CLONOMETER_SYS"] = f"{tempfile.tempdir}/sys{next(_made_machines)}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Whoever lets orphans come to it says so no longer: they would be found by tests that look at their children."""
+    orphans_come = ctypes.c_int()
+    ctypes.CDLL(None).prctl(_GET_CHILD_SUBREAPER, ctypes.byref(orphans_come), 0, 0, 0)
+    assert not orphans_come.value, "it made this process a subreaper, and left it one"
 
 
 @atexit.register

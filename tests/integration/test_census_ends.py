@@ -106,10 +106,9 @@ def test_it_is_ended_with_all_of_its_group_and_what_left_the_group_lives_on(seen
 
 
 def test_it_ends_those_whose_events_had_no_room(tmp_path: Path) -> None:
-    """As on a machine that is short of processors, where nobody reads the events in time."""
-    script = (
-        "for i in $(seq 400); do sleep 62.5 >/dev/null 2>&1 & echo $! >>children; done; while :; do sleep 0.1; done"
-    )
+    """As on a machine that is short of processors, where nobody reads the events in time: who reads them is stopped."""
+    begin = "for i in $(seq 400); do sleep 62.5 >/dev/null 2>&1 & echo $! >>children; done"
+    script = f"kill -STOP $PPID; {begin}; kill -CONT $PPID; while :; do sleep 0.1; done"
     ended = run("--buffer", "4KiB", "--for", "4s", "--json", "--", "sh", "-c", script, cwd=tmp_path)
     assert ended.returncode == 124
     answer = json.loads(ended.stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import socket
@@ -13,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tools.servers.case import ServerCase, Side
+from tools.torture.sandbox import become_subreaper
 
 NOBODY = 65534
 _AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 _STARTS_S, _ENDS_S, _PAUSE_S = 30.0, 10.0, 0.05
-_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -120,8 +119,8 @@ class Server:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.roots: list[subprocess.Popen[bytes]] = []
-        # Who loses its parent is ours then: to find, to end, and to wait for.
-        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        # Who loses its parent is ours until `stop`: to find, to end, and to wait for.
+        become_subreaper()
 
     @property
     def pid(self) -> int:
@@ -215,6 +214,7 @@ class Server:
         for root in self.roots:
             root.wait()
         self._reap(set(family) - {root.pid for root in self.roots})
+        become_subreaper(False)
         if listens(self.place.port) or (len(self.roots) > 1 and listens(self.place.other_port)):
             raise NotServingError(f"{self.place.case.name}: somebody still listens after its end")
 
