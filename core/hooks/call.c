@@ -56,6 +56,16 @@ void *call_symbol(const char *name) {
     return dlsym(RTLD_DEFAULT, name);
 }
 
+bool call_symbols(void **places, const char *const *names, size_t count, size_t needed) {
+    for (size_t i = 0; i < count; i++) {
+        places[i] = call_symbol(names[i]);
+        if (places[i] == NULL && i < needed) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Room is kept for the end of the line. What separates words and frames must not be in one. */
 static void add(struct call *call, const char *text) {
     for (; text != NULL && *text != '\0' && call->length < sizeof call->text - 1; text++) {

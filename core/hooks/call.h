@@ -42,5 +42,7 @@ void call_write(const struct call *call);
 
 /* A function or variable of the program that this was loaded into; NULL where it has none. */
 void *call_symbol(const char *name);
+/* The same of several, into places beside each other; false where one of the first `needed` is missing. */
+bool call_symbols(void **places, const char *const *names, size_t count, size_t needed);
 
 #endif

@@ -95,17 +95,6 @@ enum { NEEDED = 23 };
 
 static char library[LIBRARY_BYTES];
 
-static bool find_functions(void) {
-    void **places = (void **)&py;
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        places[i] = call_symbol(NAMES[i]);
-        if (places[i] == NULL && i < NEEDED) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* An attribute, by the function that gives it where there is one. */
 static object *attribute(object *(*by)(object *of), object *of, const char *name) {
     object *value = by != NULL ? by(of) : py.get(of, name);
@@ -298,6 +287,7 @@ static const struct method METHODS[] = {{"begin", begin, WITH_WORDS, NULL}, {NUL
 extern object *PyInit_clonometer_calls(void);
 object *PyInit_clonometer_calls(void) {
     static struct module module = {.references = 1, .name = "clonometer_calls", .methods = METHODS};
-    return find_functions() ? py.define(&module)
-                            : NULL; /* "initialization failed without raising an exception" */
+    return call_symbols((void **)&py, NAMES, sizeof NAMES / sizeof *NAMES, NEEDED)
+               ? py.define(&module)
+               : NULL; /* "initialization failed without raising an exception" */
 }

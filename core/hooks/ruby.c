@@ -93,17 +93,6 @@ static int method_count;
 static value nil, bind;
 static char libraries[LIBRARIES][PATH_BYTES];
 
-static bool find_functions(void) {
-    void **places = (void **)&rb;
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        places[i] = call_symbol(NAMES[i]);
-        if (places[i] == NULL && i < NEEDED) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_library(const char *file) {
     for (int i = 0; i < LIBRARIES; i++) {
         size_t length = strlen(libraries[i]);
@@ -293,7 +282,7 @@ static value wrap_all(value data) {
 extern void Init_clonometer_calls(void);
 void Init_clonometer_calls(void) {
     int state = 0;
-    if (!find_functions() || !call_wanted()) {
+    if (!call_symbols((void **)&rb, NAMES, sizeof NAMES / sizeof *NAMES, NEEDED) || !call_wanted()) {
         return;
     }
     nil = rb.item(rb.array(), 0);

@@ -17,11 +17,11 @@ import select
 import shlex
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from clonometer.errors import InputError, MissingFileError
 from clonometer.fields import shown
@@ -51,6 +51,9 @@ _DOTTED = re.compile(rf"(?:\.[ \t]*(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*){{{MO
 _LARGE = re.compile(r"\d{19}|[eE]\+?\d{3}")
 # Half of a surrogate pair, if the other half does not stand beside it.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+_Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True)
@@ -130,9 +133,7 @@ def read_text(path: Path, kind: InputKind) -> str:
     MissingFileError, InputError
         As of `read_input`, and if it is no such text.
     """
-    content = read_input(path, kind)
-    with naming(path, kind):
-        return _decoded(content)
+    return _read_as(_decoded, path, kind)
 
 
 def read_json(path: Path, kind: InputKind) -> Any:
@@ -143,9 +144,7 @@ def read_json(path: Path, kind: InputKind) -> Any:
     MissingFileError, InputError
         As of `read_input` and `parse_json`.
     """
-    content = read_input(path, kind)
-    with naming(path, kind):
-        return parse_json(content)
+    return _read_as(parse_json, path, kind)
 
 
 def read_toml(path: Path, kind: InputKind) -> dict[str, Any]:
@@ -156,9 +155,13 @@ def read_toml(path: Path, kind: InputKind) -> dict[str, Any]:
     MissingFileError, InputError
         As of `read_input` and `parse_toml`.
     """
+    return _read_as(parse_toml, path, kind)
+
+
+def _read_as(parse: Callable[[bytes], _Parsed], path: Path, kind: InputKind) -> _Parsed:
     content = read_input(path, kind)
     with naming(path, kind):
-        return parse_toml(content)
+        return parse(content)
 
 
 def parse_json(content: bytes | str, *, allow_halves: bool = False) -> Any:
