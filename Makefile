@@ -191,7 +191,7 @@ dist: $(VENV)/.built $(VENV)/.dev
 # It keeps the versions that the locks have, if they fit; `make lock UPGRADE=--upgrade` takes the newest. uv needs a second for
 # each list, where pip-compile downloads all wheels. It is told what pip knows of this machine: uv does not read pip's settings.
 UPGRADE ?=
-LOCKS := run pictures fleet slurm kubernetes s3 build cmake dev stand-ins
+LOCKS := run pictures fleet slurm s3 build cmake dev stand-ins
 lock:
 	@$(PYTHON) -m venv --clear build/lock && build/lock/bin/pip install -q uv
 	@index="$${PIP_INDEX_URL:-$$(build/lock/bin/pip config get global.index-url 2>/dev/null)}"; \

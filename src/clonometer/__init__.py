@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from clonometer.app.doctor import doctor
     from clonometer.app.explain import explain
     from clonometer.app.fleet_answers import compare_fleet, show_fleet
-    from clonometer.app.fleet_run import Machines, fleet_manifests, run_fleet
+    from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.app.folder import load_folder
     from clonometer.app.fork_page import fork_page
     from clonometer.app.history import history
@@ -72,7 +72,6 @@ __all__ = [
     "demo",
     "doctor",
     "explain",
-    "fleet_manifests",
     "fork_page",
     "history",
     "language_drivers",
@@ -116,7 +115,6 @@ _LIVES_IN = {
     "demo": "clonometer.app.demo",
     "doctor": "clonometer.app.doctor",
     "explain": "clonometer.app.explain",
-    "fleet_manifests": "clonometer.app.fleet_run",
     "fork_page": "clonometer.app.fork_page",
     "history": "clonometer.app.history",
     "language_drivers": "clonometer.app.languages",

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import chdir, suppress
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -131,7 +131,6 @@ _NOISE = {"schema": 2, "rounds": 3, "rows": [{**_ROW, "placement": place} for pl
 _WISH = 'rate = 200\nwork = "2ms"\nblock = "1ms"\nmemory = "1GiB"\nworkers = 4\nlimit = "p99=30ms"\n'
 _LIMITS = '[launches]\nmax = 20\nprocesses = 9\nfork = 0\n"shares memory" = 1\n[programs]\ngit = 3\n"/bin/true" = 9\n'
 _HOSTS = "# a farm\nweb1\nalice@web2 second\nssh://web3:2222 third # slow\n"
-_POD = "nodeSelector: {disk: ssd}\ntolerations:\n- {key: a, operator: Exists}\n"
 _ANSWER = {"machine": {"cpu.model": "x"}, "answer": {"reason": "no tracefs"}}
 _STILL = ("--no-scan",)
 _HERE = "tools.torture.inputs"
@@ -167,7 +166,6 @@ KINDS: dict[str, Callable[[dict[str, Path]], Input]] = {
         next(files["bmf"].iterdir()).read_bytes(), "all/1700000000-host.json", ("history", "all"), allowed=_TELLS
     ),
     "hosts": lambda _: Input(_HOSTS.encode(), "hosts", ("FILE",), f"{_HERE}:read_hosts_file"),
-    "pod": lambda _: Input(_POD.encode(), "pod.yaml", ("FILE",), f"{_HERE}:read_pod_file"),
     "book": lambda _: Input((_BOOK / "book/python.toml").read_bytes(), "b.toml", ("FILE",), f"{_HERE}:read_book"),
     "seen": lambda _: Input((_BOOK / "seen.json").read_bytes(), "seen.json", ("FILE",), f"{_HERE}:read_seen"),
     "answer": lambda _: Input(_text(_ANSWER), "a.json", ("FILE",), f"{_HERE}:read_kept"),
@@ -199,14 +197,6 @@ def read_hosts_file(path: str) -> None:
     from clonometer.fleet.ssh_hosts import read_hosts
 
     read_hosts(Path(path))
-
-
-def read_pod_file(path: str) -> None:
-    """Read what is added to pods, where there is a reader of YAML."""
-    from clonometer.fleet.kubernetes import read_pod
-
-    with suppress(ModuleNotFoundError):
-        json.dumps(read_pod(Path(path)))
 
 
 def read_book(path: str) -> None:

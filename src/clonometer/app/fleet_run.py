@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from clonometer.app.measuring import find_catalogue
 from clonometer.app.seeds import draw_seed
@@ -23,11 +22,7 @@ from clonometer.runner.interfaces import SILENT, Progress
 from clonometer.runner.interrupts import interruption
 from clonometer.runner.languages.toolchains import find_languages, wanted_languages
 
-if TYPE_CHECKING:
-    from clonometer.fleet.kubernetes import KubernetesCluster
-    from clonometer.fleet.pods import Pods
-
-__all__ = ["Machines", "fleet_manifests", "run_fleet"]
+__all__ = ["Machines", "run_fleet"]
 
 DEFAULT_PLAN = "default"
 # A round may take so many times its share of the budget, and so much beside, before it is late.
@@ -39,7 +34,7 @@ _BESIDE_S = 120.0
 class Machines:
     """Which machines are measured, and how they are reached.
 
-    One of ``hosts``, ``scheduler``, ``slurm``, ``kubernetes`` and ``local`` is given.
+    One of ``hosts``, ``scheduler``, ``slurm`` and ``local`` is given.
 
     ``hosts`` is a file of machines to reach by ssh, one per line, with the configuration ``ssh_config``. ``drivers``
     maps names of instruction sets (``uname -m``) to folders of drivers. ``patience_s`` says how long to wait for one
@@ -48,18 +43,13 @@ class Machines:
     ``scheduler`` is the address of a Dask scheduler, whose workers are the machines: with TLS by ``tls_ca``,
     ``tls_cert`` and ``tls_key``, or without it if the network is trusted. ``slurm`` is a
     partition of Slurm, in which a job is submitted for each node (``NAME:N``: N jobs); the first may wait for an hour.
-    ``kubernetes`` is a namespace, in which a pod of ``image`` is created for each node (``NAME:N``: N pods); ``pod`` is
-    a file of what is added to their spec, in YAML or JSON. ``local`` asks for that many workers of this
-    machine. ``gone_s`` says how long to wait for a lost worker. With ``bring``, workers with another version are sent
-    this one; otherwise they are refused.
+    ``local`` asks for that many workers of this machine. ``gone_s`` says how long to wait for a lost worker. With
+    ``bring``, workers with another version are sent this one; otherwise they are refused.
     """
 
     hosts: Path | None = None
     scheduler: str | None = None
     slurm: str | None = None
-    kubernetes: str | None = None
-    image: str | None = None
-    pod: Path | None = None
     local: int | None = None
     ssh_config: Path | None = None
     drivers: Mapping[str, str] = field(default_factory=dict)
@@ -79,18 +69,16 @@ class Machines:
         UsageError
             If there is something to refuse.
         """
-        ways = (self.scheduler, self.hosts, self.slurm, self.kubernetes, self.local)
+        ways = (self.scheduler, self.hosts, self.slurm, self.local)
         if sum(way is not None for way in ways) != 1:
             raise UsageError(
-                "name the machines with one of --hosts, --scheduler, --slurm, --kubernetes and --local",
+                "name the machines with one of --hosts, --scheduler, --slurm and --local",
                 "--hosts FILE needs the least preparation",
             )
         if self.scheduler is None and (any((self.tls_ca, self.tls_cert, self.tls_key)) or self.trust_network):
             raise UsageError("--tls-ca, --tls-cert, --tls-key and --trust-network go with --scheduler")
         if self.hosts is None and (self.ssh_config is not None or self.drivers):
             raise UsageError("--ssh-config and --drivers go with --hosts")
-        if self.kubernetes is None and (self.image is not None or self.pod is not None):
-            raise UsageError("--image and --pod go with --kubernetes")
 
     def reach(self, shard_s: float, lasts_s: float) -> Hosts:
         """Prepare to reach the hosts, for so long; none is contacted yet."""
@@ -104,25 +92,13 @@ class Machines:
         from clonometer.fleet.dask_hosts import DaskHosts
 
         ca, cert, key = (None if file is None else str(file) for file in (self.tls_ca, self.tls_cert, self.tls_key))
-        waits_s = self.gone_s if self.slurm is None and self.kubernetes is None else QUEUED_S
+        waits_s = self.gone_s if self.slurm is None else QUEUED_S
         access = Access(
             self.scheduler, self.local or 0, ca, cert, key, self.trust_network, waits_s,
-            slurm=self.slurm, lasts_s=lasts_s, kubernetes=self._cluster(lasts_s),
+            slurm=self.slurm, lasts_s=lasts_s,
         )  # fmt: skip
         access.check()
         return DaskHosts(access, bring=self.bring)
-
-    def _cluster(self, lasts_s: float) -> KubernetesCluster | None:
-        from clonometer.fleet.kubernetes import KubernetesCluster
-
-        return None if self.kubernetes is None else KubernetesCluster(self.kubernetes, self.pods(lasts_s))
-
-    def pods(self, lasts_s: float) -> Pods:
-        """How the pods of ``kubernetes`` are that last so long at most."""
-        from clonometer.fleet.kubernetes import read_pod
-        from clonometer.fleet.pods import Pods
-
-        return Pods(self.image or "", lasts_s, {} if self.pod is None else read_pod(self.pod))
 
 
 class Silent:
@@ -206,39 +182,6 @@ def run_fleet(
     job = FleetJob(whole, rounds, order_seed, command, out)
     with interruption() as wish:
         return Controller(job, Dispatch(rounds, order_seed, policy), reached, store, watcher).run(wish)
-
-
-def fleet_manifests(
-    machines: Machines,
-    *,
-    plan: str = DEFAULT_PLAN,
-    rounds: int = 3,
-    budget_s: float | None = None,
-    late_s: float | None = None,
-) -> dict[str, Any]:
-    """What `run_fleet` would create in Kubernetes, as a list of its API, without the keys; no cluster is asked.
-
-    Parameters
-    ----------
-    machines
-        With ``kubernetes``, ``image``, ``pod``.
-    plan, rounds, budget_s, late_s
-        As of `run_fleet`: how long the pods may stay follows from them.
-
-    Raises
-    ------
-    UsageError
-        If the machines are no pods, or something of that name does not exist.
-    """
-    from clonometer.fleet.kubernetes import printed
-
-    machines.check()
-    if machines.kubernetes is None or not machines.image:
-        raise UsageError("--manifests goes with --kubernetes and --image")
-    whole = _plan(plan, (), budget_s, SILENT, over_ssh=False)
-    lasts_s = (late_s or _longest_s(whole, rounds)) * rounds
-    items = list(printed(machines.kubernetes, machines.pods(lasts_s)))
-    return {"apiVersion": "v1", "kind": "List", "items": items}
 
 
 def _longest_s(plan: Plan, rounds: int) -> float:

@@ -8,12 +8,11 @@ import shutil
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from clonometer.errors import UnavailableError, UsageError
-from clonometer.fleet.kubernetes import KubernetesCluster, check_kubernetes, namespace_of
 from clonometer.fleet.slurm import check_slurm, nodes_of, partition_of, slurm_cluster
 
 LOOK_EVERY_S = 2.0
@@ -27,8 +26,7 @@ class Access:
     """How a scheduler is reached.
 
     ``address`` None: ``local`` workers in this process, which listen to nobody, or jobs of at most ``lasts_s`` in the
-    partition ``slurm``, or pods of ``kubernetes``. ``patience_s`` is how long a scheduler or its first worker is
-    waited for.
+    partition ``slurm``. ``patience_s`` is how long a scheduler or its first worker is waited for.
     """
 
     address: str | None = None
@@ -40,12 +38,11 @@ class Access:
     patience_s: float = 120.0
     slurm: str | None = None
     lasts_s: float = 0.0
-    kubernetes: KubernetesCluster | None = None
 
     @property
     def is_of_others(self) -> bool:
         """Whether the scheduler is another process, whose messages are a stranger's."""
-        return self.address is not None or self.kubernetes is not None
+        return self.address is not None
 
     def check(self) -> None:
         """Refuse what cannot be meant.
@@ -62,9 +59,6 @@ class Access:
         if self.slurm is not None:
             check_slurm()
             partition_of(self.slurm)
-        if self.kubernetes is not None:
-            namespace_of(self.kubernetes.namespace)
-            check_kubernetes(self.kubernetes.pods.image)
         if self.address is None:
             return
         kind, separated, rest = self.address.rpartition("://")
@@ -74,10 +68,8 @@ class Access:
                 "use tls:// with --tls-ca, --tls-cert and --tls-key, or pass --trust-network",
             )
 
-    def connect(self, folder: str, ended: threading.Event, say: Callable[[str], None]) -> Any:
+    def connect(self, folder: str, ended: threading.Event) -> Any:
         """Connect to the scheduler, or make one of this process, which keeps its files in ``folder``; until ``ended``.
-
-        ``say`` learns what it waits for.
 
         Raises
         ------
@@ -95,13 +87,6 @@ class Access:
             # They are read once, as a job begins, which may be hours from now.
             weakref.finalize(cluster, shutil.rmtree, keys, ignore_errors=True)
             return connect(cluster, **plain)
-        if self.kubernetes is not None:
-            # A scheduler that begins to listen may not answer yet; later calls find the pods, and forward anew.
-            address = self.kubernetes.reach(ended, say, self.patience_s)
-            try:
-                return connect(address, security=self.kubernetes.security(), timeout=CONNECT_TIMEOUT_S, **plain)
-            except (OSError, TimeoutError) as error:
-                raise UnavailableError(f"the scheduler's pod does not answer: {error}") from None
         if self.address is None:
             return connect(local_cluster(self.local, folder), **plain)
         security: Any = None
@@ -119,16 +104,6 @@ class Access:
             except (OSError, TimeoutError) as error:
                 if ended.wait(LOOK_EVERY_S) or time.monotonic() >= until_s:
                     raise UnavailableError(f"no scheduler answers at {self.address}: {error}") from None
-
-    def look(self, say: Callable[[str], None]) -> None:
-        """Say what keeps workers from coming; UnavailableError if none can ever come."""
-        if self.kubernetes is not None:
-            self.kubernetes.look(say)
-
-    def close(self) -> None:
-        """Remove what was created to have a scheduler; UnavailableError with what is left behind."""
-        if self.kubernetes is not None:
-            self.kubernetes.close()
 
 
 def _is_loopback(address: str) -> bool:

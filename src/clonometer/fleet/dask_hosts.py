@@ -65,7 +65,6 @@ class DaskHosts:
         self._archive: bytes | None = None
         self._any_connected = False
         self._is_unreachable = False
-        self._is_hopeless = False
         self._meeting = 0
         self._greeters = ThreadPoolExecutor(_GREETED_AT_ONCE)
         self._unsound: dict[str, int] = {}
@@ -113,8 +112,8 @@ class DaskHosts:
         """Whether a worker has come, or none has for too long."""
         if self._meeting or not self._mail.is_empty:
             return False
-        if self._client is None or self._is_hopeless:
-            return self._is_unreachable or self._is_hopeless
+        if self._client is None:
+            return self._is_unreachable
         return self._any_connected or time.monotonic() > self._began_s + self._access.patience_s
 
     def end(self) -> None:
@@ -132,10 +131,6 @@ class DaskHosts:
             self._try(self._client.close)
             if cluster is not None:
                 self._try(cluster.close)
-        try:
-            self._access.close()
-        except UnavailableError as error:
-            self._warn(error)
         self._folder.cleanup()
         self._until_the_end.close()
 
@@ -177,8 +172,6 @@ class DaskHosts:
                 self._try(self._client.close)
                 self._connect()
                 continue
-            if not self._any_connected and not self._is_hopeless:
-                self._look_for_trouble()
             self._lose(set(self._workers) - present, "its worker has disappeared")
             for worker in sorted(present - set(self._workers)):
                 self._workers[worker] = ""
@@ -202,7 +195,7 @@ class DaskHosts:
     def _connect(self) -> None:
         while not self._ended.is_set():
             try:
-                self._client = self._access.connect(self._folder.name, self._ended, self._say)
+                self._client = self._access.connect(self._folder.name, self._ended)
             except UnavailableError as error:
                 self._warn(error)
                 self._is_unreachable = True
@@ -210,13 +203,6 @@ class DaskHosts:
                     return
             else:
                 return
-
-    def _look_for_trouble(self) -> None:
-        try:
-            self._access.look(self._say)
-        except UnavailableError as error:
-            self._warn(error)
-            self._is_hopeless = True
 
     def _say(self, text: str) -> None:
         self._mail.post(LogEvent(text))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from clonometer.errors import UsageError
 
 MOST_NODES = 4096
-#: How long a job of Slurm or a pod may wait for its turn.
+#: How long a job of Slurm may wait for its turn.
 QUEUED_S = 3600.0
 
 
-def name_and_count(text: str, what: str, option: str, is_name: Callable[[str], object] = bool) -> tuple[str, int]:
+def name_and_count(text: str, what: str, option: str) -> tuple[str, int]:
     """Read ``NAME`` or ``NAME:N``: what is asked for nodes, and how many of them are wanted, 0 for all.
 
     Raises
     ------
     UsageError
-        If it is neither, or ``is_name`` is not true of the name; it names ``what`` that should be, and the ``option``.
+        If it is neither; it names ``what`` that should be, and the ``option``.
 
     Examples
     --------
@@ -26,6 +24,6 @@ def name_and_count(text: str, what: str, option: str, is_name: Callable[[str], o
     """
     name, colon, count = text.partition(":")
     is_count = count.isascii() and count.isdecimal() and 0 < int(count) <= MOST_NODES
-    if not is_name(name) or (colon and not is_count):
+    if not name or (colon and not is_count):
         raise UsageError(f"{text!r} is no {what}", f"write {option} NAME, or {option} NAME:N for N nodes")
     return name, int(count or 0)

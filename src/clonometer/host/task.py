@@ -23,16 +23,9 @@ _CAPABILITIES = (  # noqa: SIM905 (a list of 41 would take as many lines)
 ).split()
 
 
-# As `clonometer.fleet.pods` sets it.
-_NODE = "CLONOMETER_NODE="
-
-
-@register("host.name_hash", "text", "first 8 hex digits of SHA-256 of machine-id, in a pod of the node's name")
+@register("host.name_hash", "text", "first 8 hex digits of SHA-256 of machine-id")
 def _name_hash(source: Source) -> str:
-    # Pods of one image have one machine-id, or none, on whatever nodes they are.
-    node = [word for word in source.text_or("/proc/self/environ", "").split("\0") if word.startswith(_NODE)]
-    identity = node[0].removeprefix(_NODE) if node else ""
-    identity = identity or source.first(["/etc/machine-id", "/var/lib/dbus/machine-id"])
+    identity = source.first(["/etc/machine-id", "/var/lib/dbus/machine-id"])
     if not identity or identity == "uninitialized":
         raise FactUnavailable("/etc/machine-id is empty")
     return hashlib.sha256(identity.encode()).hexdigest()[:8]

@@ -59,10 +59,6 @@ _EXAMPLES = examples(
 @click.option("--hosts", metavar="FILE", type=FILE, help="A file of machines to reach by ssh.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: its workers measure.")
 @click.option("--slurm", metavar="NAME[:N]", help="All or N nodes of a partition.")
-@click.option("--kubernetes", metavar="NAME[:N]", help="All or N nodes for a namespace: pods.")
-@click.option("--image", metavar="IMAGE", help="What the pods run (Containerfile).")
-@click.option("--pod", metavar="FILE", type=FILE, help="YAML: more for the pods.")
-@click.option("--manifests", is_flag=True, help="Print the pods, and end.")
 @number_option("--local", "local", "Dask workers here, one at a time.", most=256)
 @number_option("--rounds", "rounds", "Rounds of each machine.", 3, most=1000)
 @budget_option("How long to measure each machine.")
@@ -102,7 +98,6 @@ def command(
     seed: int,
     drivers: tuple[str, ...],
     no_bring: bool,
-    manifests: bool,
     as_json: bool,
     **reached: Any,
 ) -> int:
@@ -113,16 +108,13 @@ def command(
 
     With --hosts nothing is installed: the probe is copied over ssh, started there, and removed.
     """
-    from clonometer.app.fleet_run import Machines, fleet_manifests, run_fleet
+    from clonometer.app.fleet_run import Machines, run_fleet
     from clonometer.cli.fleet_progress import watching
     from clonometer.cli.progress import make_progress
     from clonometer.fleet.types import INTERRUPTED
 
     # The other options say how machines are reached, each by the name that it has there.
     machines = Machines(drivers=dict(map(_drivers_for, drivers)), bring=not no_bring, **reached)
-    if manifests:
-        print_json(fleet_manifests(machines, plan=plan, rounds=rounds, budget_s=budget_s, late_s=late_s))
-        return 0
     again = ["clonometer", *sys.argv[1:], *(() if "--seed" in sys.argv else ("--seed", str(seed)))]
     with watching(rounds) as watcher:
         answer = run_fleet(
