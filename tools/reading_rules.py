@@ -39,7 +39,7 @@ EXEMPT = {
     "runner/leftovers.py": "folders",
     "runner/saved_settings.py": "notes of its own, of a bounded size; the kernel's number of this boot",
     "runner/settings.py": "settings of the kernel, bounded where they are read",
-    "runner/start_methods/": "descriptions that come with the package, and a program that runs alone",
+    "runner/start_methods/": "a program that runs alone",
 }
 _READ = {"read_text", "read_bytes"}
 _OPEN = {"open", "fdopen"}

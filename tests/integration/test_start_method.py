@@ -1,9 +1,8 @@
-"""``clonometer start-method`` with real runtimes of each language that is here."""
+"""``clonometer start-method`` with a real Python."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from tests.integration.census import clonometer as of_server
 
 import clonometer
 from clonometer.errors import CommandError, UsageError
-from clonometer.runner.start_methods.languages import language_of
-from clonometer.runner.start_methods.running import identify_program
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/start-method.schema.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.real
@@ -31,18 +28,6 @@ def answered(*words: str) -> dict[str, Any]:
     answer = json.loads(ended.stdout)
     Draft202012Validator(SCHEMA).validate(answer)
     return answer
-
-
-def runtime(name: str) -> str:
-    """The path of a runtime that can be tried; the test is skipped, with the reason, where there is none."""
-    path = shutil.which(name)
-    if path is None:
-        pytest.skip(f"there is no {name} here: a package of that name brings it")
-    try:
-        identify_program(language_of(name), [path], "")
-    except UsageError as error:
-        pytest.skip(error.message)
-    return path
 
 
 def outcomes_of(document: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -115,50 +100,6 @@ def test_memory_of_forks_is_mostly_shared(document: dict[str, Any]) -> None:
     assert figures["fork"]["private"] < figures["spawn"]["private"]
 
 
-@pytest.mark.parametrize("is_module", [False, True])
-def test_node_is_measured_for_modules_of_both_kinds_and_what_breaks_is_what_it_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_module: bool
-) -> None:
-    node = runtime("node")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.mjs").write_text("export const mine = 1;\n")
-    (tmp_path / "mine.js").write_text("console.log('this is no answer');\n")
-    words = ["--input-type=module", "-e", "import './mine.mjs'"] if is_module else ["-e", "require('./mine')"]
-    answer = answered("--", node, *words)
-    assert {row["method"]: row["status"] for row in answer["rows"]} == dict.fromkeys(
-        ("inline", "thread", "fork", "cluster"), "measured"
-    ), answer["rows"]
-    figures, outcomes = figures_of(answer), outcomes_of(answer)
-    assert [*figures["fork"]] == QUANTITIES
-    # Nothing is started within the program: it has no pool.
-    assert "pool" not in figures["inline"]
-    assert figures["inline"]["later"] < figures["fork"]["later"]
-    broken = {method: {case for case in cases if cases[case] == "breaks"} for method, cases in outcomes.items()}
-    assert broken["inline"] == {"address", "chdir"}
-    assert broken["thread"] == {"function", "class", "state", "connection", "address", "chdir"}
-    assert broken["fork"] == {"function", "class", "state", "buffer", "address", "descriptor"}
-    assert broken["cluster"] == broken["fork"] - {"address"}
-
-
-def test_ruby_is_measured_and_what_breaks_is_what_it_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ruby = runtime("ruby")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.rb").write_text("puts 'this is no answer'\n")
-    answer = answered("--", ruby, "-e", 'require "./mine"')
-    rows = {row["method"]: row for row in answer["rows"]}
-    figures, outcomes = figures_of(answer), outcomes_of(answer)
-    for method in ("thread", "fork", "spawn"):
-        assert (rows[method]["status"], [*figures[method]]) == ("measured", QUANTITIES), rows[method]
-    assert rows["ractor"]["status"] in ("measured", "unavailable")
-    assert figures["thread"]["later"] < figures["spawn"]["later"]
-    broken = {method: {case for case in cases if cases[case] == "breaks"} for method, cases in outcomes.items()}
-    assert broken["thread"] == {"chdir"}
-    assert broken["fork"] == {"at_exit"}
-    assert broken["spawn"] == {"block", "state", "descriptor"}
-    if rows["ractor"]["status"] == "measured":
-        assert broken["ractor"] == {"lock", "block", "state", "constant", "chdir"}
-
-
 def test_a_module_whose_forks_hang_is_given_up_and_the_other_methods_are_measured(tmp_path: Path) -> None:
     (tmp_path / "hangs.py").write_text(
         "import os, threading\n"
@@ -183,5 +124,5 @@ def test_a_module_whose_forks_hang_is_given_up_and_the_other_methods_are_measure
 def test_a_module_that_does_not_exist_and_a_program_that_is_no_python_are_refused() -> None:
     with pytest.raises(CommandError, match="ModuleNotFoundError"):
         clonometer.start_method([sys.executable, "-c", "import nothing_of_this_name"])
-    with pytest.raises(UsageError, match=r"known: Node\.js"):
+    with pytest.raises(UsageError, match="is no Python"):
         clonometer.start_method(["/bin/sh", "-c", "true"])

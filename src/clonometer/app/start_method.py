@@ -1,4 +1,4 @@
-"""``start-method``: what each way to start workers costs and breaks in the user's Python, Node.js or Ruby."""
+"""``start-method``: what each way to start workers costs and breaks in the user's Python."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from clonometer.runner.putting_back import put_back_first
 
 if TYPE_CHECKING:
     from clonometer.results.start_methods.types import StartMethodAnswer, StartMethodCase, StartMethodRow
-    from clonometer.runner.start_methods.languages import StartLanguage
-    from clonometer.runner.start_methods.running import StartMethodTrial, StartProgram
+    from clonometer.runner.start_methods.program import StartProgram
+    from clonometer.runner.start_methods.running import StartMethodTrial
 
 __all__ = ["start_method"]
 
-#: The runtime of modules where none is named.
+#: The Python of modules where none is named.
 _USUAL = "python3"
 _FAILURES_UNTIL_GIVEN_UP = 2
 _MEGABYTE = 1 << 20
@@ -57,7 +57,7 @@ def start_method(
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> StartMethodAnswer:
-    """Measure what each start method costs in a runtime of Python, Node.js or Ruby, and try what breaks.
+    """Measure what each start method of a Python costs, and try what breaks.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def start_method(
     imports
         Modules that are imported, in place of a command.
     runtime
-        The runtime, whose name says the language; by default that of the command, else ``python3``.
+        The Python; by default that of the command, else ``python3``.
     data_mb
         MB of small objects that every worker looks at.
     workers
@@ -83,7 +83,7 @@ def start_method(
     Raises
     ------
     UsageError
-        If the command is not of that form, or the runtime is too old or of no known language.
+        If the command is not of that form, or the runtime is too old or no Python.
     NotStartedError
         If there is no such runtime.
     CommandError
@@ -92,7 +92,8 @@ def start_method(
         The user has had enough before anything was measured.
     """
     from clonometer.runner.interrupts import interruption
-    from clonometer.runner.start_methods.running import check_imports, run_trial, run_unguarded
+    from clonometer.runner.start_methods.program import check_imports
+    from clonometer.runner.start_methods.running import run_trial, run_unguarded
 
     program, seed = _program(words, imports, runtime), draw_seed(seed)
     check_imports(program)
@@ -104,9 +105,7 @@ def start_method(
                 interrupt_fd=interrupted.descriptor,
             )  # fmt: skip
 
-        trials = MethodTrials(
-            program.language, run, lambda method: run_unguarded(program, method, interrupted.descriptor)
-        )
+        trials = MethodTrials(run, lambda method: run_unguarded(program, method, interrupted.descriptor))
         put_back_first(progress)
         progress.starts_begin()
         try:
@@ -121,23 +120,26 @@ def start_method(
 
 def _program(words: Sequence[str], imports: Sequence[str], runtime: str | None) -> StartProgram:
     from clonometer.app.commands import check_command
-    from clonometer.runner.start_methods.languages import language_of, split_command
-    from clonometer.runner.start_methods.running import identify_program
+    from clonometer.runner.start_methods.program import (
+        USAGE,
+        code_that_imports,
+        identify_program,
+        is_python,
+        split_command,
+    )
 
     name = runtime or (words[0] if words else _USUAL)
-    language = language_of(name)
+    if not is_python(name):
+        raise UsageError(f"{name!r} is no Python, and only Python's start methods are known", USAGE)
     if words and imports:
-        raise UsageError("a command and --import exclude each other", language.usage)
-    if words:
-        options, code = split_command(language, words)
-    else:
-        options, code = [name], language.imports(imports)
+        raise UsageError("a command and --import exclude each other", USAGE)
+    options, code = split_command(words) if words else ([name], code_that_imports(imports))
     try:
         check_command(name)
     except NotStartedError as error:
-        error.hint = error.hint or f"{language.title} is what the package {language.package} brings"
+        error.hint = error.hint or "the package python3 brings one"
         raise
-    return identify_program(language, [name, *options[1:]], code)
+    return identify_program([name, *options[1:]], code)
 
 
 @dataclass
@@ -154,7 +156,6 @@ class MethodTrials:
         Why a method is unavailable or has failed: the status and the reason, of its last failure.
     """
 
-    language: StartLanguage
     run: RunTrial
     run_unguarded: Callable[[str], str | None]
     clock: Callable[[], float] = time.monotonic
@@ -169,9 +170,10 @@ class MethodTrials:
     def try_cases(self, progress: Progress) -> None:
         """Try with each method what breaks. One whose workers all hang has failed, and is given up."""
         from clonometer.results.start_methods.types import WARNS, WORKS
+        from clonometer.runner.start_methods.program import METHODS
 
         began_s = self.clock()
-        for method, name in self.language.methods.items():
+        for method, name in METHODS.items():
             progress.start_begins(f"what breaks: {name}", self.clock() - began_s, None)
             trial = self.run(method, "cases")
             if trial.interrupted:
@@ -189,34 +191,35 @@ class MethodTrials:
 
     def _cases(self, method: str, trial: StartMethodTrial) -> list[StartMethodCase]:
         from clonometer.results.start_methods.types import BREAKS, NOT_TRIED, UNKNOWN, WORKS, StartMethodCase
+        from clonometer.runner.start_methods.program import CASES, GUARD, GUARDED
 
         tried = {each["case"]: each for each in trial.cases}
-        unguarded = self.language.unguarded
-        if unguarded is not None and method in unguarded.methods:
+        tried[GUARD] = {"outcome": NOT_TRIED, "words": None}
+        if method in GUARDED:
             words = self.run_unguarded(method)
-            tried[unguarded.case] = {"outcome": WORKS if words is None else BREAKS, "words": words}
-        elif unguarded is not None:
-            tried[unguarded.case] = {"outcome": NOT_TRIED, "words": None}
+            tried[GUARD] = {"outcome": WORKS if words is None else BREAKS, "words": words}
         left = {"outcome": UNKNOWN, "words": trial.failure}
         # The one in which the trial ended is the first that it says nothing of.
         return [
             StartMethodCase(case, name, **{key: tried.get(case, left)[key] for key in ("outcome", "words")})
-            for case, name in self.language.cases.items()
+            for case, name in CASES.items()
         ]
 
     def measure(self, rounds: int, budget_s: float, seed: int, progress: Progress) -> None:
         """Measure in rounds; in each every method has its turn, in random order. The first always ends."""
+        from clonometer.runner.start_methods.program import METHODS
+
         began_s, order = self.clock(), random.Random(seed)
         for number in range(rounds):
             elapsed_s = self.clock() - began_s
             if self.ended_by is not None or (number and elapsed_s * (number + 1) / number > budget_s):
                 self.ended_by = self.ended_by or f"the budget of {budget_s:g} s was spent"
                 return
-            methods = [each for each in self.language.methods if self._is_usable(each)]
+            methods = [each for each in METHODS if self._is_usable(each)]
             values: dict[str, dict[str, float]] = {}
             for method in order.sample(methods, len(methods)):
                 left_s = elapsed_s / number * (rounds - number) if number else None
-                what = f"round {number + 1} of at most {rounds}: {self.language.methods[method]}"
+                what = f"round {number + 1} of at most {rounds}: {METHODS[method]}"
                 progress.start_begins(what, self.clock() - began_s, left_s)
                 trial = self.run(method, "times")
                 if trial.interrupted:
@@ -250,15 +253,15 @@ def answer_of_trials(
     """Make the answer of what the trials gave; ``wanted`` is how many rounds were asked for."""
     from clonometer.results.start_methods.ranking import rank_methods
     from clonometer.results.start_methods.types import StartMethodAnswer
+    from clonometer.runner.start_methods.program import METHODS
     from clonometer.stats.quantiles import quantile_interval
 
-    rows = [_row(method, program, trials) for method in program.language.methods]
+    rows = [_row(method, program, trials) for method in METHODS]
     is_whole = trials.ended_by is None and len(trials.rounds) == wanted
     status = "complete" if is_whole else "partial" if trials.rounds else "failed"
     return StartMethodAnswer(
         status=status,
         status_reason=trials.ended_by,
-        language=program.language.name,
         program=program.words,
         version=program.version,
         implementation=program.implementation,
@@ -279,13 +282,13 @@ def answer_of_trials(
 def _row(method: str, program: StartProgram, trials: MethodTrials) -> StartMethodRow:
     from clonometer.results.start_methods.ranking import method_figures
     from clonometer.results.start_methods.types import StartMethodRow
+    from clonometer.runner.start_methods.program import METHODS
 
     figures = method_figures(trials.rounds, method)
     status, reason = trials.reasons.get(method, ("measured" if figures else "not run", None))
     failures: Mapping[str, int] = trials.failures
     status = "measured" if len(figures) == len(_NAMES) and status == "failed" else status
-    name = program.language.methods[method]
     return StartMethodRow(
-        method, name, method == program.default_method, status, reason, failures.get(method, 0), figures,
+        method, METHODS[method], method == program.default_method, status, reason, failures.get(method, 0), figures,
         trials.cases.get(method, []),
     )  # fmt: skip

@@ -7,11 +7,10 @@ from typing import Any
 from clonometer.app.start_method import MethodTrials, answer_of_trials
 from clonometer.results.start_methods.types import StartMethodAnswer
 from clonometer.runner.interfaces import SILENT
-from clonometer.runner.start_methods.languages import language_of
-from clonometer.runner.start_methods.running import StartMethodTrial, StartProgram
+from clonometer.runner.start_methods.program import METHODS, StartProgram
+from clonometer.runner.start_methods.running import StartMethodTrial
 
-PYTHON = language_of("python3")
-PROGRAM = StartProgram(PYTHON, ("python3",), "import <b>x</b>", "3.12.1", "CPython", "fork", "GIL")
+PROGRAM = StartProgram(("python3",), "import <b>x</b>", "3.12.1", "CPython", "fork", "GIL")
 #: What a later worker takes with each, in ms: forkserver and spawn scatter around each other.
 LATER_MS = {"fork": 10.0, "forkserver": 30.0, "spawn": 30.0, "thread": 1.0}
 
@@ -48,9 +47,7 @@ class FakeRuns:
 
 
 def trials_of(runs: FakeRuns, rounds: int = 8) -> MethodTrials:
-    trials = MethodTrials(
-        PYTHON, runs, lambda method: "RuntimeError: no guard" if method == "spawn" else None, lambda: 0.0
-    )
+    trials = MethodTrials(runs, lambda method: "RuntimeError: no guard" if method == "spawn" else None, lambda: 0.0)
     trials.try_cases(SILENT)
     trials.measure(rounds, 60.0, 1, SILENT)
     return trials
@@ -61,4 +58,4 @@ def start_methods(rounds: int = 8, **overridden: StartMethodTrial) -> StartMetho
     return answer_of_trials(PROGRAM, trials, data_bytes=1 << 20, workers=2, wanted=rounds, seed=1)
 
 
-assert set(LATER_MS) < set(PYTHON.methods)
+assert set(LATER_MS) < set(METHODS)

@@ -3,8 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.results.start_methods.samples import PYTHON, FakeRuns, start_methods, trials_of
+from tests.results.start_methods.samples import FakeRuns, start_methods, trials_of
 
+from clonometer.runner.start_methods.program import METHODS
 from clonometer.runner.start_methods.running import StartMethodTrial
 from clonometer.views.documents.start_method import start_method_document
 from clonometer.views.terminal.document import render_document
@@ -36,7 +37,7 @@ def test_every_method_has_its_turn_in_each_round_and_not_always_in_the_same_orde
     runs = FakeRuns()
     trials = trials_of(runs, 6)
     turns = [method for method, what in runs.turns if what == "times"]
-    usable = [each for each in PYTHON.methods if each != "interpreter"]
+    usable = [each for each in METHODS if each != "interpreter"]
     rounds = [turns[at : at + 4] for at in range(0, len(turns), 4)]
     assert len(trials.rounds) == len(rounds) == 6
     assert all(sorted(each) == sorted(usable) for each in rounds)

@@ -22,9 +22,6 @@ ORDER = 177
 
 _EXAMPLES = examples(
     "clonometer start-method -- python -c 'import mymodule'",
-    "clonometer start-method -- node -e 'require(\"./mymodule\")'",
-    "clonometer start-method -- node --input-type=module -e 'import \"./my.mjs\"'",
-    "clonometer start-method -- ruby -e 'require \"./mymodule\"'",
     "clonometer start-method --import numpy --data-mb 256 --workers 4",
     "clonometer start-method --runtime /opt/python3.14/bin/python3 --import json",
     "clonometer start-method --import json --json | jq '.rankings'",
@@ -32,9 +29,9 @@ _EXAMPLES = examples(
 
 
 @click.command(name="start-method", epilog=_EXAMPLES)
-@click.argument("words", metavar="[-- RUNTIME -c CODE]", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="[-- PYTHON -c CODE]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--import", "imports", metavar="MODULE", multiple=True, help="Import this module; repeatable.")
-@click.option("--runtime", metavar="PATH", help="Of Python, Node.js or Ruby.  [default: the command's, else python3]")
+@click.option("--runtime", metavar="PATH", help="A Python.  [default: the command's, else python3]")
 @number_option("--data-mb", "data_mb", "MB of small objects that every worker looks at.", 0, least=0, most=4096)
 @number_option("--workers", "workers", "Workers of a pool.", 2, most=64)
 @number_option("--rounds", "rounds", "Rounds at most; each runs every method once.", 8, most=200)
@@ -57,10 +54,9 @@ def command(
     as_json: bool,
     pages: Pages,
 ) -> int:
-    """Compare the ways to start workers in Python, Node.js or Ruby, for a module and data of yours.
+    """Compare the ways to start workers in Python, for a module and data of yours.
 
-    Python has fork, forkserver, spawn, threads and sub-interpreters. Node.js has worker_threads, child_process.fork and
-    cluster, Ruby has Thread, Ractor, fork and a new ruby.
+    These are fork, forkserver, spawn, threads and sub-interpreters.
 
     A small program imports what CODE imports, as yours does. With each method it starts workers and a pool, in a
     process of its own, in random order. Shown are the time until the first worker's result, and that of later ones.
@@ -95,7 +91,7 @@ def json_schemas() -> list[JsonSchema]:
     return [
         JsonSchema(
             "start-method",
-            "Start methods of a language, what they cost and break. Times are in nanoseconds, memory in bytes.",
+            "Start methods of a Python, what they cost and break. Times are in nanoseconds, memory in bytes.",
             {"start-method": StartMethodAnswer},
             title="clonometer start-method --json",
         )

@@ -98,11 +98,10 @@ class StartMethodAnswer:
 
     status: Annotated[str, OneOf(("complete", "partial", "failed")), "partial: the budget was spent, or interrupted."]
     status_reason: str | None
-    language: Annotated[str, "python, node or ruby."]
     program: Annotated[Sequence[str], "The words of the runtime."]
     version: str
     implementation: str
-    lock: Annotated[str | None, "Which lock threads take turns by: GIL, no GIL, GVL; null where none is known."]
+    lock: Annotated[str | None, "Which lock threads take turns by: GIL or no GIL; null where none is known."]
     code: Annotated[str, "What is imported."]
     data_bytes: Count
     workers: Annotated[Positive, "Of a pool."]

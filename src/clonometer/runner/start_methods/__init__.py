@@ -1,1 +1,1 @@
-"""Start methods of languages, tried in a runtime of the user's."""
+"""Start methods, tried in a Python of the user's."""

@@ -1,4 +1,4 @@
-"""Start methods of a runtime: what each costs, which are too close to call, and what breaks."""
+"""Start methods of a Python: what each costs, which are too close to call, and what breaks."""
 
 from __future__ import annotations
 
@@ -31,13 +31,10 @@ _HEADS = (
     "that nobody shares."
 )
 _RANKED = "Ranked; a number is the cost over that of the method before it (95% interval, pairs of the same round)."
-#: The language that forks its own threads away, and does not free what they hold.
-_COPIED_BY_FORK = "python"
 #: The rankings of the short answer.
 _SHORT = ("first", "compute", "private")
 _LOCKS = {
     "GIL": "its threads compute in turn, by the GIL",
-    "GVL": "its threads compute in turn, by the GVL",
     "no GIL": "free-threaded: the GIL is off",
 }
 _OUTCOMES = {WORKS: "works", WARNS: "warns", BREAKS: "BREAKS", NOT_TRIED: MISSING}
@@ -116,7 +113,7 @@ def _cautions(answer: StartMethodAnswer) -> Iterator[str]:
         yield f"This answer is {answer.status}: {answer.status_reason}."
     if answer.rankings and all(each.verdict is not Direction.MORE for rank in answer.rankings for each in rank.methods):
         yield "No difference is sure: a ranking needs 6 rounds or more (--rounds, --budget)."
-    if answer.language == _COPIED_BY_FORK and answer.threads is not None and answer.threads > 1:
+    if answer.threads is not None and answer.threads > 1:
         yield (
             f"The program has {answer.threads} threads after the import: fork copies only the one that calls it, and a "
             "lock that another holds stays locked in the worker."
