@@ -79,7 +79,7 @@ def test_an_existing_file_is_spared(run_file: str, tmp_path: Path, capsys: Captu
     ("words", "message"),
     [
         (["--format", "cvs"], "unknown export format 'cvs'; did you mean 'csv'?"),
-        (["--format", "ktap", "--samples"], "ktap takes no samples"),
+        (["--format", "benchstat", "--samples"], "benchstat takes no samples"),
         ([], "missing option '--format'"),
     ],
 )

@@ -45,7 +45,12 @@ def test_history_ends_with_the_status_of_its_verdict(clonometer: Any, folder: Pa
 
 
 def test_wrong_words_end_with_2(clonometer: Any, folder: Path) -> None:
-    for words in (("--since", "soon"), ("--export", "csv", "--out", "x"), ("--export", "bencher"), ("--plot", "x.gif")):
+    for words in (
+        ("--since", "soon"),
+        ("--export", "csv", "--out", "x"),
+        ("--export", "openmetrics"),
+        ("--plot", "x.gif"),
+    ):
         ended = clonometer("history", str(folder), *words)
         assert (ended.returncode, ended.stdout) == (2, ""), words
         assert "Traceback" not in ended.stderr

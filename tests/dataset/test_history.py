@@ -13,20 +13,18 @@ from tests.dataset.made import START, make_run
 from tests.fakes.memory_run import write_run
 from tools.json_schema import schema_of
 
-from clonometer.dataset import bencher, folders
-from clonometer.dataset.bencher import has_bencher_files, read_bencher
+from clonometer.dataset import folders
 from clonometer.dataset.history import HistoryLimits, find_history
 from clonometer.dataset.history_types import History
 from clonometer.dataset.load import Dataset, load
 from clonometer.dataset.points import points_of, read_points
 from clonometer.dataset.summary import summarize_file
 from clonometer.errors import InputError
-from clonometer.inputs import InputKind
 from clonometer.records import to_json
 from clonometer.runfile.summaries import write_part
 from clonometer.verdicts import Gate
 from clonometer.views.documents.history import history_document
-from clonometer.views.exports.history import bencher_files, openmetrics_text
+from clonometer.views.exports.history import openmetrics_text
 from clonometer.views.html.document import render_document_page
 from clonometer.views.terminal.document import render_document
 
@@ -163,43 +161,3 @@ def test_openmetrics_come_back_as_they_were_written(tmp_path: Path, stepped: Dat
     path.write_text("# EOF\n")
     with pytest.raises(InputError, match="no values"):
         read_points(path)
-
-
-def test_bencher_gets_a_file_a_run(stepped: Dataset) -> None:
-    files = bencher_files(points_of(stepped))
-    assert len(files) == DAYS
-    assert min(files) == f"{int(START.timestamp())}-host0.json"
-    content = json.loads(files[min(files)])
-    measured = content["launch.fork[temperature=warm] same_cpu"]["reaped"]
-    assert measured["lower_value"] <= measured["value"] <= measured["upper_value"]
-
-
-def test_bencher_files_come_back_without_facts(tmp_path: Path, stepped: Dataset) -> None:
-    for name, text in bencher_files(points_of(stepped)).items():
-        (tmp_path / name).write_text(text)
-    assert has_bencher_files(tmp_path)
-    back, before = find_history(read_bencher(tmp_path)), find_history(stepped)
-    assert [event.since for event in back.events] == [event.since for event in before.events]
-    assert [event.causes for event in back.events] == [()] * len(before.events)
-    rows = {(row.label.cell, row.label.quantity, row.label.placement): row for row in back.rows}
-    for its in before.rows:
-        assert rows[its.label.cell, its.label.quantity, its.label.placement].values == pytest.approx(its.values)
-    (tmp_path / "1-host.json").write_text('{"launch.fork": {"image_ends": {"value": 5}, "cost": {"value": 5}}}')
-    labels = {label.quantity: label for label in read_bencher(tmp_path).labels if label.cell == "launch.fork"}
-    assert {name: (label.stage, label.unit, label.is_time) for name, label in labels.items()} == {
-        "image_ends_ns": ("image_ends", "ns", True),
-        "cost": (None, "", False),
-    }
-    (tmp_path / "1-host.json").write_text('{"launch.fork": {"reaped": {}}}')
-    with pytest.raises(InputError, match=r"1-host\.json is not a file in Bencher's"):
-        read_bencher(tmp_path)
-
-
-def test_a_bencher_file_is_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = '{"launch.fork": {"reaped": {"value": 5}}}'
-    monkeypatch.setattr(bencher, "_BENCHER", InputKind("a file", len(text)))
-    (tmp_path / "1-host.json").write_text(text)
-    assert len(read_bencher(tmp_path).labels) == 1
-    (tmp_path / "1-host.json").write_text(f"{text} ")
-    with pytest.raises(InputError, match="is too large for a file"):
-        read_bencher(tmp_path)

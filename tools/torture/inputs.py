@@ -102,7 +102,6 @@ def files(place: Path) -> dict[str, Path]:
         "profile.json": ("predict", "--pid", str(os.getpid()), "--rough", "--save-profile", "profile.json"),
         "mine.clonometer.json": ("publish", "base.parquet", "--anonymous", "--yes", "--out", "mine.clonometer.json"),
         "series.txt": ("history", "runs", "--export", "openmetrics", "--out", "series.txt"),
-        "bmf": ("history", "runs", "--export", "bencher", "--out", "bmf"),
     }
     (place / "runs").mkdir(exist_ok=True)
     shutil.copy(made_before["run"], place / "runs")
@@ -162,9 +161,6 @@ KINDS: dict[str, Callable[[dict[str, Path]], Input]] = {
         files["mine"].read_bytes(), "all/m.clonometer.json", ("gallery", "all", "--out", "site")
     ),
     "series": lambda files: Input(files["series"].read_bytes(), "m.txt", ("history", "FILE"), allowed=_TELLS),
-    "bencher": lambda files: Input(
-        next(files["bmf"].iterdir()).read_bytes(), "all/1700000000-host.json", ("history", "all"), allowed=_TELLS
-    ),
     "hosts": lambda _: Input(_HOSTS.encode(), "hosts", ("FILE",), f"{_HERE}:read_hosts_file"),
     "book": lambda _: Input((_BOOK / "book/python.toml").read_bytes(), "b.toml", ("FILE",), f"{_HERE}:read_book"),
     "seen": lambda _: Input((_BOOK / "seen.json").read_bytes(), "seen.json", ("FILE",), f"{_HERE}:read_seen"),

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from clonometer.dataset.bencher import has_bencher_files, read_bencher
 from clonometer.dataset.load import Dataset, group_of, load
 from clonometer.dataset.points import read_points
 from clonometer.dataset.types import RunEntry
@@ -48,12 +47,10 @@ def load_folder(
         If a glob matches nothing, or ``where`` has no ``fact=value``.
     """
     place = path_or_url(os.fspath(folder))
-    if isinstance(place, Path):
-        is_bencher = has_bencher_files(place)
-        if is_bencher or (place.is_file() and place.suffix != ".parquet"):
-            if only or where:
-                raise UsageError("--only and --where are for folders of run files")
-            return read_bencher(place) if is_bencher else read_points(place)
+    if isinstance(place, Path) and place.is_file() and place.suffix != ".parquet":
+        if only or where:
+            raise UsageError("--only and --where are for folders of run files")
+        return read_points(place)
     return load(place, only=only, where=_chooser(where), progress=partial(progress.counted, "reading new run files"))
 
 

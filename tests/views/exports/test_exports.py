@@ -8,14 +8,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
-from jsonschema import Draft202012Validator
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tests.fakes.memory_run import RunBuilder
 
@@ -135,84 +133,6 @@ def test_markdown_gives_the_ends_of_an_interval_the_digits_of_its_median(exporte
         assert len({len(digit) for digit in digits}) == 1, row
 
 
-GOOGLE_BENCHMARK = {
-    "type": "object",
-    "required": ["context", "benchmarks"],
-    "properties": {
-        "context": {
-            "type": "object",
-            "required": ["date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "library_build_type"],
-            "properties": {"num_cpus": {"type": "integer"}, "mhz_per_cpu": {"type": "integer"}},
-        },
-        "benchmarks": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["name", "run_name", "run_type", "repetitions", "threads", "iterations"],
-                "properties": {
-                    "run_type": {"enum": ["iteration", "aggregate"]},
-                    "iterations": {"type": "integer", "minimum": 1},
-                    "real_time": {"type": "number"},
-                    "cpu_time": {"type": "number"},
-                    "time_unit": {"enum": ["ns", "us", "ms", "s"]},
-                },
-                "if": {"properties": {"run_type": {"const": "iteration"}}},
-                "then": {"required": ["repetition_index", "real_time", "cpu_time", "time_unit"]},
-                "else": {"required": ["aggregate_name", "aggregate_unit"]},
-            },
-        },
-    },
-}
-
-
-def test_google_benchmark_has_a_repetition_a_process(exported: Any) -> None:
-    document = json.loads(_text("google-benchmark", exported))
-    Draft202012Validator(GOOGLE_BENCHMARK).validate(document)
-    times = [cell for cell in exported[0]["cells"] if cell["median_ns"] is not None]
-    aggregates = [benchmark for benchmark in document["benchmarks"] if benchmark["run_type"] == "aggregate"]
-    assert [aggregate["real_time"] for aggregate in aggregates] == [cell["median_ns"] for cell in times]
-    for aggregate in aggregates:
-        repetitions = [
-            benchmark["real_time"]
-            for benchmark in document["benchmarks"]
-            if benchmark["run_type"] == "iteration" and benchmark["run_name"] == aggregate["run_name"]
-        ]
-        assert len(repetitions) == aggregate["repetitions"]
-        assert pd.Series(repetitions).median() == pytest.approx(aggregate["real_time"], rel=1e-12)
-    assert len({aggregate["run_name"] for aggregate in aggregates}) == len(aggregates)
-
-
-GOOGLE_COMPARE = Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
-
-
-@pytest.mark.skipif(not GOOGLE_COMPARE.exists(), reason="apt-get install libbenchmark-tools")
-def test_google_benchmarks_own_tool_compares_two_exports(exported: Any, tmp_path: Path) -> None:
-    document, processes = exported
-    slower = json.loads(json.dumps(document))
-    for cell in slower["cells"]:
-        if cell["median_ns"] is not None:
-            cell["median_ns"] *= 1.5
-    longer = [[1.5 * median for median in medians] for medians in processes]
-    for name, text in (
-        ("a", encode("google-benchmark", document, processes)),
-        ("b", encode("google-benchmark", slower, longer)),
-    ):
-        (tmp_path / name).write_text("".join(text))
-    command = [sys.executable, GOOGLE_COMPARE, "--no-color", "--dump_to_json", "out", "benchmarks", "a", "b"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    compared = {load["name"]: load for load in json.loads((tmp_path / "out").read_text())}
-    for cell, medians in zip(document["cells"], processes, strict=True):
-        if cell["median_ns"] is None:
-            continue
-        name = "/".join(filter(None, [cell["cell"], cell["stage"] or "wait_us", cell["placement"]]))
-        [median] = compared[f"{name}_median"]["measurements"]
-        assert (median["real_time"], median["time"]) == (cell["median_ns"], pytest.approx(0.5))
-        assert len(compared[name]["measurements"]) == len(medians)
-        # The tool's own test knows that they are repetitions: where there are many, 1.5 times as long is no chance.
-        assert (compared[name].get("utest") or {}).get("nr_of_repetitions", 1) == len(medians)
-        assert len(medians) < 12 or compared[name]["utest"]["time_pvalue"] < 1e-4
-
-
 @pytest.fixture(scope="module")
 def benchstat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real program, built from the Go module proxy into a temporary folder."""
@@ -249,26 +169,6 @@ def test_benchstat_finds_the_same_medians(exported: Any, benchstat: Path, tmp_pa
     assert "need >=" in ended.stderr + ended.stdout or "± ∞" in ended.stdout  # the cell of one process has no interval
 
 
-def test_bencher_has_a_measure_a_stage(exported: Any) -> None:
-    document = json.loads(_text("bencher", exported))
-    number = {"type": "number"}
-    measure = {
-        "type": "object",
-        "required": ["value"],
-        "additionalProperties": False,
-        "properties": {"value": number, "lower_value": number, "upper_value": number},
-    }
-    schema = {"additionalProperties": {"type": "object", "additionalProperties": measure}}
-    Draft202012Validator(schema).validate(document)
-    assert all(len(name) <= 1024 and all(len(slug) <= 64 for slug in measures) for name, measures in document.items())
-    assert set(document["launch.pthread[temperature=warm]"]["reaped"]) == {"value"}
-    for cell in exported[0]["cells"]:
-        if cell["median_ns"] is not None and cell["n_processes"] > 1:
-            name = f"{cell['cell']} {cell['placement']}" if cell["placement"] else cell["cell"]
-            measures = document[name][cell["stage"] or cell["quantity"].removesuffix("_ns")]
-            assert (measures["value"], measures["lower_value"]) == (cell["median_ns"], cell["median_low_ns"])
-
-
 def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
     families = {family.name: family for family in text_string_to_metric_families(_text("openmetrics", exported))}
     assert families["clonometer_median_seconds"].unit == "seconds"
@@ -293,23 +193,6 @@ def test_openmetrics_is_read_by_prometheus(exported: Any) -> None:
     assert {sample.value for sample in families["clonometer_value"].samples} == {
         cell["value"] for cell in exported[0]["cells"] if cell.get("value") is not None
     }
-
-
-def test_ktap_says_how_each_cell_ended(exported: Any, tmp_path: Path) -> None:
-    text = _text("ktap", exported)
-    lines = text.splitlines()
-    assert lines[:2] == ["KTAP version 1", f"1..{len(exported[0]['cell_outcomes'])}"]
-    results = [line for line in lines if re.match(r"(not )?ok ", line)]
-    assert results[-2:] == ["ok 5 launch.a # SKIP no room: 5 of 9", "not ok 6 launch.b"]
-    assert all(line.startswith("# ") or line in results for line in lines[2:])
-    if shutil.which("prove") is None:
-        pytest.skip("perl's prove is not installed")
-    path = tmp_path / "run.tap"
-    path.write_text(text)
-    ended = subprocess.run(["prove", "--exec", "cat", "-v", path], capture_output=True, text=True)
-    assert "Failed test:  6" in ended.stdout
-    assert "Failed 1/6 subtests" in ended.stdout
-    assert "1 subtest" not in ended.stdout or "skipped" in ended.stdout
 
 
 def test_samples_keep_nulls_and_numbers() -> None:

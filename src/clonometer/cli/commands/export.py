@@ -43,7 +43,7 @@ def command(*, run_file: Path, name: str, out: Path | None, force: bool, samples
     """Write a run in the format of another program.
 
     The figures are those of 'clonometer show --json': times in nanoseconds, unless the format prescribes a unit
-    (OpenMetrics: seconds). benchstat and google-benchmark get the median of each process as one repetition, because
+    (OpenMetrics: seconds). benchstat gets the median of each process as one repetition, because
     the process is the independent unit.
     """
     from clonometer.runfile import check_output

@@ -23,13 +23,12 @@ from clonometer.cli.options import (
 )
 from clonometer.cli.outputs import Pages, picture_format, write_and_say
 from clonometer.errors import UsageError
-from clonometer.files import write_text
 
 if TYPE_CHECKING:
     from clonometer.dataset.history_types import History
     from clonometer.dataset.load import Dataset
 
-EXPORT_FORMATS = ("openmetrics", "bencher")
+EXPORT_FORMATS = ("openmetrics",)
 
 #: Its place in the list of commands.
 ORDER = 210
@@ -64,9 +63,7 @@ _EXAMPLES = examples(
 )
 @click.option("--since", metavar="DATE", help="Only steps from this date on are regressions, instead of --recent.")
 @click.option("--plot", metavar="FILE", type=FILE, help="Also draw it: FILE.png or FILE.svg.")
-@click.option(
-    "--export", "export", metavar="FORMAT", help="Write all values: openmetrics (a file), bencher (a folder)."
-)
+@click.option("--export", "export", metavar="FORMAT", help="Write all values: openmetrics.")
 @out_option("Where --export writes.")
 @page_options
 @force_option
@@ -97,7 +94,7 @@ def command(
     seven runs at the new level, and a second reboot if it came with one. Slow drift that noise can explain is not
     reported.
 
-    FILE is one that --export openmetrics wrote; FOLDER may also be one that --export bencher wrote.
+    FILE is one that --export openmetrics wrote.
     """
     from clonometer.app.history import history, moment_of
     from clonometer.views.documents.history import history_document
@@ -111,7 +108,7 @@ def command(
     if plot is not None:
         _draw(steps, plot)
     if export is not None and out is not None:
-        _export(export, dataset, out)
+        _export(dataset, out)
     print_document(history_document, steps, pages=pages, as_json=as_json, wide=wide)
     return steps.verdict.exit_status
 
@@ -123,19 +120,11 @@ def _draw(history: History, plot: Path) -> None:
     write_and_say(plot, rendered(history_spec(history), plot.suffix.removeprefix(".")))
 
 
-def _export(name: str, dataset: Dataset, out: Path) -> None:
+def _export(dataset: Dataset, out: Path) -> None:
     from clonometer.dataset.points import points_of
-    from clonometer.views.exports.history import bencher_files, openmetrics_text
+    from clonometer.views.exports.history import openmetrics_text
 
-    points = points_of(dataset)
-    if name == "openmetrics":
-        write_and_say(out, openmetrics_text(points))
-        return
-    out.mkdir(exist_ok=True)
-    files = bencher_files(points)
-    for file, text in files.items():
-        write_text(out / file, text)
-    click.echo(f"wrote {len(files)} files in {out}", err=True)
+    write_and_say(out, openmetrics_text(points_of(dataset)))
 
 
 def _check_outputs(plot: Path | None, export: str | None, out: Path | None, force: bool) -> None:

@@ -21,11 +21,8 @@ FORMATS = {
     "csv": ("csv_table", "spreadsheets, pandas, R"),
     "jsonl": ("json_lines", "jq, pandas, DuckDB"),
     "markdown": ("markdown", "issues and mails"),
-    "google-benchmark": ("google_benchmark", "google/benchmark's tools/compare.py"),
     "benchstat": ("benchstat", "golang.org/x/perf/cmd/benchstat"),
-    "bencher": ("bencher", "bencher.dev, adapter json"),
     "openmetrics": ("openmetrics", "Prometheus"),
-    "ktap": ("ktap", "the kernel's test tools"),
 }
 #: Formats that take raw samples as well.
 SAMPLE_FORMATS = ("csv", "jsonl")

@@ -1,12 +1,10 @@
-"""All values of a folder for programs that keep series: OpenMetrics with times, and a Bencher file a run."""
+"""All values of a folder for programs that keep series: OpenMetrics with times."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from clonometer.dataset.types import Point, Points
-from clonometer.views.exports.bencher import Benchmarks, add_metric
 from clonometer.views.exports.openmetrics import metric_family
 
 _MEDIANS = (
@@ -44,19 +42,3 @@ def _labels(point: Point, host: str) -> dict[str, str]:
     names = {"cell": label.cell, "quantity": label.quantity, "stage": label.stage, "placement": label.placement}
     unit = {} if label.is_time else {"unit": label.unit}
     return {"host": host, **{name: value for name, value in names.items() if value is not None}, **unit}
-
-
-def bencher_files(points: Points) -> dict[str, str]:
-    """Write each run in Bencher's format; a file's name is when its run started, for ``bencher run --backdate``."""
-    metrics: dict[int, Benchmarks] = {}
-    for point in points.points:
-        add_metric(metrics.setdefault(point.run, {}), vars(point.label), (point.value, point.low, point.high))
-    return {
-        _file_name(points.runs[run].started_s, points.runs[run].host): json.dumps(content, indent=2) + "\n"
-        for run, content in metrics.items()
-    }
-
-
-def _file_name(started_s: float, host: str) -> str:
-    plain = "".join(letter if letter.isalnum() else "-" for letter in host)
-    return f"{round(started_s)}-{plain[:40]}.json"
