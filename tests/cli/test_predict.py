@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 from tests.fakes.made_target import MadeMachine, entry
 from tests.model.synthetic import calibration
 
-from clonometer.app import live, predict_watch, predicting
+from clonometer.app import live, predicting
 from clonometer.cli.ending import run_to_the_end
 from clonometer.host.facts import collect
 from clonometer.model.store import default_path, machine_of, save_calibration
@@ -114,7 +113,7 @@ def test_json_is_as_its_schema_says_and_says_the_same(made: MadeMachine, capsys:
         (["--pid", "abc"], "'abc' is not a process id"),
         (["--pid", "0"], "'0' is not a process id"),
         (["--pid", "4711", "--fork-every", "60s"], "--fork-every needs a rate of writing"),
-        (["--all", "--watch"], "need a running process"),
+        (["--all", "--measure-writes", "1s"], "needs a running process"),
         (["--pid", "4711", "--write-rate", "1MiB", "--measure-writes", "1s"], "states what --measure-writes measures"),
         (["--pid", "4711", "--write-rate", "fast"], "is not a size"),
         (["--profile", "none.json"], "cannot read none.json"),
@@ -144,43 +143,6 @@ def test_a_calibration_that_is_damaged_or_of_another_machine(made: MadeMachine, 
 def test_a_process_that_ends_while_it_is_read_ends_with_3(made: MadeMachine, capsys: Captured) -> None:
     made.write({"proc/4711/smaps": ""})
     assert "process 4711 ended while it was being read" in run(capsys, "--pid", "4711", status=3)
-
-
-def test_watching_ends_with_the_process(made: MadeMachine, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = []
-
-    def sleep(seconds: float) -> None:
-        turns.append(seconds)
-        if len(turns) == 3:
-            shutil.rmtree(made.root / "proc/4711")
-
-    monkeypatch.setattr(predict_watch.time, "sleep", sleep)
-    assert (
-        run_to_the_end(
-            ["predict", "--pid", "4711", "--watch", "--every", "50ms", "--no-scan", "--openmetrics", "fork.prom"]
-        )
-        == 0
-    )
-    caught = capsys.readouterr()
-    assert len(caught.out.splitlines()) == 3
-    assert "this was its last answer" in caught.err
-    assert turns == [0.05] * 3
-    # Gauges of an earlier call are there to be replaced, unlike any other file.
-    made.process(smaps=SMAPS)
-    run(capsys, "--pid", "4711", "--openmetrics", "fork.prom")
-    written = Path("fork.prom").read_text(encoding="utf-8")
-    gauges = set(re.findall(r"^# TYPE (\S+) gauge$", written, re.MULTILINE))
-    assert len(gauges) == written.count("# TYPE") >= 6
-    waits = dict(
-        re.findall(r'^clonometer_fork_wait_predicted_seconds\{.*until="(\w+)".*\} (\S+)$', written, re.MULTILINE)
-    )
-    assert float(waits["call"]) < float(waits["exit"]) < float(waits["exec"])
-    dashboard = (DOCS / "predict-dashboard.json").read_text(encoding="utf-8")
-    assert (
-        set(re.findall(r"clonometer_\w+", json.dumps([panel["targets"] for panel in json.loads(dashboard)["panels"]])))
-        - (gauges | {"clonometer_posix_spawn_predicted_seconds", "clonometer_vfork_predicted_seconds"})
-        == set()
-    )
 
 
 def test_a_profile_is_judged_elsewhere(made: MadeMachine, capsys: Captured) -> None:

@@ -43,7 +43,6 @@ COMMANDS = (
     ("ab", "launch.fork", "--a", "linkage=static", "--b", "linkage=dynamic_lazy", "--budget", "2"),
     ("calibrate", "--budget", "2", "--out", "calibration.json"),
     ("predict", "--pid", "{PID}", "--rough"),
-    ("predict", "--pid", "{PID}", "--rough", "--no-scan", "--watch", "--every", "0.2"),
     ("predict", "--all", "--rough", "--no-scan"),
     ("predict", "--validate", "2", "--rough"),
     ("peers", "--budget", "2"),

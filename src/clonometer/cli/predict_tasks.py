@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,23 +14,16 @@ import rich_click as click
 from clonometer.app.calibrating import calibrate_first, measure_busyness
 from clonometer.app.live import read
 from clonometer.app.predict import announce_reading, machine_now, measured_rate, predict_saved, ranked
-from clonometer.app.predict_watch import watch
 from clonometer.app.predicting import answer, rough_machine, with_paths
-from clonometer.cli.console import can_write, plain_width, wants_colour
 from clonometer.cli.progress import make_progress
 from clonometer.files import write_text
 from clonometer.host.target.reader import How, Reading
 from clonometer.model.types import UNSCALED
-from clonometer.prediction.answer import Predicted
 from clonometer.prediction.copying import WriteRate
 from clonometer.prediction.judge import Machine, Question
 from clonometer.prediction.profile import profile_of, without_names
 from clonometer.records import to_json
 from clonometer.views.exports.predicted import encode_predicted
-from clonometer.views.watched import render_watched, watched_line
-
-_HISTORY = 500
-_CLEAR = "\x1b[H\x1b[J"
 
 
 @dataclass(frozen=True)
@@ -47,9 +38,6 @@ class PredictRequest:
     measure_s: float | None
     child_lives_s: float
     forks_every_s: float | None
-    watch: bool
-    every_s: float
-    for_s: float | None
     top: int
     rough: bool
     no_scan: bool
@@ -112,42 +100,6 @@ def predict_all(machine: Machine, request: PredictRequest) -> dict[str, Any]:
     document = to_json(ranked(machine, _question(request), how=request.manner(), top=request.top))
     _write_metrics(document["processes"], request.openmetrics)
     return document
-
-
-def watch_process(pid: int, machine: Callable[[], Machine], request: PredictRequest) -> None:
-    """Answer again and again, until the process ends, the time is over or the user has seen enough."""
-    history: deque[float] = deque(maxlen=_HISTORY)
-
-    def show(predicted: Predicted, watched_s: float) -> None:
-        document = to_json(predicted) | {"watched_s": round(watched_s, 3)}
-        history.append(document["fork"]["first_ns"]["median"])
-        _write_metrics([document], request.openmetrics)
-        _show(document, list(history), as_json=request.as_json)
-
-    watch(
-        pid,
-        machine,
-        partial(_question, request),
-        how=request.manner(),
-        every_s=request.every_s,
-        for_s=request.for_s,
-        seen=show,
-        progress=make_progress(),
-    )
-
-
-def _show(document: Mapping[str, Any], history_ns: list[float], *, as_json: bool) -> None:
-    if as_json:
-        # A line for each turn, as programs read that follow.
-        click.echo(json.dumps(document, allow_nan=False))
-    elif not sys.stdout.isatty():
-        click.echo(watched_line(document))
-    else:
-        plain = not can_write(sys.stdout, "µ▁█")
-        colour = wants_colour(sys.stdout)
-        drawn = render_watched(document, history_ns, width=plain_width(), colour=colour, ascii_only=plain, plain=plain)
-        click.echo(f"{_CLEAR}{drawn}", nl=False, color=True)
-    sys.stdout.flush()
 
 
 def _write_metrics(documents: list[dict[str, Any]], path: Path | None) -> None:

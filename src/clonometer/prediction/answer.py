@@ -148,7 +148,6 @@ class Predicted:
     what_ifs: Sequence[WhatIf]
     features: Annotated[Features, "What was counted."]
     basis: Basis
-    watched_s: Annotated[float | None, Ge(0), Mark.OMITTED, "With --watch: for how long it has been watched."] = None
     paths: Annotated[
         RuntimePaths | None, Mark.OMITTED, "How its runtime launches; left out where the runtime is not known."
     ] = None

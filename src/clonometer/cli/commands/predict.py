@@ -37,7 +37,7 @@ _EXAMPLES = examples(
     "clonometer predict --pid 4711 --write-rate 50MiB --fork-every 60s",
     "clonometer predict --all               whose fork costs most?",
     "clonometer predict --pid 4711 --save-profile server.json",
-    "clonometer predict --pid 4711 --openmetrics fork.prom --watch --every 60s",
+    "clonometer predict --pid 4711 --openmetrics fork.prom",
 )
 
 
@@ -61,9 +61,6 @@ _EXAMPLES = examples(
 )
 @time_option("--child-lives", "child_lives_s", "How long the child lives.", default="10s")
 @time_option("--fork-every", "forks_every_s", "Time between its forks, to estimate how much it rewrites.")
-@click.option("--watch", is_flag=True, help="Repeat, with a small chart, until Ctrl-C.")
-@time_option("--every", "every_s", "With --watch: how often.", default="2s")
-@time_option("--for", "for_s", "With --watch: for how long.")
 @number_option("--top", "top", "With --all.", 15)
 @click.option("--rough", is_flag=True, help="Predict without a calibration.")
 @click.option("--no-scan", is_flag=True, help="Do not measure for 4 s how fast and how busy it is now.")
@@ -92,7 +89,6 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
         predict_all,
         predict_process,
         predict_profile,
-        watch_process,
     )
 
     request = PredictRequest(**asked)  # type: ignore[arg-type] # click has checked them
@@ -110,11 +106,6 @@ def command(*, validated: int | None, pages: Pages, **asked: object) -> None:
 
     _check(request)
     machine = partial(find_machine, rough=request.rough, scan=not request.no_scan)
-    if request.watch and request.pid is not None:
-        if pages:
-            raise UsageError("--watch repeats, and a page shows one answer", "give --html without --watch")
-        watch_process(request.pid, machine, request)
-        return
     if request.pid is not None:
         document = predict_process(request.pid, machine, request)
     elif request.profile is not None:
@@ -130,8 +121,8 @@ def _check(request: PredictRequest) -> None:
         raise UsageError(
             "which process?", "give --pid PID, --all or --profile FILE; 'clonometer predict --all' ranks them all"
         )
-    if (request.watch or request.measure_s is not None) and request.pid is None:
-        raise UsageError("--watch and --measure-writes need a running process", "give --pid")
+    if request.measure_s is not None and request.pid is None:
+        raise UsageError("--measure-writes needs a running process", "give --pid")
     if request.measure_s is not None and request.write_rate is not None:
         raise UsageError("--write-rate states what --measure-writes measures", "give only one of them")
     if request.forks_every_s is not None and request.write_rate is None and request.measure_s is None:
