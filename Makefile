@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz translation pytest golden mutations frozen lint format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
+.PHONY: FORCE help build downloads dev run test core-test fuzz translation pytest golden mutations lint format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,8 +28,8 @@ help:
 	@echo 'make variants  tests on other machines made of this one: poorer, ordinary (VARIANT=name for one)'
 	@echo 'make docs    write docs/cli.md, docs/api.md, docs/launch-paths.md, docs/schemas, docs/fork-example.html and what'
 	@echo '             src/clonometer/__init__.py offers anew, from their sources'
-	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and the'
-	@echo '             sentences of findings and warnings (tests/data/sentences.txt)'
+	@echo 'make golden  write anew what tests compare: what drivers describe (tests/data/describe.json), and what users'
+	@echo '             see of fixed inputs (tests/snapshots): read the diff'
 	@echo 'make gallery  measure and draw docs/gallery.md and the pictures of README.md anew, in some six minutes'
 	@echo 'make cases    measure ten real programs before and after a mend, and write docs/cases anew, in some 12 minutes'
 	@echo '              (CASES=name for one; those whose program is not installed are skipped)'
@@ -39,7 +39,6 @@ help:
 	@echo '              in about twenty minutes (SERVERS=name for one; those that are not installed are skipped)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
-	@echo 'make frozen  what users see of fixed inputs, now and at BASE=revision: names what differs (FROZEN_ARGS=--diff)'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -105,19 +104,14 @@ translation: $(VENV)/.built $(VENV)/.dev
 pytest: $(VENV)/.built $(VENV)/.dev
 	@sh tools/tests.sh $(BIN) $(TEST_ARGS)
 
-# What drivers describe, and what findings and warnings say of fixed runs: read what changed, then commit it.
+# What drivers describe, and what users see of fixed inputs in every form: read what changed, then commit it.
 golden: $(VENV)/.built
 	@$(BIN)/python -m tests.data.make_describe
-	@$(BIN)/python -m tests.results.sentences
+	@$(BIN)/python -m tests.snapshots.making
 
 # Breaks a file of the package for a moment at a time, and puts it back: run nothing else meanwhile.
 mutations: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.mutations $(MUTATION)
-
-# Texts, JSON, pages, exports and messages of fixed inputs must be the same after a change that only moves code.
-BASE ?= HEAD
-frozen: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python -m tools.frozen compare $(BASE) $(FROZEN_ARGS)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built

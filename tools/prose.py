@@ -39,7 +39,7 @@ AVOID = {
     r"(?<!`)\bmoments\b": "runs, or the noise between runs",
     r"\bso many\b": "that many, or the number",
 }
-GOLDEN = "tests/data/sentences.txt"
+GOLDEN = "tests/snapshots/findings/*.txt"
 #: Their literals are read; of other files everything is.
 SOURCES = {".py", ".c", ".cpp", ".def", ".toml"}
 _BLOCKS = (

@@ -1,4 +1,4 @@
-"""Runs in memory whose truth is known: what tests of findings share, and what the golden file of sentences shows.
+"""Runs in memory whose truth is known: what tests of findings share, and what the snapshots of findings show.
 
 Each is a function that needs nothing and gives the same run each time. Its docstring says the truth.
 """

@@ -1,4 +1,4 @@
-"""Runs of servers whose truth is known, for tests of findings and the golden file of sentences."""
+"""Runs of servers whose truth is known, for tests of findings and the snapshots of findings."""
 
 from __future__ import annotations
 

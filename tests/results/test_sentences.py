@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections import Counter
@@ -8,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from bench.decisive import differences
 from tests.results.runs import GIB
-from tests.results.sentences import GOLDEN, all_results, sentences
+from tests.snapshots.findings import all_results
 
 from clonometer.results.types import Finding
 from clonometer.views.labels import shown_axes
@@ -21,15 +19,6 @@ from clonometer.words import axis_words
 SUBJECTS = {"task_kind", "fault"}
 # Of these the number stands in the sentence: "2 threads".
 COUNTED = {"siblings", "tasks", "workers"}
-
-
-def test_sentences_are_those_of_the_golden_file() -> None:
-    golden, now = (text.splitlines() for text in (GOLDEN.read_text(encoding="utf-8"), sentences()))
-    changes = "\n".join(difflib.unified_diff(golden, now, str(GOLDEN.name), "as the code says now", n=2, lineterm=""))
-    if changes:
-        pytest.fail(
-            f"Sentences changed. Where they are meant: make golden, and read the change.\n{changes}", pytrace=False
-        )
 
 
 def _all_findings() -> Iterator[Finding]:

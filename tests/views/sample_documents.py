@@ -1,12 +1,14 @@
-"""A document of each answer, and one in which everything is said by strangers."""
+"""A record and a document of each answer, and one in which everything is said by strangers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Mapping
+from contextlib import chdir
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from tests.advice.synthetic import sample_advice
@@ -36,14 +38,16 @@ from tests.views.test_peers import rows
 from tests.views.test_workers import of
 
 from clonometer.dataset.history import find_history
+from clonometer.dataset.history_types import History
 from clonometer.dataset.load import load
 from clonometer.dataset.show import show_fleet
+from clonometer.dataset.types import FleetShown
 from clonometer.families import known_delays
 from clonometer.launch_paths.drivers import FAILED, MISSING, READY, LanguageDriver, LanguageDrivers
 from clonometer.launch_paths.reading import load_book
 from clonometer.model.features import Features
 from clonometer.model.types import UNSCALED, CostRange
-from clonometer.model.validated import ValidatedFork
+from clonometer.model.validated import ValidatedFork, Validation
 from clonometer.model.validation import summarize_validation
 from clonometer.prediction.answer import Predicted
 from clonometer.prediction.fork_page import make_fork_page
@@ -54,10 +58,12 @@ from clonometer.results.audit.types import AuditItem, CpuidCost, DriverState, Ma
 from clonometer.results.capacity import Capacity, ServerCapacity, judge_step
 from clonometer.results.latency_limit import LatencyLimit
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
-from clonometer.results.types import CellOutcome, Finding, NextCommand
+from clonometer.results.types import CellOutcome, Finding, NextCommand, Results
 from clonometer.results.workers.types import WorkersOfRun
 from clonometer.runner.peers import PROGRAMS
 from clonometer.tracing.census.savings import savings
+from clonometer.tracing.census.tally import Census
+from clonometer.tracing.census.to_json import census_to_json
 from clonometer.tracing.launch_limits import LaunchLimits, judge_launches
 from clonometer.views.document import (
     BulletList,
@@ -152,12 +158,12 @@ def predicted() -> JsonObject:
     return {**document, "contributors": [{**part, "label": label} for label in labels]}
 
 
-def ranked() -> Document:
+def ranked() -> JsonObject:
     seen = [{**predicted(), "process": f"process {number}", "pid": number} for number in range(1, 6)]
-    return ranking_document({"seen": 120, "unread": 3, "model": "rough", "processes": seen})
+    return {"seen": 120, "unread": 3, "model": "rough", "processes": seen}
 
 
-def audited() -> Document:
+def audited() -> MachineAudit:
     value, effect = "the value that was read, in a few words", "it moves times by up to 12% from one run to the next"
     items = [
         AuditItem("cpu.thing", title, value, judged, effect, command, known=known)
@@ -168,7 +174,7 @@ def audited() -> Document:
             ("Stolen time", "fine", False, None),
         )
     ]
-    audit = MachineAudit(
+    return MachineAudit(
         host="AMD EPYC 9R14, Linux 6.12",
         items=items,
         noise=None,
@@ -178,23 +184,29 @@ def audited() -> Document:
         drivers=[DriverState("probe-x", "static", None), DriverState("cxx", None, "x")],
         lacks=[UnavailableWorkload("bpf", "CAP_BPF is missing")],
     )
-    return doctor_document(audit, to_json(judged_process()))
 
 
-def self_tested() -> Document:
+def self_tested() -> SelfTest:
     delay = next(iter(known_delays()))
     move = MoveCheck("launch.fork", "pinned", delay, 20_000, "reaped", 18_000.0, 22_000.0, 20_100.0, True)
     unseen = replace(move, moved_ns=None, passed=None, reason="launches scatter by more than the delay")
     walls = (WallCheck("launch.fork", "pinned", 30, 0.0012, True),)
-    return self_test_document(SelfTest(False, 3, (move, unseen), walls, ()))
+    return SelfTest(False, 3, (move, unseen), walls, ())
 
 
-def counted() -> Document:
-    census = taken(*[forked(creator_program=f"/bin/<b>{n}</b>") for n in range(1, 20)] * 6, ended())
+def counted() -> Census:
+    return taken(*[forked(creator_program=f"/bin/<b>{n}</b>") for n in range(1, 20)] * 6, ended())
+
+
+def of_census(census: Census) -> Document:
     return census_document(census, "make", savings(census, COSTS), ["redis (1 GiB): fork() would block."], wide=True)
 
 
-def over_time() -> Document:
+def _census_as_json(census: Census) -> JsonObject:
+    return census_to_json(census, ("make",), None, savings(census, COSTS))
+
+
+def over_time() -> Census:
     """Tasks of strange names, a tree of some levels, folded ones."""
     tasks = [
         task_lived(10, 1, 0, 60, program="/bin/sh"),
@@ -202,31 +214,31 @@ def over_time() -> Document:
     ]
     tasks += [task_lived(12 + n, 11, 2 + n / 10, program="/bin/cc1plus-of-a-very-long-name-indeed") for n in range(30)]
     tasks += [task_lived(60 + n, 10, 10 + n / 10, program="/bin/true", cost_ns=10) for n in range(300)]
-    return census_document(census_of(*tasks), "make", wide=True)
+    return census_of(*tasks)
 
 
-def validated() -> Document:
+def validated() -> Validation:
     forks = [
         ValidatedFork(state, CostRange(80, 100, 120), (100.0, 125.0), 125.0, "pages") for state in ("first", "later")
     ]
-    return validation_document(summarize_validation(forks))
+    return summarize_validation(forks)
 
 
-def lived() -> Document:
+def lived() -> History:
     """A history with a step, of runs of two weeks."""
     random = np.random.default_rng(1)
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory() as name, chdir(name):
         for day in range(14):
             factor = float(np.exp(0.005 * random.normal())) * (1.2 if day >= 9 else 1.0)
-            write_run(Path(name, "runs", f"{day}.parquet"), make_run(day=day, seed=day, factor=factor))
-        return history_document(find_history(load(Path(name, "runs"))), wide=True)
+            write_run(Path("runs", f"{day}.parquet"), make_run(day=day, seed=day, factor=factor))
+        return find_history(load(Path("runs")))
 
 
-def many() -> Document:
+def many() -> FleetShown:
     """A fleet with an odd host."""
-    with TemporaryDirectory() as name:
-        fleet = load(write_fleet(Path(name, "runs"), hosts=8, runs=2, odd=2.0))
-        return fleet_document(show_fleet(fleet, "class", with_hosts=True), wide=True)
+    with TemporaryDirectory() as name, chdir(name):
+        fleet = load(write_fleet(Path("runs"), hosts=8, runs=2, odd=2.0))
+        return show_fleet(fleet, "class", with_hosts=True)
 
 
 def languages() -> LanguageDrivers:
@@ -258,7 +270,7 @@ def searched() -> Capacity:
     )
 
 
-def measured() -> Document:
+def measured() -> Results:
     """The report of a run that says something in every part of it, with explanations."""
     results = sample_results()
     finding = Finding("doubt", "the machine was busy", {"cells": []})
@@ -271,49 +283,82 @@ def measured() -> Document:
         doubts=(finding,),
         next=command,
     )
-    results = replace(
+    return replace(
         with_tails(with_switches(results)),
         first=first,
         status="partial",
         status_reason="the budget was used up",
         cell_outcomes=[CellOutcome("launch.clone", "failed", "exit status 127")],
     )
-    return run_document(results, [explained_with_counters(), versus(), with_ablation()])
 
 
-#: Makes the document of each answer.
-_DOCUMENTS: dict[str, Callable[[], Document]] = {
-    "strange": strange,
-    "run": measured,
-    "noise": lambda: noise_document(noise(), wide=True),
-    "page": lambda: fork_page_document(to_json(make_fork_page(fork_machine(), load_book()))),
-    "predict": lambda: predicted_document(predicted()),
-    "ranking": ranked,
-    "doctor": audited,
-    "self_test": self_tested,
-    "census": counted,
-    "census_over_time": over_time,
-    "budget": lambda: budget_document(judge_launches(some_tasks(), ("make",), LaunchLimits({"max": 9, "fork": 1}))),
-    "validation": validated,
-    "calibration": lambda: calibration_document(calibration(lacks={"cell": "no huge pages are free"})),
-    "paths": lambda: paths_document(load_book().only(["php"])),
-    "drivers": lambda: languages_document(languages()),
-    "whole book of paths": lambda: whole_document(load_book().only(["php", "qt6"])),
-    "paths --check": lambda: checked_document(checked_book()),
-    "start-method": lambda: start_method_document(start_methods(), wide=True),
-    "capacity": lambda: capacity_document(searched(), wide=True),
-    "peers": lambda: peers_document(peers_answer(rows(), PROGRAMS), wide=True),
-    "workers": lambda: workers_document(WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),))),
-    "explain": lambda: explain_document(explained_with_counters()),
-    "versus": lambda: explain_document(versus()),
-    "compare": lambda: comparison_document(compared(), wide=True),
-    "check": lambda: check_document(checked(again=True), wide=True),
-    "ab": lambda: ab_document(judged(scattered(0.3)), wide=True),
-    "commands": lambda: commands_document(compared_commands(starter(1.4))),
-    "work": lambda: work_document(with_ablation()),
-    "history": lived,
-    "fleet": many,
-    "advise": lambda: advice_document(sample_advice(), wide=True),
+@dataclass(frozen=True)
+class Sample:
+    """An answer: its record, which ``--json`` prints, and the document that shows it."""
+
+    make: Callable[[], Any]
+    show: Callable[[Any], Document]
+    to_json: Callable[[Any], Mapping[str, Any] | None] = lambda record: None if record is None else _as_printed(record)
+
+    @cached_property
+    def record(self) -> Any:
+        return self.make()
+
+    @cached_property
+    def document(self) -> Document:
+        return self.show(self.record)
+
+    @property
+    def json(self) -> Mapping[str, Any] | None:
+        return self.to_json(self.record)
+
+
+def _as_printed(record: Any) -> Mapping[str, Any]:
+    return record if isinstance(record, Mapping) else to_json(record)
+
+
+def _wide(show: Callable[..., Document]) -> Callable[[Any], Document]:
+    return partial(show, wide=True)
+
+
+_EXPLANATIONS = cache(lambda: [explained_with_counters(), versus(), with_ablation()])
+#: Of each command, and of each form that its answer has.
+SAMPLES: dict[str, Sample] = {
+    "strange": Sample(lambda: None, lambda _: strange()),
+    "run": Sample(measured, lambda results: run_document(results, _EXPLANATIONS())),
+    "noise": Sample(noise, _wide(noise_document)),
+    "page": Sample(lambda: to_json(make_fork_page(fork_machine(), load_book())), fork_page_document),
+    "predict": Sample(predicted, predicted_document),
+    "ranking": Sample(ranked, ranking_document),
+    "doctor": Sample(audited, lambda audit: doctor_document(audit, to_json(judged_process()))),
+    "self_test": Sample(self_tested, self_test_document),
+    "census": Sample(counted, of_census, _census_as_json),
+    "census_over_time": Sample(over_time, lambda census: census_document(census, "make", wide=True), _census_as_json),
+    "budget": Sample(
+        lambda: judge_launches(some_tasks(), ("make",), LaunchLimits({"max": 9, "fork": 1})), budget_document
+    ),
+    "validation": Sample(validated, validation_document),
+    "calibration": Sample(lambda: calibration(lacks={"cell": "no huge pages are free"}), calibration_document),
+    "paths": Sample(lambda: load_book().only(["php"]), paths_document),
+    "drivers": Sample(languages, languages_document),
+    "paths_of_all": Sample(lambda: load_book().only(["php", "qt6"]), whole_document),
+    "paths_checked": Sample(checked_book, checked_document),
+    "start_method": Sample(start_methods, _wide(start_method_document)),
+    "capacity": Sample(searched, _wide(capacity_document)),
+    "peers": Sample(lambda: peers_answer(rows(), PROGRAMS), _wide(peers_document)),
+    "workers": Sample(lambda: WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),)), workers_document),
+    "explain": Sample(explained_with_counters, explain_document),
+    "explain_versus": Sample(versus, explain_document),
+    "explain_work": Sample(with_ablation, work_document),
+    "compare": Sample(compared, _wide(comparison_document)),
+    "check": Sample(lambda: checked(again=True), _wide(check_document)),
+    "ab": Sample(lambda: judged(scattered(0.3)), _wide(ab_document)),
+    "ab_commands": Sample(lambda: compared_commands(starter(1.4)), commands_document),
+    "history": Sample(lived, _wide(history_document)),
+    "fleet": Sample(many, lambda fleet: fleet_document(fleet, wide=True)),
+    "advise": Sample(sample_advice, _wide(advice_document)),
 }
-#: Each is made once, whoever asks.
-DOCUMENTS: dict[str, Callable[[], Document]] = {name: cache(make) for name, make in _DOCUMENTS.items()}
+#: Makes the document of each answer: once, whoever asks.
+DOCUMENTS: dict[str, Callable[[], Document]] = {
+    name: partial(getattr, sample, "document") for name, sample in SAMPLES.items()
+}

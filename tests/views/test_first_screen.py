@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import PTHREAD, RUNS
-from tests.results.sentences import frozen_run
+from tests.snapshots.findings import frozen_run
 
 from clonometer.results.first.doubts import MACHINE
 from clonometer.results.summary import summarize
