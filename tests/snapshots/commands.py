@@ -61,8 +61,8 @@ def commands() -> Iterator[tuple[str, str]]:
             words = ("export", "before.parquet", "--format", name)
             yield f"{_name(words)}.txt", _section(words, WIDTHS[0])
         for words in _WRITING:
-            told, written = _section(words, WIDTHS[0]), Path(words[-1])
-            yield f"{_name(words)}.txt", told + _comparable(written)
+            printed, written = _section(words, WIDTHS[0]), Path(words[-1])
+            yield f"{_name(words)}.txt", printed + _comparable(written)
         damaged = sorted(Path("damaged").iterdir())
         yield "commands/damaged.txt", "".join(_section(("show", str(path)), WIDTHS[0]) for path in damaged)
 
@@ -93,8 +93,8 @@ def _section(words: Sequence[str], width: int, *wishes: str) -> str:
     """What a command line prints on both streams, and its status."""
     words = _with_options(words, *wishes)
     out, err, status = _run(words, width)
-    told = f"---- on standard error\n{err}" if err else ""
-    return f"==== {shlex.join(words)}, {width} columns, status {status}\n{out}{told}\n"
+    below = f"---- on standard error\n{err}" if err else ""
+    return f"==== {shlex.join(words)}, {width} columns, status {status}\n{out}{below}\n"
 
 
 def _json(words: Sequence[str]) -> str:
@@ -107,8 +107,8 @@ def _run(words: Sequence[str], width: int) -> tuple[str, str, int]:
     os.environ["COLUMNS"] = str(width)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run_to_the_end(words)
-    printed, told = (stream.buffer.getvalue().decode() for stream in (out, err))
-    return printed, told, status
+    answer, messages = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return answer, messages, status
 
 
 def _with_options(words: Sequence[str], *options: str) -> list[str]:

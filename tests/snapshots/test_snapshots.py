@@ -22,5 +22,5 @@ def test_what_users_see_is_what_the_snapshots_have(folder: str) -> None:
     changes = [line for name in differing for line in _changes(name, before.get(name, ""), now.get(name, ""))]
     if differing:
         more = [f"... {len(changes) - MOST_LINES} more lines"] if len(changes) > MOST_LINES else []
-        told = [f"{len(differing)} snapshots differ: {', '.join(differing)}", *changes[:MOST_LINES], *more]
-        pytest.fail("\n".join([*told, "Where that is meant: make golden, and read the diff."]), pytrace=False)
+        lines = [f"{len(differing)} snapshots differ: {', '.join(differing)}", *changes[:MOST_LINES], *more]
+        pytest.fail("\n".join([*lines, "Where that is meant: make golden, and read the diff."]), pytrace=False)
