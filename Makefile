@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test core-test fuzz translation pytest golden mutations lint format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
+.PHONY: FORCE help build downloads dev run test costs core-test fuzz translation pytest golden mutations lint tidy format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,9 +15,10 @@ BUILD_ENV := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH"
 help:
 	@echo 'make run     set everything up, measure this machine, print the answer, write the run file and the report'
 	@echo '             (PLAN=runtimes measures what each language pays; clonometer list names the plans)'
-	@echo 'make test    set everything up, run all tests'
+	@echo 'make test    set up, run some tests of each behaviour and all of what changed since main, in four minutes'
+	@echo '             (ALL=yes runs all, as CI does, with 310 MB of packages)'
 	@echo 'make build   only set up; afterwards $(BIN)/clonometer is the command'
-	@echo 'make lint    every check that needs no run'
+	@echo 'make lint    every check that needs no run (clang-tidy: what changed; make tidy: all)'
 	@echo 'make bench   what the instrument must reach, measured side by side (BENCH=name for one)'
 	@echo 'make coverage  how often the intervals contain the truth, simulated'
 	@echo 'make matrix  every mechanism and every value of each axis once: ok, unavailable or failed'
@@ -52,12 +53,15 @@ $(VENV)/.run: $(VENV)/.created requirements/run.txt requirements/pictures.txt re
 	@PICTURES="$(PICTURES)" sh tools/set_up.sh $(BIN)
 	@touch $@
 
+$(VENV)/.test: $(VENV)/.run requirements/test.txt
+	@echo 'Downloading the packages for tests of requirements/test.txt: about 60 MB more (once).'
+	@sh tools/install.sh $(BIN) requirements/test.txt
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/fleet.txt requirements/stand-ins.txt
 	@echo 'Downloading the packages for tests and checks of requirements/dev.txt: about 310 MB more (once).'
-	@$(PIP) install -q --require-hashes -r requirements/dev.txt
-	@$(PIP) install -q --require-hashes -r requirements/fleet.txt
-	@$(PIP) install -q --require-hashes -r requirements/stand-ins.txt
-	@touch $@
+	@sh tools/install.sh $(BIN) requirements/dev.txt requirements/fleet.txt requirements/stand-ins.txt
+	@touch $(VENV)/.test $@
 
 # An editable install keeps a list of the package's files: it must be made anew when one is added, moved or removed.
 $(VENV)/.listed: $(VENV)/.created FORCE
@@ -93,8 +97,17 @@ downloads: $(VENV)/.run $(VENV)/.dev
 # What tests and checks need besides: the whole set-up.
 dev: $(VENV)/.built $(VENV)/.dev
 
-test: $(VENV)/.built $(VENV)/.dev
-	@sh tools/tests.sh --core $(BIN) $(TEST_ARGS)
+# A few tests of each behaviour, and all of what has changed since main, with the packages that these need; or all.
+ifeq ($(ALL),)
+test: $(VENV)/.built $(VENV)/.test
+	@sh tools/tests.sh --few $(BIN) $(TEST_ARGS)
+else
+test: $(VENV)/.built $(VENV)/.dev core-test pytest
+endif
+
+# What tests cost in the last run with --durations, for the next: commit it.
+costs: $(VENV)/.built
+	@$(BIN)/python -m tests.costs
 
 # What pytest makes of the tests' sources, once; whoever runs them does it else.
 translation: $(VENV)/.built $(VENV)/.dev
@@ -126,6 +139,10 @@ torture: $(VENV)/.built
 FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.built
 	@sh tools/fuzz.sh $(BIN) $(FUZZ_SECONDS)
+
+# What lint leaves to the night: clang-tidy over all files, whatever was found clean before.
+tidy: $(VENV)/.built $(VENV)/.dev
+	@$(BIN)/python -m tools.tidy --whole
 
 lint: $(VENV)/.built $(VENV)/.dev
 	@sh tools/lint.sh $(BIN)
@@ -185,7 +202,7 @@ dist: $(VENV)/.built $(VENV)/.dev
 # It keeps the versions that the locks have, if they fit; `make lock UPGRADE=--upgrade` takes the newest. uv needs a second for
 # each list, where pip-compile downloads all wheels. It is told what pip knows of this machine: uv does not read pip's settings.
 UPGRADE ?=
-LOCKS := run pictures fleet slurm s3 build cmake dev stand-ins
+LOCKS := install run pictures fleet slurm s3 build cmake test dev stand-ins
 lock:
 	@$(PYTHON) -m venv --clear build/lock && build/lock/bin/pip install -q uv
 	@index="$${PIP_INDEX_URL:-$$(build/lock/bin/pip config get global.index-url 2>/dev/null)}"; \

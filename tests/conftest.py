@@ -10,17 +10,22 @@ import contextlib
 import ctypes
 import fcntl
 import gc
+import importlib.util
+import itertools
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests import changed, costs
 from tests.cli.fork_server import ADDRESS, start_server
 from tests.dispositions import hear_signals
 from tests.integration.leftovers import OTHERS
@@ -30,6 +35,9 @@ settings.register_profile("search", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 hear_signals()
+
+# The files that `make test` runs whole, for all processes.
+_WHOLE = "CLONOMETER_TEST_WHOLE"
 
 # Runs of tests are not remembered in the data folder of whoever tests; tests of that have a folder of their own.
 os.environ.setdefault("CLONOMETER_NO_SINCE", "1")
@@ -86,53 +94,45 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-# A file goes to one process: one that takes half a minute begins first, or all others wait for it at the end.
-LONG = (
-    "test_launch_paths.py",
-    "test_pages.py",
-    "test_fleet_dask.py",
-    "test_wheel.py",
-    "test_readme_commands.py",
-    "test_lab_notebooks.py",
-    "test_fleet_workers.py",
-    "test_fleet_ssh.py",
-    "test_explain.py",
-    "test_tiers.py",
-    "test_stamps.py",
-    "test_explain_work.py",
-    "test_conformance.py",
-    "test_census.py",
-    "test_conditions.py",
-    "test_census_ends.py",
-    "test_reproduce.py",
-    "test_bad_luck.py",
-    "test_simulated_alarms.py",
-    "test_from_json.py",
-    "test_census_planted.py",
-    "test_start_method.py",
-    "test_census_languages.py",
-    "test_census_bad_luck.py",
-    "test_fork_page.py",
-    "test_fleet_slurm.py",
-    "test_census_sites.py",
-)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put dear units first, and last those with tests that wait until they are alone: all others would wait too.
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put long files first, and last those with tests that wait until they are alone: all others would wait too.
-
-    Between them, files of integration, which wait and sleep, and files that compute are spread evenly over the run.
+    Between the cheap, files of integration, which wait and sleep, and files that compute are spread evenly.
     """
+    if _are_few():
+        chosen = costs.choose(items, os.environ.get(_WHOLE, "").split(os.pathsep))
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
     files: dict[bool, list[Path]] = {True: [], False: []}
     for path in dict.fromkeys(item.path for item in items):
         files["integration" in path.parts].append(path)
     part = {path: index / len(paths) for paths in files.values() for index, path in enumerate(paths)}
 
-    def place(item: pytest.Item) -> tuple[bool, int, float, Path]:
-        long = LONG.index(item.path.name) if item.path.name in LONG else len(LONG)
-        return _is_alone(item), long, part[item.path], item.path
+    def place(item: pytest.Item) -> tuple[bool, float, float, str]:
+        return _is_alone(item), -costs.unit_s(item.nodeid), part[item.path], costs.unit(item.nodeid)
 
     items.sort(key=place)
+
+
+def _are_few() -> bool:
+    """Whether `make test` runs."""
+    return bool(os.environ.get("FEW_TESTS"))
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave tests out of `make test` that need packages which only all tests get: a browser's, a fleet's."""
+    if not _are_few():
+        return None
+    source = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
+    if source.suffix != ".py" or not source.is_file():
+        return None
+    named = set(re.findall(r"^(?:from|import) (\w+)", source.read_text(encoding="utf-8"), re.MULTILINE))
+    return True if any(importlib.util.find_spec(name) is None for name in named) else None
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> costs.ByCosts:
+    """Hand out tests by what they cost."""
+    return costs.ByCosts(config, log)
 
 
 def _is_alone(item: pytest.Item) -> bool:
@@ -141,13 +141,67 @@ def _is_alone(item: pytest.Item) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start a server of commands for all processes that test; it ends with this one."""
-    if getattr(config.option, "numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
+    """Start a server of commands for all processes that test, which ends with this one, and say what they choose."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    if config.args_source is pytest.Config.ArgsSource.ARGS:
+        # What somebody names is run whole.
+        os.environ.pop("FEW_TESTS", None)
+    if _are_few():
+        os.environ[_WHOLE] = os.pathsep.join(sorted(changed.of(changed.since_main())))
+    if getattr(config.option, "numprocesses", None):
         os.environ[ADDRESS] = start_server()
 
 
+_measured = costs.Costs()
+_MOST_FLAKED = 2
+
+
+def _flaked(terminalreporter: pytest.TerminalReporter) -> list[str]:
+    """What passes now that it is asked again (tools/tests.sh)."""
+    if not os.environ.get("ASKED_AGAIN"):
+        return []
+    return [report.nodeid for report in terminalreporter.stats.get("passed", []) if report.when == "call"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End as failed where too many tests pass only alone."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and len(_flaked(reporter)) > _MOST_FLAKED and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if report.when == "teardown":
+        costs.end(item, report)
+    return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _measured.add(report)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show what failed before the tests, where .ci/run says that something did."""
+    """Show which files cost most where the longest tests are asked for, and what failed before the tests.
+
+    The latter is said by .ci/run.
+    """
+    if most := terminalreporter.config.getoption("durations"):
+        _measured.write()
+        files = _measured.of_files()
+        used_s = sum(cost.used_s for cost in files.values())
+        terminalreporter.section(f"dearest files: processor time, time; {used_s:.0f} s of processor time in all")
+        for path, cost in itertools.islice(files.items(), most):
+            terminalreporter.write_line(f"{cost.used_s:7.1f} s {cost.took_s:7.1f} s  {path}")
+    if flaked := _flaked(terminalreporter):
+        title = f"flaked: {len(flaked)} failed beside others and passed alone; more than {_MOST_FLAKED} fail the run"
+        terminalreporter.section(title)
+        terminalreporter.write_line("\n".join(flaked))
     if failed := os.environ.get("FAILED_BEFORE"):
         terminalreporter.section("failed before the tests")
         terminalreporter.write_line(failed)
@@ -169,6 +223,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     Whoever waits to have it alone lets nobody else in meanwhile, or would wait for ever.
     """
     if "PYTEST_XDIST_WORKER" not in os.environ:
+        costs.begin(item)
         return (yield)
     shared = item.config._tmp_path_factory.getbasetemp().parent
     alone = _is_alone(item)
@@ -179,4 +234,5 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         fcntl.flock(door, fcntl.LOCK_UN)
         if not alone:
             stack.enter_context(_others_at_work())
+        costs.begin(item)
         return (yield)

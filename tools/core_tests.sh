@@ -1,5 +1,6 @@
 #!/bin/sh
-# core_tests.sh BIN: builds and runs core/test, one behaviour a file: exit 0 pass, 1 fail, 77 not possible here.
+# core_tests.sh BIN: builds and runs core/test, one behaviour a file, and what fuzzers have kept (core/fuzz): exit 0 pass,
+# 1 fail, 77 not possible here.
 # core_tests.sh --run FOLDER NAME [EMULATOR]: runs those that were built there. Most of them wait: several at a time,
 # and none for ever.
 set -u

@@ -1,6 +1,7 @@
 #!/bin/sh
 # fuzz.sh BIN [SECONDS]: libFuzzer over the C code that reads what strangers write, so long in all (60 s if not said). What
-# breaks it is kept in build/fuzz/found; its inputs are kept in build/fuzz/corpus, from where the next search starts.
+# breaks it is kept in build/fuzz/found. The search starts from core/fuzz/corpus, and the fewest short inputs that reach all
+# that it has reached are written there: commit them, and core tests give them again.
 set -u
 bin=$1
 seconds=${2:-60}
@@ -25,9 +26,13 @@ each=$((seconds / $(echo "$fuzzers" | wc -l)))
 failed=0
 for fuzzer in $fuzzers; do
     name=$(basename "$fuzzer")
-    mkdir -p "$build/corpus/$name"
+    corpus=$build/corpus/$name kept=core/fuzz/corpus/$name.txt
+    rm -rf "$corpus" "$build/fewest"
+    mkdir -p "$corpus" "$build/fewest"
+    "$bin/python" -m tools.corpus unpack "$kept" "$corpus" || exit 1
     if output=$("$fuzzer" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
-        -artifact_prefix="$build/found/$name-" "$build/corpus/$name" 2>&1); then
+        -artifact_prefix="$build/found/$name-" "$corpus" 2>&1); then
+        "$fuzzer" -merge=1 "$build/fewest" "$corpus" >>"$build.log" 2>&1 && "$bin/python" -m tools.corpus pack "$kept" "$build/fewest"
         echo "$name: $(echo "$output" | sed -n 's/^stat::number_of_executed_units: *//p') inputs in $each s, nothing broke it"
     else
         failed=1

@@ -3,15 +3,15 @@
 # is no; cmake, which only building needs, where this system has one that is new enough.
 set -u
 bin=$1
-locks="-r requirements/run.txt -r requirements/build.txt" megabytes=75 what="pyarrow and numpy"
+locks="requirements/run.txt requirements/build.txt" megabytes=75 what="pyarrow and numpy"
 if [ "${PICTURES:-yes}" != no ]; then
-    locks="$locks -r requirements/pictures.txt" megabytes=$((megabytes + 34)) what="$what, vl-convert for charts"
+    locks="$locks requirements/pictures.txt" megabytes=$((megabytes + 34)) what="$what, vl-convert for charts"
 fi
 oldest=$(sed -n 's/^cmake_minimum_required(VERSION \(.*\))$/\1/p' CMakeLists.txt)
 has=$(cmake --version 2>/dev/null | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
 if [ "$(printf '%s\n' "$oldest" "${has:-0}" | sort -V | head -n 1)" != "$oldest" ]; then
-    locks="$locks -r requirements/cmake.txt" megabytes=$((megabytes + 30)) what="$what, cmake"
+    locks="$locks requirements/cmake.txt" megabytes=$((megabytes + 30)) what="$what, cmake"
 fi
 echo "Downloading the Python packages of requirements/: about $megabytes MB ($what; once)."
 # shellcheck disable=SC2086 # several words
-"$bin/python" -m pip --disable-pip-version-check install -q --require-hashes --progress-bar off $locks
+exec sh tools/install.sh "$bin" $locks

@@ -27,6 +27,7 @@ from pathlib import Path
 
 _LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "pyarrow.parquet", "rich_click", "rich.table", "jinja2")
 _LONGEST = 1 << 18
+_used: list[float] = []
 #: In the environment of processes that share a server: where it listens.
 ADDRESS = "CLONOMETER_TEST_FORK_SERVER"
 #: Python and the C library read variables that begin so as they start.
@@ -64,8 +65,14 @@ class ForkServer:
             os.kill(pid, signal.SIGKILL)
             raise subprocess.TimeoutExpired(list(words), seconds) from None
         finally:
-            status = int(self._socket.recv(_LONGEST))
-        return subprocess.CompletedProcess(list(words), status, *(text.decode() for text in texts))
+            status, used = self._socket.recv(_LONGEST).decode().split()
+            _used.append(float(used))
+        return subprocess.CompletedProcess(list(words), int(status), *(text.decode() for text in texts))
+
+
+def used_s() -> float:
+    """Processor time of the commands that were run for this process, in seconds."""
+    return sum(_used)
 
 
 def _read_to_the_end(readings: Sequence[int], end_s: float) -> list[bytes]:
@@ -161,8 +168,8 @@ def _serve_one(asked: socket.socket) -> None:
         for descriptor in received:
             os.close(descriptor)
         asked.send(str(pid).encode())
-        _, ended = os.waitpid(pid, 0)
-        asked.send(str(os.waitstatus_to_exitcode(ended)).encode())
+        _, ended, usage = os.wait4(pid, 0)
+        asked.send(f"{os.waitstatus_to_exitcode(ended)} {usage.ru_utime + usage.ru_stime}".encode())
 
 
 def _become(words: list[str], folder: str, environment: dict[str, str], received: list[int]) -> None:

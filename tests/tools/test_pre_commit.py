@@ -14,11 +14,7 @@ def lint_commands() -> dict[str, str]:
     """The commands of tools/lint.sh by their names, without the files that some are given."""
     script = (ROOT / "tools/lint.sh").read_text().replace('"$bin"', ".venv/bin").replace('"$bin/', '".venv/bin/')
     checks = {name.strip('"'): command for name, command in re.findall(r'^check ("[^"]+"|\S+) (.+)$', script, re.M)}
-    [tidy] = re.findall(r"^(.+) >build/tidy\.log", script, re.M)
-    return {
-        name: re.sub(r" \$\w+$", "", command).replace('"', "")
-        for name, command in (*checks.items(), ("clang-tidy", tidy))
-    }
+    return {name: re.sub(r" \$\w+$", "", command).replace('"', "") for name, command in checks.items()}
 
 
 def test_hooks_run_what_lint_runs():
