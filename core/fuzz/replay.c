@@ -1,4 +1,5 @@
-/* Gives a fuzzer what the searches of `make fuzz` have kept: a corpus has one input a line, in hexadecimal. */
+/* Gives a fuzzer what the searches of `make fuzz` have kept: a corpus has one input a line, in hexadecimal.
+ */
 #include <stdio.h>
 
 #include "fuzz/input.h"
