@@ -34,7 +34,9 @@ EXPLAIN, CENSUS = "tests/integration/test_explain.py", "tests/integration/test_c
 CENSUS_ENDS = "tests/integration/test_census_ends.py"
 SURROUNDINGS = "tests/integration/test_surroundings.py"
 FLAGS = "tests/integration/test_flags.py"
-LAUNCHING = ("tests/host", "tests/integration/test_launches.py")
+# Of the host what looks at the real one: most of its tests read trees that they make.
+REAL_HOST = tuple(f"tests/host/test_{name}.py" for name in ("facts", "runtime", "target", "strangers", "program_source"))
+LAUNCHING = (*REAL_HOST, "tests/integration/test_launches.py")
 WHOLE = (
     f"{CENSUS}::test_threads_and_children_are_counted_by_mechanism",
     f"{CENSUS_ENDS}::test_a_process_that_ends_meanwhile_ends_its_census",
@@ -42,10 +44,10 @@ WHOLE = (
     f"{SURROUNDINGS}::test_as_an_ordinary_user",
 )
 TESTS = (*LAUNCHING, FLAGS, EXPLAIN, *WHOLE)
-# Machines made of files, and what others hear who may listen: where that may be done at all it is the same.
+# What others hear who may listen, and how languages launch: where that may be seen at all it is the same.
 SAME_EVERYWHERE = (
-    "tests/host/test_machines.py",
     f"{EXPLAIN}::test_whoever_listens_by_perf_meanwhile_misses_nothing",
+    f"{EXPLAIN}::test_a_launch_of_a_language_is_traced_whatever_thread_makes_it",
 )
 LITTLE_MEMORY = {
     f"{EXPLAIN}::test_an_ordinary_user_who_may_lock_little_memory_gets_smaller_rings": "there are no rings to be small"
