@@ -31,7 +31,7 @@ NOT_POSSIBLE = 77
 MOST_REASONS = 4
 # What may end otherwise: facts of the machine, launches by every call, tracing, watching, the whole command.
 EXPLAIN, CENSUS = "tests/integration/test_explain.py", "tests/integration/test_census.py"
-CENSUS_ENDS = "tests/integration/test_census_ends.py"
+CENSUS_START = "tests/integration/test_census_start.py"
 SURROUNDINGS = "tests/integration/test_surroundings.py"
 FLAGS = "tests/integration/test_flags.py"
 # Of the host what looks at the real one: most of its tests read trees that they make.
@@ -41,7 +41,7 @@ REAL_HOST = tuple(
 LAUNCHING = (*REAL_HOST, "tests/integration/test_launches.py")
 WHOLE = (
     f"{CENSUS}::test_threads_and_children_are_counted_by_mechanism",
-    f"{CENSUS_ENDS}::test_a_process_that_ends_meanwhile_ends_its_census",
+    f"{CENSUS_START}::test_a_process_that_ends_meanwhile_ends_its_census",
     f"{CENSUS}::test_an_ordinary_user_gets_what_ptrace_tells",
     f"{SURROUNDINGS}::test_as_an_ordinary_user",
 )
@@ -88,7 +88,6 @@ VARIANTS: dict[str, Variant] = {
         left_out={
             "tests/host/test_facts.py::test_this_machine_tells_the_essential": "the essential is read in /proc",
             "tests/host/test_runtime.py": "files that strangers name are opened by /proc/self/fd",
-            "tests/host/test_program_source.py": "as of test_runtime",
             "tests/host/test_strangers.py": "as of test_runtime",
             "tests/integration/test_launches.py::test_what_preparing_needed_of_the_stack_is_not_copied_by_forks": "it "
             "looks into /proc",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.tracing.test_census import FORK, ended, taken, task
+from tests.fakes.census_lines import FORK, ended, taken, task
 
 from clonometer.app import observing
 from clonometer.app.census import CensusAnswer

@@ -6,8 +6,11 @@ import contextlib
 import ctypes
 import errno
 import os
+import shutil
 import stat
+import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ import pytest
 from clonometer.host import strangers
 from clonometer.host.source import FactUnavailable, Source
 from clonometer.host.strangers import open_named
+from clonometer.host.target.program_source import read_source
 
 SWAPS = 2000
 
@@ -112,3 +116,43 @@ def test_a_pipe_in_a_made_tree_is_no_fact(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fact")
     with pytest.raises(FactUnavailable, match="not a regular file"):
         Source(tmp_path).text("/fact")
+
+
+LATER = time.time_ns() + 3600 * 10**9
+
+
+def test_a_text_is_read_unless_it_has_changed_since(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("run()\n")
+    changed_ns = file.stat().st_mtime_ns
+    assert read_source(str(file), changed_ns, os.geteuid()) == "run()\n"
+    assert read_source(str(file), changed_ns - 1, os.geteuid()) is None
+
+
+def test_what_is_no_text_of_a_program_is_not_read(tmp_path: Path) -> None:
+    binary, large, fifo = tmp_path / "binary", tmp_path / "large", tmp_path / "fifo"
+    binary.write_bytes(b"a\0b")
+    with large.open("wb") as stream:
+        stream.truncate(2 << 20)
+    os.mkfifo(fifo)
+    for file in (binary, large, fifo, tmp_path, tmp_path / "none", Path("/dev/zero")):
+        assert read_source(str(file), LATER, os.geteuid()) is None
+    assert read_source("a.py", LATER, os.geteuid()) is None
+    assert read_source("a\0b", LATER, os.geteuid()) is None
+
+
+def test_nothing_is_read_for_a_user_who_may_not_read_it() -> None:
+    """A program names a file, and gets no more of it than it could read itself."""
+    stranger = os.geteuid() + 4711
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        file = folder / "a.py"
+        file.write_text("run()\n")
+        for folder_mode, file_mode, readable in ((0o711, 0o644, True), (0o711, 0o640, False), (0o700, 0o644, False)):
+            folder.chmod(folder_mode)
+            file.chmod(file_mode)
+            read_source.cache_clear()
+            assert read_source(str(file), LATER, os.geteuid()) == "run()\n"
+            assert (read_source(str(file), LATER, stranger) is not None) is readable
+    finally:
+        shutil.rmtree(folder)

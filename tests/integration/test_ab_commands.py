@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from tests.integration.census import CLONOMETER
 from tests.integration.census import clonometer as of_server
+from tests.schemas import check
 
 import clonometer
 from clonometer.errors import NotStartedError, UsageError
 from clonometer.runner.interfaces import Progress
 from clonometer.verdicts import Direction
-
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/ab-commands.schema.json").read_text(encoding="utf-8"))
 
 
 def ab(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -34,7 +32,7 @@ def rows(*words: str) -> dict[str, Any]:
     ended = ab("--json", *words)
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
-    Draft202012Validator(SCHEMA).validate(document)
+    check(document, "ab-commands")
     return {row["quantity"]: row for row in document["rows"]} | {"empty": document["empty"]}
 
 
@@ -64,7 +62,7 @@ def test_a_side_has_its_own_variable_in_an_environment_of_the_same_size(tmp_path
     ended = ab(*words, *look("b"))
     assert ended.returncode in (0, 3), ended.stderr
     document = json.loads(ended.stdout)
-    Draft202012Validator(SCHEMA).validate(document)
+    check(document, "ab-commands")
     assert (document["a_settings"], document["b_settings"]) == ([], ["env:CLONOMETER_SIDE=b"])
     *of_a, bytes_of_a = (tmp_path / "a").read_text().split("\n")[:-1]
     *of_b, bytes_of_b = (tmp_path / "b").read_text().split("\n")[:-1]
@@ -171,7 +169,7 @@ def test_the_answer_is_written_with_the_values_of_each_start(tmp_path: Path) -> 
     ended = ab("--json", *words)
     assert out.read_text(encoding="utf-8") == ended.stdout
     document = json.loads(ended.stdout)
-    Draft202012Validator(SCHEMA).validate(document)
+    check(document, "ab-commands")
     assert len(document["starts"]) == document["pairs"] <= 12
     a_ns = sorted(pair["a"]["wall_time"] for pair in document["starts"])
     assert document["rows"][0]["a"]["median"] in (

@@ -3,15 +3,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
+from tests.schemas import check
 
 from clonometer.cli.ending import run_to_the_end
 from clonometer.results.workers.each_worker import each_worker
 from clonometer.runfile import open_run
 
 pytestmark = pytest.mark.real
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/workers.schema.json").read_text(encoding="utf-8"))
 WORDS = ["work.factor", "--set", "task_kind=thread,process", "--set", "workers=3", "--budget", "0.1"]
 
 
@@ -53,7 +52,7 @@ def test_workers_as_json_keep_to_the_schema_and_are_the_same(
 ) -> None:
     assert run_to_the_end(["show", str(measured), "--workers", "--json", "--only", "*task_kind=process*"]) == 0
     document = json.loads(capsys.readouterr().out)
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    check(document, "workers")
     with open_run(measured) as run:
         cells = [entry.cell for entry in run.document.cells]
         [processes] = [of_cell for of_cell in each_worker(run, cells) if "task_kind=process" in of_cell.cell]

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from tests.integration.census import clonometer as of_server
+from tests.schemas import check
 
 import clonometer
 from clonometer.errors import CommandError, UsageError
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/start-method.schema.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.real
 
 
@@ -26,7 +25,7 @@ def answered(*words: str) -> dict[str, Any]:
     ended = of_server(*started)
     assert ended.returncode == 0, ended.stderr
     answer = json.loads(ended.stdout)
-    Draft202012Validator(SCHEMA).validate(answer)
+    check(answer, "start-method")
     return answer
 
 

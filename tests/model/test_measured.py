@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from tests.fakes.memory_run import MemoryRun, RunBuilder
 
 from clonometer.errors import InputError
 from clonometer.model.calibration import HOT, Calibration
+from clonometer.model.conditions import FULL, QUICK, REFERENCE, affordable, memory_bytes
 from clonometer.model.features import Features
 from clonometer.model.fitting import middle
 from clonometer.model.making import ForkedProcess, make_calibration
@@ -24,7 +27,9 @@ DEFAULT = {
     "parent_bytes": 0, "page_kind": "4k", "pages": "rewritten", "vmas": 0, "vma_kind": "untouched", "open_files": 0,
     "parent_threads": 0, "caches": "hot", "other_process": "alive", "write_step": "page",
 }  # fmt: skip
+
 BASE = Features(anon_areas=5, anon_pages=18, anon_tables=5, file_areas=9, open_files=6, threads=1)
+
 FACTS = {"anon_areas": 5, "anon_bytes": 18 * 4096, "vmas": 14, "open_files": 6}
 
 
@@ -52,6 +57,7 @@ def whole_run() -> MemoryRun:
 
 
 PROCESS = replace(BASE, anon_areas=6, anon_pages=18 + 16_384, anon_tables=37, placed_pages=16_402)
+
 TIMES = {"fork.first": 4.0, "fork.unwritten": 2.0, "fork.first_hot": 2.0, "fork.unwritten_hot": 1.0}
 
 
@@ -161,3 +167,27 @@ def test_the_scale_s_interval_counts_processes_and_not_calls(between_processes: 
         covered += abs(math.log(scale.factor) - 0.3) <= NINE_IN_TEN * scale.spread
     # 43 and 22% where each call counted as a process; 400 draws of 90% lie within 85 and 95%.
     assert 0.85 <= covered / 400 <= 0.95
+
+
+MAKER = Path(__file__).parents[2] / "core" / "targets" / "maker.c"
+
+GIB = 1 << 30
+
+
+def test_conditions_ask_for_what_the_maker_knows_and_for_all_of_it() -> None:
+    known = set(re.findall(r'\] = "(\w+)"', MAKER.read_text()))
+    assert {key for wanted in FULL.values() for key in wanted} == known
+    assert QUICK.keys() <= FULL.keys()
+    assert REFERENCE.keys() <= QUICK.keys() | FULL.keys()
+
+
+def test_what_does_not_fit_into_memory_is_left_out_and_named() -> None:
+    assert memory_bytes({"dense_pages": 262_144, "huge_pages": 512}) == 2 * GIB
+    assert affordable(FULL, None) == (FULL, {})
+    assert affordable(FULL, 64 * GIB) == (FULL, {})
+    chosen, left_out = affordable(FULL, 3 * GIB)
+    assert set(left_out) >= {"262144 pages in a row", "262144 scattered pages"}
+    assert "nothing" in chosen
+    assert set(chosen).isdisjoint(left_out)
+    assert sum(memory_bytes(wanted) for wanted in chosen.values()) <= 3 * GIB / 4
+    assert "free memory" in left_out["262144 pages in a row"]

@@ -1,14 +1,20 @@
+"""Wall time over CPU time of work beside others."""
+
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.model.synthetic import calibration, model
 
 from clonometer.model.features import Features, add_features
+from clonometer.model.later import UNKNOWN_SHARE, RewrittenShare, later_cost
 from clonometer.model.predictor import predict, shares
-from clonometer.model.types import NINE_IN_TEN, Scale, Scales
+from clonometer.model.stretch import StretchAt, stretch_at, stretches_of
+from clonometer.model.types import NINE_IN_TEN, CostRange, Scale, Scales
+from clonometer.prediction.spans import PredictedTime
 
 PROCESS = Features(
     anon_areas=100, anon_pages=150_000, anon_tables=400, empty_areas=20, file_areas=30, shared_areas=5,
@@ -17,7 +23,9 @@ PROCESS = Features(
 )  # fmt: skip
 #: What a fork of it touches: descriptors, page tables twice, areas.
 TOUCHED = 64 * 150_000 + 2 * 4096 * 400 + 500 * (2 * 100 + 20 + 2 + 1000 + 30 + 5)
+
 SCATTERED_NS = 20 + 60 * math.log(TOUCHED / 1e6) / math.log(100)
+
 FIRST_NS = (
     50_000 + 150_000 * 40 + 400 * 300 + 100 * 650 + 22 * 200 + 35 * 350 + 1000 * 310 + 10 * 500 + 50 * 9 + 3 * 100
     + 5000 + 0.3 * 150_000 * SCATTERED_NS
@@ -97,3 +105,82 @@ def test_a_mapping_without_seen_frames_is_scattered_like_the_process() -> None:
     whole = add_features([seen, unseen])
     costs = shares([seen, unseen], whole, calibration())
     assert costs[0] == costs[1]
+
+
+def cost(median_ns: float, deviation: float) -> CostRange:
+    ratio = math.exp(NINE_IN_TEN * deviation)
+    return CostRange(median_ns / ratio, median_ns, median_ns * ratio)
+
+
+def known(share: float) -> RewrittenShare:
+    return RewrittenShare(share, share, share, "given")
+
+
+FIRST, UNWRITTEN = CostRange(90.0, 100.0, 115.0), CostRange(60.0, 70.0, 80.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "low_ns", "median_ns", "high_ns"), [(1.0, 90, 100, 115), (0.0, 60, 70, 80), (0.5, 75, 85, 97.5)]
+)
+def test_a_known_share_mixes_both_times(share: float, low_ns: float, median_ns: float, high_ns: float) -> None:
+    assert later_cost(FIRST, UNWRITTEN, known(share)) == CostRange(low_ns, median_ns, high_ns)
+
+
+def test_an_unknown_share_spans_both_and_what_waits_longest_is_the_headline() -> None:
+    assert later_cost(FIRST, UNWRITTEN, UNKNOWN_SHARE) == CostRange(60, 100, 115)
+
+
+def test_what_is_known_narrows_the_span() -> None:
+    narrowed = later_cost(FIRST, UNWRITTEN, RewrittenShare(0.2, 0.3, 0.4, "measured"))
+    assert (narrowed.low_ns, narrowed.median_ns, narrowed.high_ns) == pytest.approx((66, 79, 94))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("deviation", [0.05, 0.2])
+def test_simulated_forks_lie_in_the_span_whatever_was_rewritten(share: float, deviation: float) -> None:
+    first, unwritten = cost(100.0, deviation), cost(80.0, deviation)
+    forks = (share * 100 + (1 - share) * 80) * np.exp(np.random.default_rng(3).normal(0, deviation, 20_000))
+    for known_share, least, most in ((UNKNOWN_SHARE, 0.9, 1.0), (known(share), 0.89, 0.91)):
+        span = later_cost(first, unwritten, known_share)
+        assert least <= np.mean((span.low_ns <= forks) & (forks <= span.high_ns)) <= most
+
+
+def test_a_dearer_unwritten_fork_is_still_within() -> None:
+    """What does not depend on pages has no difference: the fit's noise may turn the two round."""
+    first, unwritten = cost(50.0, 0.1), cost(51.0, 0.1)
+    span = later_cost(first, unwritten, UNKNOWN_SHARE)
+    assert (span.low_ns, span.median_ns, span.high_ns) == (first.low_ns, 50.0, unwritten.high_ns)
+
+
+MS = 1_000_000
+
+BUSY = [StretchAt(MS, 1.0, 1.0, 1.5), StretchAt(25 * MS, 2.0, 4.0, 8.0)]
+
+
+def test_a_stretch_is_that_of_its_length() -> None:
+    assert stretch_at(BUSY, MS) == BUSY[0]
+    between = stretch_at(BUSY, 5 * MS)
+    assert (between.low, between.median, between.high) == pytest.approx((1.5, 2.5, 4.75))
+    # Beyond the ends as at the ends.
+    assert stretch_at(BUSY, 10_000 * MS).median == 4.0
+    assert stretch_at(BUSY, 0).median == 1.0
+    with pytest.raises(ValueError, match="no stretch"):
+        stretch_at([], MS)
+
+
+def test_quantiles_are_those_of_what_was_measured_and_never_below_one() -> None:
+    [short] = stretches_of({MS: [0.999, 1.0, 5.0, *[2.0] * 97]})
+    assert (short.low, short.median, short.high) == (2.0, 2.0, 2.0)
+    [free] = stretches_of({MS: [0.999] * 20, 5 * MS: []})
+    assert (free.low, free.median, free.high) == (1.0, 1.0, 1.0)
+
+
+def test_uncertainties_of_work_and_of_cpus_add_as_squares_of_logarithms() -> None:
+    cpu = PredictedTime(10 * MS, 25 * MS, 50 * MS)
+    wall = cpu.stretched(BUSY)
+    assert wall.median == 100 * MS
+    assert math.log(wall.median / wall.low) == pytest.approx(math.hypot(math.log(2.5), math.log(2)))
+    assert math.log(wall.high / wall.median) == pytest.approx(math.hypot(math.log(2), math.log(2)))
+    assert cpu.stretched(None) == cpu.stretched([]) == cpu
+    free = [StretchAt(MS, 1.0, 1.0, 1.0)]
+    assert cpu.stretched(free).high == pytest.approx(cpu.high)

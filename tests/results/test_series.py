@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from clonometer.results.summary import summarize
@@ -67,3 +68,83 @@ def test_cold_stands_in_for_warm(builder: Any) -> None:
 def test_one_size_is_no_series(builder: Any) -> None:
     builder.cell("launch.fork", FORK)
     assert summarize(builder.run).scans == ()
+
+
+GIB = 1 << 30
+
+STORY = dict.fromkeys(
+    ("fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"), 9e5
+)
+
+STORY = {f"{name}_ns": value for name, value in STORY.items()}
+
+GAPS = {"call_gap_p50_ns": 50, "call_gap_p99_ns": 3_000, "call_gap_p9999_ns": 600_000}
+
+
+def test_a_ladder_has_its_steps_in_order_and_the_longest_last(builder: Any) -> None:
+    for size in (0, GIB):
+        builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 40_000}, None, spread=0.0, parent_bytes=size)
+    first, second = summarize(builder.run).series["ladders"]
+    assert [(step.one_in, step.median_ns) for step in first.steps] == [
+        (2, 50), (100, 3_000), (10_000, 600_000), (0, 900_000),
+    ]  # fmt: skip
+    assert (first.name, first.count) == ("during the call", 40_000)
+    # What other cells vary is said, also at its default.
+    assert (first.condition, second.condition) == ({"parent_bytes": 0}, {"parent_bytes": GIB})
+    assert all(step.low_ns <= step.median_ns <= step.high_ns for step in (*first.steps, *second.steps))
+
+
+def test_steps_for_which_there_are_too_few_values_are_left_out(builder: Any) -> None:
+    builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 900}, None, spread=0.0, other_process="gone")
+    (ladder,) = summarize(builder.run).series["ladders"]
+    assert [step.one_in for step in ladder.steps] == [2, 100, 0]
+    assert ladder.condition == {"other_process": "gone"}
+
+
+def test_a_step_that_many_samples_lack_is_left_out_since_the_others_are_no_fair_choice(builder: Any) -> None:
+    builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 40_000}, None, spread=0.0)
+    (columns,) = builder.run.data.values()
+    columns["call_gap_p99_ns"][::4] = np.nan
+    columns["call_gap_p9999_ns"][::20] = np.nan
+    (ladder,) = summarize(builder.run).series["ladders"]
+    assert [step.one_in for step in ladder.steps] == [2, 10_000, 0]
+
+
+def test_who_has_no_ladder_has_no_distribution(builder: Any) -> None:
+    builder.cell("cow.parent", {"write_each_ns": 900.0, "again_each_ns": 8.0}, None)
+    builder.cell("cow.stall", STORY, None)
+    assert summarize(builder.run).series["ladders"] == ()
+
+
+def test_details_are_no_phases_of_the_story(builder: Any) -> None:
+    for size in (0, GIB):
+        builder.cell("cow.stall", {**STORY, **GAPS, "call_gaps": 900}, None, parent_bytes=size)
+    assert {scan.quantity for scan in summarize(builder.run).scans if scan.phase} == set(STORY)
+
+
+@pytest.mark.parametrize("arrangement", ["thread", "process", "pool"])
+def test_a_failure_is_a_row_with_its_fate_and_times(builder: Any, arrangement: str) -> None:
+    counts = {"survivors": 2, "damaged": 0, "parent_alive": 1, "ended_by_signal": 11}
+    times = {"known_ns": 60_000, "replaced_ns": 130_000, "restored_ns": 140_000}
+    axes = {} if arrangement == "pool" else {"task_kind": arrangement}
+    builder.cell(
+        "isolate.pool" if arrangement == "pool" else "isolate.worker", {**counts, **times}, None, spread=0.0, **axes
+    )
+    (row,) = summarize(builder.run).series["isolation"]
+    assert (row.fault, row.arrangement, row.siblings, row.survivors) == ("segfault", arrangement, 3, 2)
+    assert (row.parent_alive, row.signal) == (True, 11)
+    assert row.times_ns["known"] == (60_000, 60_000, 60_000)
+    assert list(row.times_ns) == ["known", "replaced", "restored"]
+
+
+def test_failures_stand_by_fault_and_arrangement_and_other_sibling_counts_are_left_out(builder: Any) -> None:
+    counts = {"survivors": 3, "damaged": 0, "parent_alive": 1, "ended_by_signal": 11}
+    builder.cell("isolate.pool", counts, None)
+    builder.cell("isolate.worker", counts, None, fault="overrun_neighbour")
+    builder.cell("isolate.worker", counts, None, siblings=15)
+    builder.cell("isolate.worker", counts, None, task_kind="process")
+    rows = summarize(builder.run).series["isolation"]
+    assert [(row.fault, row.arrangement) for row in rows] == [
+        ("segfault", "process"), ("segfault", "pool"), ("overrun_neighbour", "thread"),
+    ]  # fmt: skip
+    assert all(row.times_ns == {} for row in rows)

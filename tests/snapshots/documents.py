@@ -1,4 +1,7 @@
-"""Every answer of ``tests/views/sample_documents.py`` in the terminal at two widths, as Markdown, page and JSON."""
+"""Every answer of ``tests/views/sample_documents.py`` in the terminal, as Markdown, page and JSON.
+
+In the terminal it is as it is asked at the usual width, and with everything (``--wide``) where there is more room.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ def documents() -> Iterator[tuple[str, str]]:
 
 
 def _forms(sample: Sample) -> Iterator[tuple[str, str]]:
-    for width in WIDTHS:
-        yield f".{width}.txt", render_document(lambda: sample.document, width=width)
+    for width, form in zip(WIDTHS, (sample.short, sample.document), strict=True):
+        yield f".{width}.txt", render_document(lambda form=form: form, width=width)
     # Not .md: what strangers say, and long tables, are no pages of the documentation.
     yield ".markdown", render_markdown(sample.document)
     yield ".html", _INLINED.sub("", render_document_page(sample.document))

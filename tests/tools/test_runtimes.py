@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.prediction.test_runtime_paths import predicted
+from tests.prediction.test_fork_page import predicted
 from tools.runtimes import __main__ as command
 from tools.runtimes.foretold import Watched
 from tools.runtimes.held import held, memory_of

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import ctypes
+import tracemalloc
 from functools import partial
-from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
-from tests.tracing.test_census import ended, taken, task
+from tests.fakes.census_lines import LIBRARY, MODULES, STACKS, ended, frame, module, site, taken, task
+from tests.schemas import check
 
-from clonometer.tracing.census import call_sites
+from clonometer.tracing.census import call_sites, language
 from clonometer.tracing.census.call_sites import CallSite, StackFrame
+from clonometer.tracing.census.demangling import demangle
+from clonometer.tracing.census.language import LanguageRecords
 from clonometer.tracing.census.to_json import census_to_json
 from clonometer.tracing.census.unnamed import unnamed_lines
 from clonometer.views.documents.census import census_document
 from clonometer.views.terminal.document import render_document
 
 render_census = partial(render_document, census_document)
-STACKS = {"by": "libdw", "without": "", "copied_bytes": 8192}
-
-
-def module(number: int, path: str | None, **changes: Any) -> dict[str, Any]:
-    return {"line": "module", "module": number, "path": path, "build_id": None, "code_of": None} | changes
-
-
-def frame(number: int, function: str | None, offset: int = 16, line: int = 0) -> dict[str, Any]:
-    place = {"file": "/src/a.c" if line else None, "source_line": line}
-    return {"module": number, "offset": offset, "function": function, "plus": 4, **place}
-
-
-def site(number: int, *frames: dict[str, Any], ends: str = "complete") -> dict[str, Any]:
-    return {"line": "site", "site": number, "ends": ends, "frames": frames}
-
-
-MODULES = [module(0, "/lib/x86_64-linux-gnu/libc.so.6"), module(1, "/bin/planted", build_id="ab" * 20)]
-LIBRARY = [frame(0, "__clone3"), frame(0, "__spawnix", 32), frame(0, "posix_spawn@@GLIBC_2.15", 48)]
 
 
 def test_the_site_is_the_call_outside_of_the_c_library_and_the_api_what_it_called() -> None:
@@ -46,8 +29,7 @@ def test_the_site_is_the_call_outside_of_the_c_library_and_the_api_what_it_calle
     assert only.where == StackFrame("/bin/planted", "ab" * 20, 80, "start_it", 4, "/src/a.c", 12)
     assert (only.api, only.created, only.making_median_ns) == ("posix_spawn", 2, 100_000)
     answer = census_to_json(census, ["make"], None)
-    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
-    jsonschema.validate(answer, schema)
+    check(answer, "census")
     assert answer["sites"][0]["where"]["line"] == 12
     assert answer["sites"][0]["frames_end"] is None
     text = render_census(census, "planted", width=100)
@@ -150,7 +132,7 @@ def test_what_a_runtime_said_is_the_place() -> None:
     assert unknown.where.name == "do_fork_exec", "the line of one task is lent to no other"
     assert (known.created, unknown.created) == (1, 1)
     answer = census_to_json(spoken, ["x"], None)
-    jsonschema.validate(answer, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text()))
+    check(answer, "census")
     assert "Lines are not known of python3." in " ".join(render_census(spoken, "x").split())
 
 
@@ -253,3 +235,180 @@ def test_a_recipe_that_two_targets_share_is_credited_to_neither() -> None:
     (place,) = call_sites.one_place(sites)
     assert place.where is not None
     assert (place.created, place.where.place, place.where.function) == (2, "/src/Makefile:7", "")
+
+
+POPEN = "Lsubprocess\x1fPopen.__init__\x1f/usr/lib/python3/subprocess.py\x1f1024"
+
+RUN = "Lsubprocess\x1frun\x1f/usr/lib/python3/subprocess.py\x1f548"
+
+USER = "P__main__\x1fstart_it\x1f/srv/app.py\x1f12"
+
+
+def line(time_ns: int, *frames: str, thread: int = 41, makes: str = "process", event: str = "os.fork") -> str:
+    return "\t".join(["python", str(time_ns), str(thread), makes, event, *frames])
+
+
+def records_of(*lines: str) -> LanguageRecords:
+    records = LanguageRecords()
+    for each in lines:
+        records.take(each)
+    return records
+
+
+def test_the_place_is_outside_of_the_library_and_the_api_is_what_was_called_there() -> None:
+    call = records_of(line(100, POPEN, RUN, USER)).find(41, 0, 150, makes_thread=False)
+    assert call is not None
+    assert call.where is not None
+    assert (call.where.file, call.where.line, call.api) == ("/srv/app.py", 12, "subprocess.run")
+    direct = records_of(line(100, USER)).find(41, 0, 150, makes_thread=False)
+    assert direct is not None
+    assert direct.api == "os.fork"
+    assert records_of(line(100, POPEN)).find(41, 0, 150, makes_thread=False).where is None  # type: ignore[union-attr]
+
+
+def test_a_thread_of_the_library_is_placed_outside_of_the_module_that_was_called() -> None:
+    start = "Lthreading\x1fstart\x1f/lib/threading.py\x1f964"
+    server = "Lsocketserver\x1fprocess_request\x1f/lib/socketserver.py\x1f705"
+    begins = "Lthreading\x1f_bootstrap\x1f/lib/threading.py\x1f1002"
+    call = records_of(line(100, start, server, begins, makes="thread")).find(41, 0, 150, makes_thread=True)
+    assert call is not None
+    assert call.where is not None
+    assert (call.api, call.where.file, call.where.line) == ("threading.start", "/lib/socketserver.py", 705)
+
+
+@pytest.mark.parametrize(
+    ("thread", "after_ns", "until_ns", "makes_thread", "expected"),
+    [
+        (41, 0, 150, False, True),
+        (41, 0, 100, False, True),
+        (41, 0, 99, False, False),
+        # It was written for the creation before.
+        (41, 100, 150, False, False),
+        (41, 120, 150, False, False),
+        (42, 0, 150, False, False),
+        (41, 0, 150, True, False),
+    ],
+)
+def test_a_line_is_lent_to_no_other_task(
+    thread: int, after_ns: int, until_ns: int, makes_thread: bool, expected: bool
+) -> None:
+    records = records_of(line(100, USER))
+    assert (records.find(thread, after_ns, until_ns, makes_thread=makes_thread) is not None) is expected
+
+
+def test_the_last_line_before_a_task_counts_whatever_the_order_of_writing() -> None:
+    first, second = line(100, USER, event="a"), line(200, USER, event="b")
+    for order in ((first, second), (second, first)):
+        records = records_of(*order)
+        assert records.find(41, 0, 150, makes_thread=False).event == "a"  # type: ignore[union-attr]
+        assert records.find(41, 150, 250, makes_thread=False).event == "b"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["", "python", "python\tx\t1\tprocess\te", line(1, "Ponly"), line(2**70, USER)])
+def test_what_makes_no_sense_is_counted(text: str) -> None:
+    records = records_of(text)
+    assert records.left_out == 1
+    assert records.find(41, 0, 2**62, makes_thread=False) is None
+
+
+def test_a_line_of_another_process_is_not_believed() -> None:
+    records = LanguageRecords()
+    records.take(line(100, USER, event="forged"), process=66)
+    assert records.find(41, 0, 150, makes_thread=False, process=40) is None
+    records.take(line(90, USER, event="its own"), process=40)
+    call = records.find(41, 0, 150, makes_thread=False, process=40)
+    assert call is not None
+    assert call.event == "its own"
+    # What this process noted of itself came by no connection.
+    assert records_of(line(100, USER)).find(41, 0, 150, makes_thread=False, process=40) is not None
+
+
+def test_what_comes_much_too_late_is_left_out_rather_than_sorted() -> None:
+    """A thread waits for each line to be sent: none writes them in reverse, and sorting those could take hours."""
+    records = records_of(*(line(n, USER, event=f"e{n}") for n in range(10_000, 0, -1)))
+    assert records.left_out > 9_900
+    call = records.find(41, 0, 10_000, makes_thread=False)
+    assert call is not None
+    assert call.event == "e10000"
+
+
+@pytest.mark.parametrize("many", ["calls", "threads", "lines"])
+def test_it_does_not_fill_the_memory(many: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_MOST_RECORDS", 50_000)
+    monkeypatch.setattr(language, "_MOST_BYTES", 4 << 20)
+    records = LanguageRecords()
+    frame = f"Pmodule\x1f{'f' * 3000}\x1f/srv/app.py\x1f12"
+    tracemalloc.start()
+    try:
+        for n in range(60_000 if many == "lines" else 20_000):
+            event, thread = f"e{n}" if many == "calls" else "e", n if many == "threads" else 41
+            records.take(line(n, frame if many == "calls" else USER, event=event, thread=thread))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert records.left_out > 0
+    assert peak_bytes < 5 << 20
+
+
+def has_libstdcxx() -> bool:
+    try:
+        ctypes.CDLL("libstdc++.so.6")
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("_RNvMsk_NtCsjrHSEGnQ3l9_3std7processNtB5_7Command6status", "std::process::Command::status"),
+        ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+        ("_R", "_R"),
+        ("_RNvC9999short", "_RNvC9999short"),
+        ("main", "main"),
+        ("", ""),
+        ("_Z" + "1a" * 600, "_Z" + "1a" * 600),
+    ],
+)
+def test_names_that_need_no_library(name: str, written: str) -> None:
+    assert demangle(name) == written
+
+
+@pytest.mark.skipif(not has_libstdcxx(), reason="libstdc++.so.6 is not installed")
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("_ZN7Snippet4main17h1c818ece6d4b3cdcE", "Snippet::main"),
+        (
+            "_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h8c4b4792ae027d57E",
+            "std::rt::lang_start::{{closure}}",
+        ),
+        (
+            "_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt17hac6b4dfd2e1f1b32E",
+            "<alloc::string::String as core::fmt::Display>::fmt",
+        ),
+        ("_ZN4node9SpawnSyncEi", "node::SpawnSync(int)"),
+        ("_ZNonsense", "_ZNonsense"),
+        ("_Z5hel\udcfflov", "_Z5hel\udcfflov"),
+    ],
+)
+def test_names_of_c_plus_plus_and_rust(name: str, written: str) -> None:
+    assert demangle(name) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "is_maker"),
+    [
+        ("os/exec.(*Cmd).Run", "/bin/planted", True),
+        ("internal/syscall/unix.Clone", "/bin/planted", True),
+        ("main.launch", "/bin/planted", False),
+        ("oslo.launch", "/bin/planted", False),
+        ("_RNvMsk_NtCsjrHSEGnQ3l9_3std7processNtB5_7Command6status", "/bin/planted", True),
+        ("_RNvCs1234_7mycrate3foo", "/bin/planted", False),
+        ("g_spawn_sync", "/lib/libglib-2.0.so.0.7400.6", True),
+        ("QProcess::start", "/lib/libQt6Core.so.6.4.2", True),
+        ("gimp_spawn", "/lib/libgimp-2.0.so.0", False),
+    ],
+)
+def test_standard_libraries_launch_for_programs(name: str, module: str, is_maker: bool) -> None:
+    assert StackFrame(module, None, 0, name).is_maker is is_maker

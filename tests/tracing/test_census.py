@@ -2,83 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import statistics
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.fakes.census_lines import FORK, THREAD, VFORK, ended, forked, taken, task
+from tests.schemas import check
 
-from clonometer.tracing.census import tally
+from clonometer.tracing.census import durations, tally
+from clonometer.tracing.census.durations import Durations
 from clonometer.tracing.census.savings import savings
-from clonometer.tracing.census.tally import Census, mechanism
+from clonometer.tracing.census.tally import mechanism
 from clonometer.tracing.census.to_json import census_to_json
 from clonometer.views.documents.census import census_document
 from clonometer.views.terminal.document import render_document
 
-VFORK = ["CLONE_VM", "CLONE_VFORK"]
-FORK = ["CLONE_CHILD_SETTID", "CLONE_CHILD_CLEARTID"]
-THREAD = ["CLONE_VM", "CLONE_FS", "CLONE_FILES", "CLONE_SIGHAND", "CLONE_THREAD"]
-
-
-def task(**changes: Any) -> dict[str, Any]:
-    line = {
-        "line": "task",
-        "tid": 2,
-        "creator": 0,
-        "creator_program": "/bin/make",
-        "program": "/bin/cc",
-        "call": "vfork",
-        "flag_names": VFORK,
-        "exit_signal": None,
-        "own_stack": None,
-        "call_ns": 100_000,
-        "making_ns": 80_000,
-        "cpu_wait_ns": 20_000,
-        "runs_ns": 20_000,
-        "exec_ns": 60_000,
-        "cost_ns": 110_000,
-        "life_ns": 5_000_000,
-        "cpu_ns": 400_000,
-        "minor_faults": 417,
-        "major_faults": 1,
-        "alive": False,
-        "execs": 1,
-        "failed_execs": 0,
-    }
-    return line | changes
-
-
-def ended(**changes: Any) -> dict[str, Any]:
-    line = {
-        "line": "end",
-        "exit_status": 0,
-        "timed_out": False,
-        "ended_it": False,
-        "interrupted": False,
-        "wall_ns": 10_000_000,
-        "tasks_created": 3,
-        "creating_ns": 1_000_000,
-        "lost": 0,
-        "grown": 0,
-        "ring_bytes": 4194304,
-        "not_started": 0,
-        "unseen": 0,
-        "failed": {},
-    }
-    return line | changes
-
-
-def taken(*lines: dict[str, Any], how: str = "tracepoints", without: str | None = None, begin_ns: int = 0) -> Census:
-    census = Census()
-    census.take({"line": "begin", "how": how, "without": without, "begin_ns": begin_ns})
-    for line in lines:
-        census.take(line)
-    return census
-
-
 TIMES = ("call_ns", "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns", "cost_ns", "life_ns")
+
 OTHER = "clone(VM|VFORK)"
 
 
@@ -149,10 +92,9 @@ def test_what_was_not_seen_is_null_and_never_a_number() -> None:
 
 
 def test_the_object_is_valid_and_counts_what_the_kernel_counted() -> None:
-    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
     census = taken(task(), ended(tasks_created=7, failed={"11": 2}, lost=3))
     answer = census_to_json(census, [], 4711)
-    jsonschema.validate(answer, schema)
+    check(answer, "census")
     assert answer["tasks_created"] == 7
     assert answer["failed_calls"] == {"EAGAIN": 2}
     assert answer["exit_status"] is None
@@ -272,10 +214,6 @@ def test_where_tasks_run_on_the_option_that_waits_for_them_is_named(changes: dic
 COSTS = {"vfork": (45_000.0, 50_000.0), "posix_spawn": (70_000.0, 76_000.0), "thread": (7_000.0, 8_000.0)}
 
 
-def forked(**changes: Any) -> dict[str, Any]:
-    return task(call="clone", flag_names=FORK, **({"call_ns": 400_000, "making_ns": 400_000} | changes))
-
-
 @pytest.mark.parametrize(
     ("tasks", "advised"),
     [
@@ -326,9 +264,8 @@ def test_advice_is_for_the_two_dearest_groups_and_said_to_be_a_model() -> None:
     assert "would save at least: threads 2.35 ms (8.00 µs each)." in text
     text = " ".join(render_census(census, "make", worth, width=80).split())
     assert text.endswith("It does not include the tasks' own work.")
-    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
     answer = census_to_json(census, ["make"], None, worth)
-    jsonschema.validate(answer, schema)
+    check(answer, "census")
     assert answer["savings"][0]["instead"][1] == {"mechanism": "vfork", "making_ns": 50_000.0, "saved_ns": 3_300_000.0}
 
 
@@ -362,8 +299,7 @@ def test_json_has_the_tree_of_executed_programs_with_counts_and_times() -> None:
         task(tid=30, creator=20, program="/bin/daemon", life_ns=None, alive=True),
     ]
     answer = census_to_json(taken(*lines, ended(tasks_created=8)), ["make"], None)
-    schema = json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
-    jsonschema.validate(answer, schema)
+    check(answer, "census")
 
     def node(program, times, life_ms, *executed):
         return {"program": program, "times": times, "life_ns": life_ms * ms or None, "executed": list(executed)}
@@ -443,3 +379,48 @@ def test_by_ptrace_the_faults_are_known_and_the_cpu_time_is_not() -> None:
     assert written["usage_missing"] is not None
     used = written["creators"][0]["used"]
     assert (used["known"], used["cpu_median_ns"], used["cpu_ns"], used["minor_faults"]) == (1, None, None, 417)
+
+
+SOME = st.lists(st.integers(0, 1 << 40), min_size=1, max_size=200)
+
+
+@pytest.fixture
+def blurred(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durations, "MOST_EXACT", 3)
+
+
+def test_few_are_exact_and_their_median_has_its_interval() -> None:
+    times = Durations(range(100))
+    assert (len(times), times.total_ns, times.median_ns) == (100, 4950, 49.5)
+    assert times.median_ends_ns == (39.0, 60.0)
+    assert Durations([5, 1, 3]).median_ends_ns == (1.0, 5.0)
+    assert Durations().median_ns is None
+    with pytest.raises(IndexError):
+        _ = Durations().median_ends_ns
+
+
+@pytest.mark.usefixtures("blurred")
+@settings(deadline=None)
+@given(SOME, SOME)
+def test_many_keep_their_order_within_a_256th(left: list[int], right: list[int]) -> None:
+    times = Durations(left)
+    times.extend(Durations(right))
+    both = left + right
+    assert (len(times), times.total_ns) == (len(both), sum(both))
+    assert times.median_ns == pytest.approx(statistics.median(both), rel=1 / 250)
+    low_ns, high_ns = times.median_ends_ns
+    exact = Durations()
+    exact._exact.extend(both)  # More than are kept exact here.
+    assert (low_ns, high_ns) == pytest.approx(exact.median_ends_ns, rel=1 / 250)
+
+
+@pytest.mark.usefixtures("blurred")
+def test_many_take_no_more_room_than_few() -> None:
+    times = Durations(10_000 + number % 5_000 for number in range(100_000))
+    assert len(times._buckets) < 128
+
+
+def test_those_at_a_bound_are_within_it() -> None:
+    assert Durations([1, 10, 10, 11, 1000]).at_most([10, 100]) == [3, 4]
+    many = Durations([1] * 5000 + [200] * 5000 + [10**6])
+    assert many.at_most([1, 199, 200, 10**5]) == [5000, 5000, 10_000, 10_000]

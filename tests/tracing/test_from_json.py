@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from tests.fakes.fake_work import explained as explained_work
+from tests.schemas import schema
 from tests.tracing.test_work import with_ablation
 from tests.views.test_explain import counted, versus
 
@@ -26,7 +26,7 @@ def written(explanation: Any) -> dict[str, Any]:
     return document
 
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/explain.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("explain")
 SAMPLES = {
     "launch": counted,
     "versus": versus,

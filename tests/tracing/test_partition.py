@@ -1,8 +1,13 @@
+"""Where a program that is not ours passes from one part of its life to the next; reasons where that is not known."""
+
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.fake_trace import (
@@ -20,11 +25,14 @@ from tests.fakes.fake_trace import (
     fork_trace,
     launches_block,
 )
+from tests.tracing.test_anatomy import explained
 
+from clonometer.plan.types import Limits, Target
 from clonometer.tracing.actors import Cast, Event
 from clonometer.tracing.calls import calls_of
 from clonometer.tracing.flags import THREAD
 from clonometer.tracing.launches import Launch
+from clonometer.tracing.marks import marks_of, notes_on_parts
 from clonometer.tracing.memory import Memory
 from clonometer.tracing.partition import (
     creates_no_task,
@@ -34,6 +42,7 @@ from clonometer.tracing.partition import (
     traced_launches,
 )
 from clonometer.tracing.timeline import make_timeline
+from clonometer.tracing.types import BudgetPart, IntervalEstimate, ProgramSteps
 
 
 def parts_of(events: list[tuple[int, int, str, tuple[int, ...]]], reaped: int = 100) -> dict[str, int]:
@@ -166,6 +175,7 @@ def test_exec_is_a_part_and_the_new_program_has_another_memory() -> None:
 
 #: Of a runtime: its main thread sleeps for ever; CALLER launches, and WAITER waits for the child and wakes it.
 CALLER, WAITER, ENDED = 110, 111, 112
+
 OF_RUNTIME: list[tuple[int, int, str, tuple[int, ...]]] = [
     (-900, PARENT, "new_task", (CALLER, THREAD)),
     (-890, PARENT, "switch", (PARENT, ASLEEP, CALLER)),
@@ -296,3 +306,123 @@ def test_a_tier_that_does_not_see_the_child_splits_its_life_at_its_stamps() -> N
         "away": 15,
         "reaping": 10,
     }
+
+
+PRESENT_WRITE, ABSENT_WRITE, ABSENT_READ = 7, 6, 4
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        (0x400000, "file"),
+        (0x500010, "anonymous"),
+        (0x7F0000002000, "stack"),  # above a guard page: a thread's
+        (0x7FFC00000010, "stack"),
+        (0x600000, None),
+        (0x7FFD00000000, "stack"),  # grown meanwhile
+    ],
+)
+def test_what_lies_at_an_address(address: int, kind: str | None) -> None:
+    assert Memory(MAPS).kind(address) == kind
+
+
+def test_a_write_to_a_page_that_is_there_is_copied() -> None:
+    memory = Memory(MAPS)
+    assert memory.cause(0x7FFC00000010, PRESENT_WRITE) == "cow"
+    assert memory.cause(0x7FFC00000010, ABSENT_WRITE) == "stack"
+    assert memory.cause(0x400010, ABSENT_READ) == "file"
+    assert memory.cause(0x600000, ABSENT_READ) == "anonymous"
+
+
+def test_shared_memory_and_lines_that_are_none() -> None:
+    memory = Memory("garbage\n7f0000000000-7f0000001000 rw-s 00000000 00:01 5 /memfd:x (deleted)\n")
+    assert memory.cause(0x7F0000000000, ABSENT_WRITE) == "shared"
+
+
+STEPS = ProgramSteps(1_000, 3, ended=True, main_from_entry=-0x40)
+
+
+def launch(program: object) -> Target:
+    return Target("launch.posix_spawn", {"program": str(program)}, (), Limits())
+
+
+def elf(segments: list[tuple[int, int, int, int]], entry: int, magic: bytes = b"\x7fELF\x02\x01") -> bytes:
+    """An ELF file's header and table; a segment is its kind, place in the file, address and length."""
+    head = magic.ljust(24, b"\0") + struct.pack("<QQQIHHHHHH", entry, 64, 0, 0, 64, 56, len(segments), 0, 0, 0)
+    table = [
+        struct.pack("<IIQQQQQQ", kind, 5, at, first, first, long, long, 4096) for kind, at, first, long in segments
+    ]
+    return head + b"".join(table)
+
+
+def test_addresses_become_places_in_the_file_by_the_segment_that_loads_them(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(
+        elf([(6, 64, 0x401000, 0x2000), (1, 0, 0x400000, 0x1000), (1, 0x800, 0x401800, 0x900)], 0x401A00)
+    )
+    link = tmp_path / "link"
+    link.symlink_to(program)
+    assert marks_of(launch(link), STEPS) == (
+        {"mark_file": str(program), "marks": f"{0xA00},{0x9C0},{0x9C0}r"},
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "steps", "words"),
+    [
+        (b"#!/bin/sh\n", STEPS, "no ELF file of 64 bits"),
+        (elf([(1, 0, 0x400000, 0x10)], 0x401000), STEPS, "no ELF file of 64 bits"),
+        (elf([(1, 0, 0x400000, 0x1000)], 0x400100)[:80], STEPS, "no ELF file of 64 bits"),
+        (b"", ProgramSteps(reason="yama"), "cannot be looked for: yama"),
+        (b"", ProgramSteps(5_000, ended=False), "given up after 5,000 instructions"),
+        (b"", ProgramSteps(5_000, ended=True), "no main"),
+        (None, STEPS, "cannot be read: No such file"),
+    ],
+)
+def test_what_is_not_known_has_its_reason(
+    tmp_path: Path, content: bytes | None, steps: ProgramSteps, words: str
+) -> None:
+    program = tmp_path / "program"
+    if content is not None:
+        program.write_bytes(content)
+    marks, why = marks_of(launch(program), steps)
+    assert marks == {}
+    assert words in str(why)
+
+
+def test_our_own_programs_stamp_these_places_themselves() -> None:
+    assert marks_of(launch("static"), STEPS) == ({}, None)
+    assert marks_of(launch("/bin/true"), None) == ({}, None)
+
+
+def test_user_code_is_of_the_part_whose_place_the_program_has_come_to() -> None:
+    execs, exits = 59, 231
+    begin = [
+        (0, PARENT, "call_enter", (56, 0, 0)),
+        (5, PARENT, "new_task", (CHILD, 0, 0)),
+        (8, PARENT, "switch", (PARENT, ASLEEP, CHILD)),
+        (10, CHILD, "call_exit", (56, 0, 0)),
+        (12, CHILD, "call_enter", (execs, 0, 0)),
+        (20, CHILD, "exec", (0, 0, 0)),
+        (22, CHILD, "call_exit", (execs, 0, 0)),
+    ]
+    marks = [(30, CHILD, "mark", (0, 0, 0)), (36, CHILD, "mark", (1, 0, 0)), (50, CHILD, "mark", (2, 0, 0))]
+    end = [
+        (57, CHILD, "call_enter", (exits, 0, 0)),
+        (60, CHILD, "exit", (CHILD, 0, 0)),
+        (70, CHILD, "switch", (CHILD, ZOMBIE, PARENT)),
+    ]
+    parts = parts_of([*begin, *marks, *end])
+    spent = {name: parts[f"child_{name}"] for name in ("loader", "library_start", "main", "library_exit")}
+    assert spent == {"loader": 8, "library_start": 6, "main": 14, "library_exit": 7}
+    assert parts_of([*begin, *end])["child_program"] == 35, "without the places it is all in one part"
+
+
+def test_what_noting_costs_or_why_nothing_is_noted_is_said() -> None:
+    whole = replace(explained(), budget=(BudgetPart("child_program", IntervalEstimate(9, 9, 9), 0.5),))
+    split = replace(explained(), budget=(BudgetPart("child_main", IntervalEstimate(9, 9, 9), 0.5),))
+    assert "some µs" in notes_on_parts(split, {"marks": "1"}, None)[0]
+    assert notes_on_parts(split, {}, None) == ()
+    assert notes_on_parts(whole, {"marks": "1"}, "uprobes: refused")[0].endswith("uprobes: refused")
+    assert "do not note places" in notes_on_parts(whole, {"marks": "1"}, None)[0]

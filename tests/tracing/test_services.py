@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as text_format
-from tests.tracing.test_call_sites import LIBRARY, MODULES, STACKS, frame, site
-from tests.tracing.test_census import FORK, ended, taken, task
+from tests.fakes.census_lines import FORK, LIBRARY, MODULES, STACKS, ended, frame, group, site, taken, task
+from tests.schemas import check
 
 from clonometer.app.census import CensusAnswer
 from clonometer.host.services import WatchedGroups
@@ -25,10 +22,6 @@ from clonometer.views.terminal.document import render_document
 
 render_census = partial(render_document, census_document)
 WHOLE = WatchedGroups(0, "/", "This machine")
-
-
-def group(number: int, path: str) -> dict[str, Any]:
-    return {"line": "cgroup", "cgroup": number, "path": path}
 
 
 def machine(*more: dict[str, Any], **changes: Any) -> Census:
@@ -62,9 +55,7 @@ def test_the_answer_as_json_has_the_services() -> None:
     census = machine()
     answer = CensusAnswer(census, (), None, (), (), [LaunchSite(each) for each in census.sites.by_cost()], WHOLE)
     written = answer.to_json()
-    jsonschema.validate(
-        written, json.loads((Path(__file__).parents[2] / "docs/schemas/census.schema.json").read_text())
-    )
+    check(written, "census")
     assert written["services"]["service"][0]["name"] == "dear.service"
     assert {launch["service"] for launch in written["launches"]} == {"dear.service", "cheap.service", "unknown"}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from tests.advice.synthetic import sample_advice
 from tests.dataset.made import make_run, write_fleet
+from tests.fakes.census_lines import ended, forked, taken
 from tests.fakes.fork_machine import fork_machine
 from tests.fakes.memory_run import write_run
 from tests.launch_paths.samples import checked_book
@@ -21,9 +23,20 @@ from tests.results.ab.test_commands import compared as compared_commands
 from tests.results.ab.test_commands import starter
 from tests.results.ab.test_judgement import judged, scattered
 from tests.results.start_methods.samples import start_methods
-from tests.tracing.test_census import COSTS, ended, forked, taken
-from tests.tracing.test_launch_limits import some_tasks
+from tests.tracing.test_census import COSTS
+from tests.tracing.test_launches import some_tasks
 from tests.tracing.test_work import with_ablation
+from tests.views.sample_answers import (
+    layouts,
+    missed,
+    noise,
+    of_layouts,
+    peers_answer,
+    peers_few,
+    peers_rows,
+    workers_of,
+    workers_of_many,
+)
 from tests.views.sample_results import sample_results, with_switches
 from tests.views.sample_tails import with_tails
 from tests.views.test_check import checked
@@ -32,10 +45,6 @@ from tests.views.test_creation_tree import census_of
 from tests.views.test_creation_tree import lived as task_lived
 from tests.views.test_explain import counted as explained_with_counters
 from tests.views.test_explain import versus
-from tests.views.test_noise import noise
-from tests.views.test_peers import answer as peers_answer
-from tests.views.test_peers import rows
-from tests.views.test_workers import of
 
 from clonometer.dataset.history import find_history
 from clonometer.dataset.history_types import History
@@ -57,6 +66,7 @@ from clonometer.records import to_json
 from clonometer.results.audit.types import AuditItem, CpuidCost, DriverState, MachineAudit, UnavailableWorkload
 from clonometer.results.capacity import Capacity, ServerCapacity, judge_step
 from clonometer.results.latency_limit import LatencyLimit
+from clonometer.results.noise.types import Layouts
 from clonometer.results.self_test_types import MoveCheck, SelfTest, WallCheck
 from clonometer.results.types import CellOutcome, Finding, NextCommand, Results
 from clonometer.results.workers.types import WorkersOfRun
@@ -297,7 +307,7 @@ class Sample:
     """An answer: its record, which ``--json`` prints, and the document that shows it."""
 
     make: Callable[[], Any]
-    show: Callable[[Any], Document]
+    show: Callable[..., Document]
     to_json: Callable[[Any], Mapping[str, Any] | None] = lambda record: None if record is None else _as_printed(record)
 
     @cached_property
@@ -306,7 +316,18 @@ class Sample:
 
     @cached_property
     def document(self) -> Document:
-        return self.show(self.record)
+        """The whole of it."""
+        return self.show(self.record, wide=True) if self.has_more else self.show(self.record)
+
+    @cached_property
+    def short(self) -> Document:
+        """What the terminal shows without ``--wide``."""
+        return self.show(self.record) if self.has_more else self.document
+
+    @property
+    def has_more(self) -> bool:
+        """Whether ``--wide`` adds something."""
+        return "wide" in signature(self.show).parameters
 
     @property
     def json(self) -> Mapping[str, Any] | None:
@@ -317,16 +338,17 @@ def _as_printed(record: Any) -> Mapping[str, Any]:
     return record if isinstance(record, Mapping) else to_json(record)
 
 
-def _wide(show: Callable[..., Document]) -> Callable[[Any], Document]:
-    return partial(show, wide=True)
-
-
 _EXPLANATIONS = cache(lambda: [explained_with_counters(), versus(), with_ablation()])
 #: Of each command, and of each form that its answer has.
 SAMPLES: dict[str, Sample] = {
     "strange": Sample(lambda: None, lambda _: strange()),
     "run": Sample(measured, lambda results: run_document(results, _EXPLANATIONS())),
-    "noise": Sample(noise, _wide(noise_document)),
+    "noise": Sample(noise, noise_document),
+    "noise_layouts": Sample(
+        lambda: of_layouts(layouts((0.65, 0.31, 0.82), (0.1, 0.0, 0.41), (None, None, None))), noise_document
+    ),
+    "noise_unknown": Sample(lambda: of_layouts(Layouts("the kernel refuses", None), in_a_row=None), noise_document),
+    "noise_without_draws": Sample(lambda: of_layouts(layouts((0.1, 0.0, 0.41), draws=False)), noise_document),
     "page": Sample(lambda: to_json(make_fork_page(fork_machine(), load_book())), fork_page_document),
     "predict": Sample(predicted, predicted_document),
     "ranking": Sample(ranked, ranking_document),
@@ -338,25 +360,29 @@ SAMPLES: dict[str, Sample] = {
         lambda: judge_launches(some_tasks(), ("make",), LaunchLimits({"max": 9, "fork": 1})), budget_document
     ),
     "validation": Sample(validated, validation_document),
-    "calibration": Sample(lambda: calibration(lacks={"cell": "no huge pages are free"}), calibration_document),
+    "calibration": Sample(missed, calibration_document),
     "paths": Sample(lambda: load_book().only(["php"]), paths_document),
     "drivers": Sample(languages, languages_document),
     "paths_of_all": Sample(lambda: load_book().only(["php", "qt6"]), whole_document),
     "paths_checked": Sample(checked_book, checked_document),
-    "start_method": Sample(start_methods, _wide(start_method_document)),
-    "capacity": Sample(searched, _wide(capacity_document)),
-    "peers": Sample(lambda: peers_answer(rows(), PROGRAMS), _wide(peers_document)),
-    "workers": Sample(lambda: WorkersOfRun("run.parquet", (of("work.factor[workers=8]", 8),)), workers_document),
+    "start_method": Sample(start_methods, start_method_document),
+    "capacity": Sample(searched, capacity_document),
+    "peers": Sample(lambda: peers_answer(peers_rows(), PROGRAMS), peers_document),
+    "peers_few": Sample(peers_few, peers_document),
+    "workers_of_many_cells": Sample(workers_of_many, workers_document),
+    "workers": Sample(
+        lambda: WorkersOfRun("run.parquet", (workers_of("work.factor[workers=8]", 8),)), workers_document
+    ),
     "explain": Sample(explained_with_counters, explain_document),
     "explain_versus": Sample(versus, explain_document),
     "explain_work": Sample(with_ablation, work_document),
-    "compare": Sample(compared, _wide(comparison_document)),
-    "check": Sample(lambda: checked(again=True), _wide(check_document)),
-    "ab": Sample(lambda: judged(scattered(0.3)), _wide(ab_document)),
+    "compare": Sample(compared, comparison_document),
+    "check": Sample(lambda: checked(again=True), check_document),
+    "ab": Sample(lambda: judged(scattered(0.3)), ab_document),
     "ab_commands": Sample(lambda: compared_commands(starter(1.4)), commands_document),
-    "history": Sample(lived, _wide(history_document)),
-    "fleet": Sample(many, lambda fleet: fleet_document(fleet, wide=True)),
-    "advise": Sample(sample_advice, _wide(advice_document)),
+    "history": Sample(lived, history_document),
+    "fleet": Sample(many, fleet_document),
+    "advise": Sample(sample_advice, advice_document),
 }
 #: Makes the document of each answer: once, whoever asks.
 DOCUMENTS: dict[str, Callable[[], Document]] = {

@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.tracing.test_call_sites import LIBRARY, MODULES, STACKS, frame, site
-from tests.tracing.test_census import FORK, THREAD, ended, task
+from tests.fakes.census_lines import FORK, LIBRARY, MODULES, STACKS, THREAD, ended, frame, site, task
 
 from clonometer.tracing.census import timeline
 from clonometer.tracing.census.tally import Census

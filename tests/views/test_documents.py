@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from tests.views.sample_documents import DOCUMENTS, strange
+from tests.views.sample_documents import DOCUMENTS, SAMPLES, strange
 
 from clonometer.views.document import Document, DocumentBlock, Heading, Paragraph, TableBlock
 from clonometer.views.html.document import render_document_page
@@ -82,11 +82,13 @@ def test_what_strangers_say_is_text_and_nothing_else() -> None:
 
 
 # Headings and the names of entries, which are not wrapped, are never a stranger's.
-@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name != "strange"])
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "strange"])
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_no_line_is_longer_than_the_terminal_but_commands(name: str, width: int) -> None:
-    text = render_document(DOCUMENTS[name], width=width)
-    lines = [line for line in text.splitlines() if not re.match(r" *\$ ", line)]
-    assert max(map(len, lines)) <= max(width, DOCUMENTS[name]().least_width)
-    assert "\x1b" not in text
-    assert render_document(DOCUMENTS[name], width=width, ascii_only=True).isascii()
+    for document in {id(form): form for form in (SAMPLES[name].short, SAMPLES[name].document)}.values():
+        text = render_document(lambda form=document: form, width=width)
+        lines = [line for line in text.splitlines() if not re.match(r" *\$ ", line)]
+        assert max(map(len, lines)) <= max(width, document.least_width)
+        assert "\x1b" not in text
+        assert not re.search(r"\b(nan|None)\b", text)
+        assert render_document(lambda form=document: form, width=width, ascii_only=True).isascii()

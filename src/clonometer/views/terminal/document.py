@@ -94,7 +94,7 @@ def _words(block: DocumentBlock, width: int, colour: bool) -> list[str]:
         case Note(text):
             lines = _painted(wrap(text, width, bullet="! "), block.tone, colour)
         case Hint(text):
-            lines = [text]
+            lines = wrap(text, width)
         case Commands(texts):
             lines = [f"  $ {text}" for text in texts]
         case NamedTexts(entries, indent):
