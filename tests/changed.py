@@ -9,6 +9,8 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 REAL = "tests/integration/test_"
+#: Wherever it is decided what users read.
+SNAPSHOTS = "tests/snapshots/test_snapshots.py"
 #: What matches the whole beginning of a changed file's path, and the tests of it; `\1` is what the first group matched.
 TESTS_OF: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(tests/.*test_\w+\.py)$", (r"\1",)),
@@ -27,6 +29,7 @@ TESTS_OF: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"src/clonometer/launch_paths/", (f"{REAL}launch_paths.py",)),
     (r"src/clonometer/fleet/", (f"{REAL}fleet*.py",)),
     (r"src/clonometer/views/html/", ("tests/browser/test_*.py",)),
+    (r"src/clonometer/(?:views|results|families|tracing|words)", (SNAPSHOTS,)),
     (r"src/clonometer/(\w+)/", (r"tests/\1/**/test_*.py",)),
     (r"src/clonometer/(\w+)\.py", (r"tests/test_\1*.py",)),
     (r"(?:docs/.*|\w+)\.(?:md|html|json)$", ("tests/test_*.py", f"{REAL}readme_commands.py")),
