@@ -24,7 +24,6 @@ from clonometer.views.documents.advise import advice_document
 from tests.advice.synthetic import CPU_NS, LAUNCH_NS, OTHERS, PATH_NS, basis, memory_point, near, with_busy
 
 MS, MIB = 1e6, 1 << 20
-
 LIGHT = Wish(rate_hz=50, work_ns=0.1 * MS)
 
 

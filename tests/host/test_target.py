@@ -21,11 +21,8 @@ from clonometer.host.target.reader import read_target
 from clonometer.host.target.writes import measure_writes
 
 HEAP = entry(0x5500000000, 0x5500400000, name="[heap]", Rss=4000, Anonymous=4000, Referenced=100, Swap=8, Locked=4)
-
 KEPT = entry(0x7F0000000000, 0x7F0000200000, flags="rd wr dc hg", Rss=2048, Anonymous=2048, AnonHugePages=2048)
-
 FILE = entry(0x7F1000000000, 0x7F1000001000, permissions="r-xp", inode=77, name="/opt/my lib/a b.so (deleted)", Rss=4)
-
 TLB = entry(0x7F2000000000, 0x7F2000400000, name="/anon_hugepage (deleted)", inode=9, KernelPageSize=2048,
             Private_Hugetlb=4096)  # fmt: skip
 
@@ -229,9 +226,7 @@ def test_soft_dirty_pages_are_counted_where_the_kernel_marks_them(made):
 
 
 START = 0x10000000
-
 PAGES = 2048
-
 PRESENT = 1 << 63
 
 

@@ -24,11 +24,9 @@ pytestmark = [
 ]
 
 BOOK = load_book()
-
 LAUNCHES, MEGABYTES = 4, 50
 #: What a posix_spawn of a small program takes here is of no interest: a tenth of what is planted, or less.
 COSTS = {"posix_spawn": (100_000.0, 200_000.0)}
-
 AS_ROOT = ("ruby", "go")
 
 
@@ -133,7 +131,6 @@ def made(*build_words: str, files: dict[str, str], command: list[str]) -> Callab
 
 
 C_FILES = {"a.c": "int a;\n", "b.c": "int b;\n", "Makefile": "all: a.o b.o\n%.o: %.c\n\tgcc -c $<\n"}
-
 GO = 'package main\nimport "os/exec"\nfunc main() { if exec.Command("/bin/true").Run() != nil { panic(1) } }\n'
 
 RUST = 'fn main() { std::process::Command::new("/bin/true").status().unwrap(); }\n'
@@ -177,9 +174,7 @@ def test_no_option_is_named_where_there_is_none(name: str, tmp_path: Path, monke
 
 
 PYTHON = "import os, subprocess\nsubprocess.run(['/bin/true'], {})\n"
-
 SERVES = "import subprocess, time\nwhile True:\n    subprocess.run(['/bin/true'])\n    time.sleep(0.05)\n"
-
 LINES = {
     "preexec_fn=os.setsid": ("python3", ".py", PYTHON.format("preexec_fn=os.setsid")),
     "preexec_fn= that calls resource.setrlimit": (

@@ -25,9 +25,7 @@ from clonometer.views.markdown import render_markdown
 from clonometer.views.terminal.document import render_document
 
 BOOK = load_book()
-
 LINES = [(runtime, path) for runtime in BOOK.runtimes for path in runtime.paths]
-
 MINIMAL = r"""
 name = "some"
 title = "Some"
@@ -235,7 +233,6 @@ def test_a_changed_snippet_has_another_digest() -> None:
 
 
 DOCS = Path(__file__).parents[2] / "docs"
-
 SCHEMA = json.loads((DOCS / "schemas/launch-paths.schema.json").read_text(encoding="utf-8"))
 
 Captured = pytest.CaptureFixture[str]

@@ -29,7 +29,6 @@ DEFAULT = {
 }  # fmt: skip
 
 BASE = Features(anon_areas=5, anon_pages=18, anon_tables=5, file_areas=9, open_files=6, threads=1)
-
 FACTS = {"anon_areas": 5, "anon_bytes": 18 * 4096, "vmas": 14, "open_files": 6}
 
 
@@ -57,7 +56,6 @@ def whole_run() -> MemoryRun:
 
 
 PROCESS = replace(BASE, anon_areas=6, anon_pages=18 + 16_384, anon_tables=37, placed_pages=16_402)
-
 TIMES = {"fork.first": 4.0, "fork.unwritten": 2.0, "fork.first_hot": 2.0, "fork.unwritten_hot": 1.0}
 
 
@@ -170,7 +168,6 @@ def test_the_scale_s_interval_counts_processes_and_not_calls(between_processes: 
 
 
 MAKER = Path(__file__).parents[2] / "core" / "targets" / "maker.c"
-
 GIB = 1 << 30
 
 

@@ -23,9 +23,7 @@ PROCESS = Features(
 )  # fmt: skip
 #: What a fork of it touches: descriptors, page tables twice, areas.
 TOUCHED = 64 * 150_000 + 2 * 4096 * 400 + 500 * (2 * 100 + 20 + 2 + 1000 + 30 + 5)
-
 SCATTERED_NS = 20 + 60 * math.log(TOUCHED / 1e6) / math.log(100)
-
 FIRST_NS = (
     50_000 + 150_000 * 40 + 400 * 300 + 100 * 650 + 22 * 200 + 35 * 350 + 1000 * 310 + 10 * 500 + 50 * 9 + 3 * 100
     + 5000 + 0.3 * 150_000 * SCATTERED_NS
@@ -153,7 +151,6 @@ def test_a_dearer_unwritten_fork_is_still_within() -> None:
 
 
 MS = 1_000_000
-
 BUSY = [StretchAt(MS, 1.0, 1.0, 1.5), StretchAt(25 * MS, 2.0, 4.0, 8.0)]
 
 

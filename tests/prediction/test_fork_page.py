@@ -29,7 +29,6 @@ from clonometer.views.documents.predict import predicted_document
 from clonometer.views.terminal.document import render_document
 
 GIB = 1 << 30
-
 MACHINE = fork_machine()
 
 
@@ -123,9 +122,7 @@ def test_every_mechanism_of_the_book_is_offered_and_threads_too():
 
 
 BOOK = load_book()
-
 NOTHING = OwnWorks("a machine", "2026-11-27", {}, {})
-
 SPAWN = PredictedTime(1e5, 2e5, 3e5)
 
 

@@ -86,7 +86,6 @@ def test_what_no_finding_of_the_family_tells_is_told_as_of_any_axis(
 
 
 GIB = 1 << 30
-
 PAGES = GIB // 4096
 
 
@@ -239,7 +238,6 @@ SIZE = 64 << 20
 
 
 BARE = {"call_returns_ns": 30_000, "task_runs_ns": 40_000, "reaped_ns": 60_000}
-
 COLD = scaled(BARE, 3)
 
 

@@ -71,13 +71,11 @@ def test_one_size_is_no_series(builder: Any) -> None:
 
 
 GIB = 1 << 30
-
 STORY = dict.fromkeys(
     ("fork_call", "quiet_stall", "call_stall", "aftermath_stall", "quiet_pass", "aftermath_pass"), 9e5
 )
 
 STORY = {f"{name}_ns": value for name, value in STORY.items()}
-
 GAPS = {"call_gap_p50_ns": 50, "call_gap_p99_ns": 3_000, "call_gap_p9999_ns": 600_000}
 
 

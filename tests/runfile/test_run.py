@@ -343,9 +343,7 @@ def test_a_flipped_bit_never_changes_a_sample(path: Path) -> None:
 
 
 KINDS = {"int32": (pa.int32(), -(2**31)), "int64": (pa.int64(), -(2**63)), "float64": (pa.float64(), np.nan)}
-
 ROOT = Path(__file__).parents[2]
-
 FROZEN = ROOT / "tests" / "data" / "schema1.parquet"
 
 

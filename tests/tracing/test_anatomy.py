@@ -257,7 +257,6 @@ def test_flags_have_names() -> None:
 
 
 PER_WINDOW = 40
-
 GAP = 3
 
 

@@ -238,9 +238,7 @@ def test_a_recipe_that_two_targets_share_is_credited_to_neither() -> None:
 
 
 POPEN = "Lsubprocess\x1fPopen.__init__\x1f/usr/lib/python3/subprocess.py\x1f1024"
-
 RUN = "Lsubprocess\x1frun\x1f/usr/lib/python3/subprocess.py\x1f548"
-
 USER = "P__main__\x1fstart_it\x1f/srv/app.py\x1f12"
 
 

@@ -21,7 +21,6 @@ from clonometer.views.documents.census import census_document
 from clonometer.views.terminal.document import render_document
 
 TIMES = ("call_ns", "making_ns", "cpu_wait_ns", "runs_ns", "exec_ns", "cost_ns", "life_ns")
-
 OTHER = "clone(VM|VFORK)"
 
 

@@ -25,7 +25,6 @@ from clonometer.tracing.types import BudgetPart, Counters, IntervalEstimate, Pro
 from clonometer.views.explain_texts import steps_sentences
 
 NAMES = ("cycles", "instructions", "cache_misses", "branch_misses", "tlb_misses")
-
 WRAP = 1 << 64
 
 
@@ -156,7 +155,6 @@ def test_counters_that_never_counted_are_no_zeros() -> None:
 
 
 NULL = -(2**63)
-
 COUNTED = {
     "instructions": 31_402,
     "cpuid": 68,

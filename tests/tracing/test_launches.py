@@ -49,9 +49,7 @@ from clonometer.views.terminal.document import render_document
 render_census = partial(render_document, census_document)
 
 COSTS = {"posix_spawn": (70_000.0, 80_000.0)}
-
 PYTHON = {"/bin/python": RuntimeVersion("python", "3.11")}
-
 MS = 1_000_000
 
 

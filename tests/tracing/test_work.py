@@ -293,7 +293,6 @@ def test_a_picture_has_room_for_the_pieces_and_they_still_touch(lengths: list[in
 
 
 STARTER, ONE, TWO, STRANGER = 100, 101, 102, 7
-
 LOCK = 0x500010
 
 
