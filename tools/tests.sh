@@ -8,12 +8,14 @@ set -u
 few=no translate=no
 [ "$1" = --few ] && few=yes && shift
 [ "$1" = --translate ] && translate=yes && shift
-bin=$1
+bin=$1 at_a_time=3
 shift
 # Each process imports every test: keep what is compiled, also where Python is told not to.
 unset PYTHONDONTWRITEBYTECODE
 if [ $few = yes ]; then
     export FEW_TESTS=yes
+    # Few of these wait, and each process takes seconds to import them all.
+    at_a_time=2
     mkdir -p build
     sh tools/core_tests.sh "$bin" >build/core-tests.out 2>&1 &
     beside=$!
@@ -26,7 +28,7 @@ ls tests/__pycache__/*-pytest-*.pyc >/dev/null 2>&1 || "$bin/python" -m pytest -
 # What failed in an earlier run is not asked again.
 rm -f .pytest_cache/v/cache/lastfailed
 # They are handed out in the order of tests/conftest.py, the dearest first.
-"$bin/python" -m pytest -n $((3 * $(nproc))) --dist loadfile --no-loadscope-reorder "$@"
+"$bin/python" -m pytest -n $((at_a_time * $(nproc))) --dist loadfile --no-loadscope-reorder "$@"
 status=$?
 if [ $status = 1 ]; then
     echo "tests: what failed beside others is asked again alone"
