@@ -74,7 +74,10 @@ static void check_calls(void) {
         first = i == 0 ? site : first;
         CHECK(site == first, "the same place is the same site");
     }
-    CHECK(sites->unwound == 1 && sites->recognised == TIMES - 1, "unwound once: %d", (int)sites->unwound);
+    /* A register that the loop sets in its first round, and that is saved here, makes the next one another
+     * stack. */
+    CHECK(sites->unwound <= 2 && sites->unwound + sites->recognised == TIMES, "unwound %d times",
+          (int)sites->unwound);
     CHECK(sites->site[first].times == TIMES, "and counted");
     int32_t other = look(BYTES);
     CHECK(other >= 0 && other != first, "another place is another site");

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -171,6 +173,61 @@ def test_settings_come_back_even_if_it_is_killed_itself(tree: tuple[Path, dict[s
     assert read(root, "cpu0/cpufreq/scaling_max_freq") == "2600000"
     end(guardian)
     assert becomes(root, files)
+
+
+_IN_MODIFY, _IN_DELETE, _IN_NONBLOCK = 0x2, 0x200, os.O_NONBLOCK
+
+
+class Changes:
+    """What is written and removed below some folders, in its order."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._fd = self._libc.inotify_init1(_IN_NONBLOCK)
+        self._folders = {
+            self._libc.inotify_add_watch(self._fd, bytes(folder), _IN_MODIFY | _IN_DELETE): folder for folder in folders
+        }
+        assert self._fd >= 0
+        assert min(self._folders) >= 0
+
+    def names(self) -> list[str]:
+        """Those since the last call; of one after the other to the same file one."""
+        data, names = os.read(self._fd, 1 << 16), []
+        while data:
+            folder, _, _, length = struct.unpack_from("iIII", data)
+            file = data[16 : 16 + length].rstrip(b"\0").decode()
+            data = data[16 + length :]
+            name = f"{self._folders[folder].parent.name}/{file}"
+            if names[-1:] != [name]:
+                names.append(name)
+        return names
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def test_settings_are_written_in_an_order_that_the_kernel_takes(tree: tuple[Path, dict[str, str]]) -> None:
+    """No limit may cross the other at any time, and the powersave governor alone lets a preference be written."""
+    root, files = tree
+    (root / SAVED).mkdir(mode=0o700)
+    cpufreq = root / CPU / "cpu1/cpufreq"
+    changes = Changes([cpufreq, root / SAVED])
+    try:
+        guardian = start(root, "base", "1")
+        ready(guardian)
+        saved, *changed = changes.names()
+        assert saved == f"{root.name}/frequency", "nothing is changed before it is saved"
+        least, most = "cpu1/scaling_min_freq", "cpu1/scaling_max_freq"
+        assert changed == ["cpu1/scaling_governor", least, most, least]
+        (cpufreq / "energy_performance_preference").write_text("performance\n")
+        changes.names()
+        assert end(guardian)[0] == 0
+        restored = changes.names()
+        preference = "cpu1/energy_performance_preference"
+        assert restored == [least, "cpu1/scaling_governor", most, least, preference, saved]
+    finally:
+        changes.close()
+    assert now(root, files) == files
 
 
 def test_two_at_once_would_bring_back_the_wrong_settings(tree: tuple[Path, dict[str, str]]) -> None:
