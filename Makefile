@@ -39,7 +39,7 @@ help:
 	@echo 'make servers-doc  measure servers of other people as processes, threads and pools, and write docs/servers.md anew,'
 	@echo '              in about twenty minutes (SERVERS=name for one; those that are not installed are skipped)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
-	@echo 'make mutations  break the package in 20 places in turn: the tests must notice each'
+	@echo 'make mutations  break the program in 80 places in turn, in a copy: the tests must notice each (MUTANT=name for one)'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -122,9 +122,9 @@ golden: $(VENV)/.built
 	@$(BIN)/python -m tests.data.make_describe
 	@$(BIN)/python -m tests.snapshots.making
 
-# Breaks a file of the package for a moment at a time, and puts it back: run nothing else meanwhile.
+# Breaks one place after the other of a copy in build/mutations (tools/mutants.toml).
 mutations: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python -m tools.mutations $(MUTATION)
+	@$(BIN)/python -m tools.mutations $(MUTANT)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built

@@ -201,9 +201,7 @@ def main(words: Sequence[str]) -> int:
     """Print a line a mutant; 1 if one survived, or was noticed by a test that is red without it."""
     all_of_them = mutants()
     stale = [
-        mutant.name
-        for mutant in all_of_them
-        if (ROOT / mutant.file).read_text(encoding="utf-8").count(mutant.old) != 1
+        mutant.name for mutant in all_of_them if (ROOT / mutant.file).read_text(encoding="utf-8").count(mutant.old) != 1
     ]
     if stale:
         raise SystemExit(f"mutations: what is to be broken does not stand there once: {', '.join(stale)}")

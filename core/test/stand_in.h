@@ -11,7 +11,8 @@
 /* The test's: 0 lets the kernel be asked with the words as they are now, a negative errno is the answer. */
 static long stands_in(long number, long *words);
 
-long syscall(long number, ...) {
+/* Callers give as many words as their call takes: what lies behind those is read as well. */
+__attribute__((no_sanitize("address"))) long syscall(long number, ...) {
     long words[6];
     va_list more;
     va_start(more, number);
