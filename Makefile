@@ -148,7 +148,7 @@ lint: $(VENV)/.built $(VENV)/.dev
 	@sh tools/lint.sh $(BIN)
 
 format: $(VENV)/.dev
-	@$(BIN)/ruff format src tests bench tools
+	@$(BIN)/ruff format src tests bench publications tools
 	@$(BIN)/clang-format -i $$(git ls-files 'core/*.c' 'core/*.h' 'drivers/*.cpp' 'drivers/*.hpp')
 
 bench: $(VENV)/.built $(VENV)/.dev
@@ -170,24 +170,24 @@ docs: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.reference docs/cli.md
 	@$(BIN)/python -m tools.api docs/api.md
 	@$(BIN)/python -m tools.schemas docs/schemas
-	@$(BIN)/python -m tools.launch_paths docs/launch-paths.md
+	@$(BIN)/python -m publications.launch_paths docs/launch-paths.md
 	@$(BIN)/clonometer page --from docs/fork-example.json --out docs/fork-example.html --force >/dev/null
 
 # What docs/gallery.md shows; runs that build/gallery has are not measured again.
 gallery: $(VENV)/.built
-	@$(BIN)/python -m tools.gallery
+	@$(BIN)/python -m publications.gallery
 
 # What docs/cases shows; cases that build/cases has are not measured again.
 cases: $(VENV)/.built
-	@$(BIN)/python -m tools.cases $(CASES)
+	@$(BIN)/python -m publications.cases $(CASES)
 
 # What docs/runtimes.md shows; figures of a language that is not installed here stay as they are.
 runtimes-doc: $(VENV)/.built
-	@$(BIN)/python -m tools.runtimes $(RUNTIMES)
+	@$(BIN)/python -m publications.runtimes $(RUNTIMES)
 
 # What docs/servers.md shows; figures of servers that are not installed here stay as they are.
 servers-doc: $(VENV)/.built
-	@$(BIN)/python -m tools.servers $(SERVERS)
+	@$(BIN)/python -m publications.servers $(SERVERS)
 
 # The documentation as pages that link to each other; a link that leads nowhere fails.
 site: $(VENV)/.dev

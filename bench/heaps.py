@@ -1,7 +1,7 @@
 """What `clonometer predict` foretells of a runtime's launches, against what they cost the caller in the same process.
 
-The programs hold a heap of the runtime (`tools.runtimes`). ``BENCH_LANGUAGES=python,node`` selects some languages,
-``BENCH_HEAPS=4000000000`` other sizes. It needs a calibration of a while ago (`clonometer calibrate`).
+The programs hold a heap of the runtime (`publications.runtimes`). ``BENCH_LANGUAGES=python,node`` selects some
+languages, ``BENCH_HEAPS=4000000000`` other sizes. It needs a calibration of a while ago (`clonometer calibrate`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from tools.runtimes.foretold import SIZES, foretold
-from tools.runtimes.languages import LANGUAGES
+from publications.runtimes.foretold import SIZES, foretold
+from publications.runtimes.languages import LANGUAGES
 
 from bench.harness import Line, real_time, say
 from clonometer.app.predicting import calibrated_machine

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tools.servers.loads import wrk_answer
+from publications.servers.loads import wrk_answer
 
 from bench.harness import Line, ask_driver, ask_probe, binaries, clock, compile_c, real_time, say
 from clonometer.stats.quantiles import quantile_interval

@@ -97,10 +97,10 @@ def test_the_python_lines_run() -> None:
 
 
 # Folders whose README names every file.
-LISTED = ("docs", "requirements", "tools")
+LISTED = ("docs", "publications", "requirements", "tools")
 FOLDERS = sorted(
     path.parent
-    for place in ("bench", "core", "docs", "drivers", "requirements", "src", "tests", "tools")
+    for place in ("bench", "core", "docs", "drivers", "publications", "requirements", "src", "tests", "tools")
     for path in (REPOSITORY / place).rglob("README.md")
 )
 

@@ -52,7 +52,7 @@ OF_ANY_FAMILY = {"all", "arrays", "choices", "comparing", "finder", "limits", "s
 UNITS = ("_ns", "_bytes", "_per_s")
 # What holds a name says so: `scan.axis`, `other_stage`, `name`.
 HOLDS_NAME = re.compile(r"(?:axis|family|workload|quantity|stage|\bname)\b")
-NAMED_ROOTS = ("src/", "bench/", "drivers/", "tools/", "tests/")
+NAMED_ROOTS = ("src/", "bench/", "drivers/", "publications/", "tools/", "tests/")
 
 
 def tracked() -> list[Path]:

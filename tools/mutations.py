@@ -118,8 +118,8 @@ def make_python() -> None:
     """Make a Python that takes the package from the copy and all else from this one's packages."""
     venv.create(PYTHON, symlinks=True)
     (packages,) = PYTHON.glob("lib/python3*/site-packages")
-    here = Path(sys.prefix, packages.relative_to(PYTHON))
-    (packages / "copy.pth").write_text(f"{TREE / 'src'}\n{here}\n", encoding="utf-8")
+    packages_of_this = Path(sys.prefix, packages.relative_to(PYTHON))
+    (packages / "copy.pth").write_text(f"{TREE / 'src'}\n{packages_of_this}\n", encoding="utf-8")
     command = PYTHON / "bin" / "clonometer"
     command.write_text(
         f"#!{PYTHON / 'bin' / 'python'}\nimport sys\nfrom clonometer.cli.start import main\nsys.exit(main())\n",

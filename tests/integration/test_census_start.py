@@ -6,6 +6,7 @@ import errno
 import itertools
 import json
 import os
+import platform
 import pty
 import select
 import signal
@@ -20,7 +21,7 @@ import pytest
 from tests.integration import container
 from tests.integration.census import CLONOMETER, can_trace, ended_after, run, until
 from tests.integration.leftovers import gone
-from tests.integration.started import members
+from tests.integration.started import happens, members
 from tests.integration.watchers import Sender, Watcher, census_words, on_one_cpu, sender, tracer_words
 
 pytestmark = pytest.mark.real
@@ -332,6 +333,27 @@ def test_a_process_that_ends_meanwhile_ends_its_census() -> None:
     assert answer["timed_out"] is False
     assert answer["wall_ns"] < 30e9
     assert answer["still_running"] == 0
+
+
+def awaited_by(pid: int) -> int:
+    """How many descriptors a process waits for; 0 where it does not wait."""
+    number, *arguments = Path(f"/proc/{pid}/syscall").read_text().split()
+    return int(arguments[1], 16) if number in ("7", "73" if platform.machine() == "aarch64" else "271") else 0
+
+
+@pytest.mark.skipif(not can_trace(), reason="tracepoints may not be read here")
+@pytest.mark.skipif(not Path("/proc/self/syscall").exists(), reason="this kernel does not tell what a task waits for")
+def test_it_awaits_the_end_of_its_command_beside_the_records_of_each_cpu() -> None:
+    """Else it would look for it a tenth of a second later."""
+    watcher = Watcher(census_words("tracepoints", "/bin/sleep", "30"))
+    try:
+        rings = os.cpu_count() or 1
+        # Where calls are told apart each CPU has another ring for them.
+        assert happens(lambda: awaited_by(watcher.pid) in (rings + 1, 2 * rings + 1))
+    finally:
+        os.killpg(watcher.pid, signal.SIGKILL)
+        watcher.end()
+    assert watcher.left_nothing()
 
 
 def test_it_is_ended_with_all_of_its_group_and_what_left_the_group_lives_on(seen_by: str, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from publications.runtimes.held import memory_of
 from tests import probe
-from tools.runtimes.held import memory_of
 
 from clonometer.runner.drivers import Driver, find_drivers
 from clonometer.runner.languages.building import usable_drivers

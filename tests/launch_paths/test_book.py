@@ -9,8 +9,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from publications.launch_paths import page
 from tests.launch_paths.samples import checked_book
-from tools.launch_paths import page
 
 from clonometer.cli.ending import run_to_the_end
 from clonometer.errors import InputError, UsageError

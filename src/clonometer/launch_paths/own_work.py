@@ -36,6 +36,6 @@ class OwnWorks:
 
 @cache
 def load_own_works() -> OwnWorks:
-    """Read what comes with Clonometer (`python -m tools.runtimes` writes it)."""
+    """Read what comes with Clonometer (`python -m publications.runtimes` writes it)."""
     text = (resources.files("clonometer.launch_paths") / "own.json").read_text(encoding="utf-8")
     return from_json(OwnWorks, parse_json(text))

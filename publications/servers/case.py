@@ -1,4 +1,4 @@
-"""A server and the designs that are compared; one TOML file each in tools/servers/data."""
+"""A server and the designs that are compared; one TOML file each in publications/servers/data."""
 
 from __future__ import annotations
 

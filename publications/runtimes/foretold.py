@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import real_time
-from tools.runtimes.held import held
-from tools.runtimes.languages import Language, Way
-from tools.runtimes.measuring import available, version_of, where
+from publications.runtimes.held import held
+from publications.runtimes.languages import Language, Way
+from publications.runtimes.measuring import available, version_of, where
 
 from clonometer.app.calibrating import cache_emptier_of_here, reference_processes, unforked_processes
 from clonometer.app.live import read

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tools.servers.case import ServerCase
-from tools.servers.foretelling import NEAR, Foretold, foretold, words_of
-from tools.servers.profiling import PARTS, USER
+from publications.servers.case import ServerCase
+from publications.servers.foretelling import NEAR, Foretold, foretold, words_of
+from publications.servers.profiling import PARTS, USER
 
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.costs import FAULTS
@@ -17,7 +17,7 @@ from clonometer.units import format_duration
 from clonometer.words import counted
 
 _WIDTH, _S, _SMALL = 128, 1e9, 0.1
-_NOTE = "<!-- Written by make servers-doc from tools/servers/measured.json: do not edit it here. -->\n\n"
+_NOTE = "<!-- Written by make servers-doc from publications/servers/measured.json: do not edit it here. -->\n\n"
 _MADE = {"thread": "threads", "fork": "children by fork"}
 
 
@@ -47,7 +47,7 @@ def _introduction(listed: Sequence[Compared]) -> Iterator[str]:
     yield _wrapped(
         f"{counted(len(listed), 'server')} of other people, each in two or three designs under a load generator: what "
         "a request costs, and what Clonometer foretells of that. `make servers-doc` measures all of this again, as far "
-        "as the servers are installed; a server is a file in `tools/servers/data`."
+        "as the servers are installed; a server is a file in `publications/servers/data`."
     )
     yield _wrapped(
         "CPU time is that of all tasks of the server, those that have ended included, divided by the requests. The "

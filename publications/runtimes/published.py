@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import real_time
-from tools.runtimes.languages import PROGRAMS
-from tools.runtimes.measuring import available, version_of, where
-from tools.runtimes.quiet import Others, children_ticks
+from publications.runtimes.languages import PROGRAMS
+from publications.runtimes.measuring import available, version_of, where
+from publications.runtimes.quiet import Others, children_ticks
 
 _GIB = 1 << 30
 _MOST_S = 100.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tools.runtimes.foretold import LAUNCHES, STARTS
-from tools.runtimes.languages import LANGUAGES, Language
-from tools.runtimes.text import wrapped
+from publications.runtimes.foretold import LAUNCHES, STARTS
+from publications.runtimes.languages import LANGUAGES, Language
+from publications.runtimes.text import wrapped
 
 from clonometer.launch_paths.reading import load_book
 from clonometer.units import approximate_bytes, format_duration

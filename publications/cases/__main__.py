@@ -9,10 +9,10 @@ import json
 import sys
 from typing import Any
 
-from tools.cases.case import PROJECT, Case, read_cases
-from tools.cases.measuring import measured
-from tools.cases.pages import index, page
-from tools.machine import machine_line
+from publications.cases.case import PROJECT, Case, read_cases
+from publications.cases.measuring import measured
+from publications.cases.pages import index, page
+from publications.machine import machine_line
 
 _KEPT = PROJECT / "build" / "cases"
 _PAGES = PROJECT / "docs" / "cases"

@@ -1,4 +1,4 @@
-"""`make runtimes-doc`: measures what is wanted, keeps it in tools/runtimes/measured.json, and writes docs/runtimes.md.
+"""`make runtimes-doc`: measures what is wanted, keeps it in runtimes/measured.json, and writes docs/runtimes.md.
 
 Names limit what is measured: those of languages, `spawns`, `servers`, `floors`, and `predict-LANGUAGE`, which needs a
 calibration. `none` only writes the page. A part takes about three minutes, and replaces what was kept of it.
@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tools.runtimes.foretold import judged
-from tools.runtimes.languages import LANGUAGES
-from tools.runtimes.measuring import measured
-from tools.runtimes.pages import page
-from tools.runtimes.published import floors, servers, spawns
+from publications.runtimes.foretold import judged
+from publications.runtimes.languages import LANGUAGES
+from publications.runtimes.measuring import measured
+from publications.runtimes.pages import page
+from publications.runtimes.published import floors, servers, spawns
 
 from clonometer.files import write_text
 

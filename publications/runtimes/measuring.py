@@ -20,9 +20,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tools.runtimes.held import HeldHeap, held
-from tools.runtimes.languages import SIZES, Language, Way
-from tools.runtimes.quiet import QUIET, Others
+from publications.runtimes.held import HeldHeap, held
+from publications.runtimes.languages import SIZES, Language, Way
+from publications.runtimes.quiet import QUIET, Others
 
 from clonometer.host.facts import collect
 from clonometer.units import approximate_bytes

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from tools.cases.case import Case
+from publications.cases.case import Case
 
 from clonometer.units import format_duration
 from clonometer.words import counted
@@ -28,8 +28,8 @@ def index(listed: Sequence[tuple[Case, Mapping[str, Any]]], machine: str, skippe
         "# Cases\n\n"
         f"{counted(len(listed), 'real program')}: what their launches cost, why, the mend, and what it brings.\n"
         f"Measured on {machine}; yours will differ. `make cases` measures all of this again\n"
-        "(a case is a file in `tools/cases/data`). Times are medians; the last column is how many times faster the\n"
-        "mend makes it, with its 95% interval, from pairs of runs in turn.\n\n"
+        "(a case is a file in `publications/cases/data`). Times are medians; the last column is how many times faster\n"
+        "the mend makes it, with its 95% interval, from pairs of runs in turn.\n\n"
         "| case | program | before | after | times faster |\n|---|---|---|---|---|\n"
         + "".join(rows)
         + ("\n" + "".join(f"- {sentence}\n" for sentence in skipped) if skipped else "")

@@ -1,4 +1,6 @@
-"""The book of launch paths as a page, written from its data: ``python -m tools.launch_paths docs/launch-paths.md``.
+"""The book of launch paths as a page, written from its data.
+
+``python -m publications.launch_paths docs/launch-paths.md`` writes it.
 
 It needs no runtime: the versions that were checked are those that ``clonometer paths --check --record`` has written.
 A test fails while the file is not current.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tools.runtimes.text import place, wrapped
+from publications.runtimes.text import place, wrapped
 
 from clonometer.units import approximate_bytes, format_duration
 

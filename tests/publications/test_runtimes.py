@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from publications.runtimes import __main__ as command
+from publications.runtimes.foretold import Watched
+from publications.runtimes.held import held, memory_of
+from publications.runtimes.languages import LANGUAGES, SIZES, Language
+from publications.runtimes.measuring import measured, summarized
+from publications.runtimes.pages import page
+from publications.runtimes.published import in_rounds
+from publications.runtimes.quiet import Others, busy_ticks
 from tests.prediction.test_fork_page import predicted
-from tools.runtimes import __main__ as command
-from tools.runtimes.foretold import Watched
-from tools.runtimes.held import held, memory_of
-from tools.runtimes.languages import LANGUAGES, SIZES, Language
-from tools.runtimes.measuring import measured, summarized
-from tools.runtimes.pages import page
-from tools.runtimes.published import in_rounds
-from tools.runtimes.quiet import Others, busy_ticks
 
 from clonometer.host.target.runtime import Runtime
 from clonometer.launch_paths.own_work import load_own_works
@@ -78,7 +78,7 @@ def test_own_time_is_not_that_of_others(monkeypatch: pytest.MonkeyPatch) -> None
     readings = iter([(0.0, 1000, 500.0), (2.0, 1140, 600.0)])
     monkeypatch.setattr(Others, "_now", lambda self: next(readings))
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    monkeypatch.setattr("tools.runtimes.quiet._TICKS_S", 100)
+    monkeypatch.setattr("publications.runtimes.quiet._TICKS_S", 100)
     assert Others(lambda: 0).share() == pytest.approx(0.1)
 
 
@@ -87,7 +87,7 @@ def test_shapes_take_turns_until_their_time_is_over(monkeypatch: pytest.MonkeyPa
     rounds = in_rounds({name: lambda name=name: seen.append(name) or len(seen) for name in "ab"})
     assert "".join(seen) == "ab" * 4
     assert rounds.of == {"a": [1, 3, 5, 7], "b": [2, 4, 6, 8]}
-    monkeypatch.setattr("tools.runtimes.published._MOST_S", 0)
+    monkeypatch.setattr("publications.runtimes.published._MOST_S", 0)
     assert in_rounds({"a": lambda: time.sleep(0.01)}).facts()["rounds"] == 1
 
 
@@ -116,8 +116,8 @@ def test_predict_lists_each_way_that_it_is_judged_by(language: Language) -> None
 
 @pytest.mark.real
 def test_a_language_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.runtimes.measuring.SIZES", {20_000_000: 2})
-    monkeypatch.setattr("tools.runtimes.measuring.ROUNDS", 2)
+    monkeypatch.setattr("publications.runtimes.measuring.SIZES", {20_000_000: 2})
+    monkeypatch.setattr("publications.runtimes.measuring.ROUNDS", 2)
     part = measured(PYTHON)
     heaps = {row["way"]: row["heaps"][0] for row in part["rows"]}
     assert part["rounds"] == 2
@@ -130,8 +130,8 @@ def test_a_language_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.real
 def test_a_heap_without_room_is_refused_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.runtimes.measuring.SIZES", {20_000_000: 2})
-    monkeypatch.setattr("tools.runtimes.measuring.available", lambda: 30_000_000)
+    monkeypatch.setattr("publications.runtimes.measuring.SIZES", {20_000_000: 2})
+    monkeypatch.setattr("publications.runtimes.measuring.available", lambda: 30_000_000)
     for row in measured(PYTHON)["rows"]:
         assert row["heaps"] == [{"size": 20_000_000, "reason": "30 MB of memory were available, 40 MB are needed"}]
 

@@ -1,4 +1,4 @@
-"""A case: a program, how it launches, and the mend; one TOML file each in tools/cases/data."""
+"""A case: a program, how it launches, and the mend; one TOML file each in publications/cases/data."""
 
 from __future__ import annotations
 

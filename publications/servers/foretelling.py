@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tools.servers.case import ServerCase, Side
+from publications.servers.case import ServerCase, Side
 
 from clonometer.advice.basis import AdviceBasis
 from clonometer.advice.children import MEASURED, OBSERVED, Settled, how_known, settle

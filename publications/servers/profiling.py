@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.servers.loads import loaded
-from tools.servers.serving import Server
+from publications.servers.loads import loaded
+from publications.servers.serving import Server
 
 from clonometer.advice.costs import CALL_PARTS, CALL_REST, COPIED_BY_PARENT, FAULTS, FREED
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from tools.cases.case import Case
+from publications.cases.case import Case
 
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.stats.signed_rank import SignedRank

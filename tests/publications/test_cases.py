@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.cases import __main__ as command
-from tools.cases import measuring
-from tools.cases.case import PROJECT, Case, read_cases
-from tools.cases.pages import index, page
+from publications.cases import __main__ as command
+from publications.cases import measuring
+from publications.cases.case import PROJECT, Case, read_cases
+from publications.cases.pages import index, page
 
 CASES = read_cases()
 RESULT: dict[str, Any] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.runtimes.languages import LANGUAGES, SIZES, Language, Way
-from tools.runtimes.predicted_pages import predicted
-from tools.runtimes.published_pages import published
-from tools.runtimes.quiet import QUIET
-from tools.runtimes.text import place, wrapped
+from publications.runtimes.languages import LANGUAGES, SIZES, Language, Way
+from publications.runtimes.predicted_pages import predicted
+from publications.runtimes.published_pages import published
+from publications.runtimes.quiet import QUIET
+from publications.runtimes.text import place, wrapped
 
 from clonometer.launch_paths.reading import load_book
 from clonometer.launch_paths.types import LaunchPath, RuntimeBook
@@ -17,7 +17,7 @@ from clonometer.units import format_duration
 
 #: From this share of the heap on, the page says that a fork leaves it out.
 _LEFT_OUT = 0.5
-_NOTE = "<!-- Written by make runtimes-doc from tools/runtimes/measured.json: do not edit it here. -->\n\n"
+_NOTE = "<!-- Written by make runtimes-doc from publications/runtimes/measured.json: do not edit it here. -->\n\n"
 
 _HEAPS = {0: "no heap", 100_000_000: "100 MB", 1_000_000_000: "1 GB", 4_000_000_000: "4 GB"}
 _KINDS = {"written": "all", "untouched": "nothing"}

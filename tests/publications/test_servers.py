@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from publications.servers import __main__ as command
+from publications.servers import measuring
+from publications.servers.case import DATA, ServerCase, Side, read_cases
+from publications.servers.foretelling import BESIDE, WORK, foretold
+from publications.servers.loads import Answered, pgbench_answer, redis_answer, wrk_answer
+from publications.servers.measuring import measured, summed
+from publications.servers.pages import _profile, page
+from publications.servers.pricing import read_prices
+from publications.servers.profiling import OTHER, USER, grouped
+from publications.servers.serving import NotServingError, Place, Server, listens
 from tests.advice.synthetic import OTHERS, basis
-from tools.servers import __main__ as command
-from tools.servers import measuring
-from tools.servers.case import DATA, ServerCase, Side, read_cases
-from tools.servers.foretelling import BESIDE, WORK, foretold
-from tools.servers.loads import Answered, pgbench_answer, redis_answer, wrk_answer
-from tools.servers.measuring import measured, summed
-from tools.servers.pages import _profile, page
-from tools.servers.pricing import read_prices
-from tools.servers.profiling import OTHER, USER, grouped
-from tools.servers.serving import NotServingError, Place, Server, listens
 
 from clonometer.advice.costs import CALL_PARTS, CALL_REST, COPIED_BY_PARENT, FAULTS, FREED, START
 from clonometer.advice.terms import Term, TermSpan
@@ -73,8 +73,8 @@ def asked(server: Server, words: bytes) -> bytes:
 @pytest.fixture
 def ourselves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers run as who runs this test: another user could not enter the folder of the test."""
-    monkeypatch.setattr("tools.servers.serving._AS_NOBODY", ())
-    monkeypatch.setattr("tools.servers.serving.NOBODY", os.getuid())
+    monkeypatch.setattr("publications.servers.serving._AS_NOBODY", ())
+    monkeypatch.setattr("publications.servers.serving.NOBODY", os.getuid())
 
 
 @pytest.mark.real

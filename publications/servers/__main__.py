@@ -1,7 +1,7 @@
 """`make servers-doc`: measures the servers that are installed here, and writes docs/servers.md anew.
 
-A server takes about a minute and a half. What was measured is kept in tools/servers/measured.json; SERVERS names those
-that are measured again, otherwise all of them are.
+A server takes about a minute and a half. What was measured is kept in publications/servers/measured.json; SERVERS names
+those that are measured again, otherwise all of them are.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.machine import machine_line
-from tools.servers.case import PROJECT, read_cases
-from tools.servers.measuring import measured
-from tools.servers.pages import page
-from tools.servers.pricing import prices, read_prices
-from tools.servers.serving import NotServingError
+from publications.machine import machine_line
+from publications.servers.case import PROJECT, read_cases
+from publications.servers.measuring import measured
+from publications.servers.pages import page
+from publications.servers.pricing import prices, read_prices
+from publications.servers.serving import NotServingError
 
 KEPT = Path(__file__).with_name("measured.json")
 #: The name of what is measured besides servers, and its place in the file.

@@ -17,10 +17,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tools.servers.case import ServerCase
-from tools.servers.loads import loaded
-from tools.servers.profiling import profiled
-from tools.servers.serving import Place, Server
+from publications.servers.case import ServerCase
+from publications.servers.loads import loaded
+from publications.servers.profiling import profiled
+from publications.servers.serving import Place, Server
 
 from clonometer.stats.quantiles import quantile_interval
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tools.servers.case import ServerCase, Side
+from publications.servers.case import ServerCase, Side
 from tools.torture.sandbox import become_subreaper
 
 NOBODY = 65534
