@@ -34,6 +34,7 @@ TESTS_OF: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"src/clonometer/(\w+)\.py", (r"tests/test_\1*.py",)),
     (r"(?:docs/.*|\w+)\.(?:md|html|json)$", ("tests/test_*.py", f"{REAL}readme_commands.py")),
     (r"tools/(\w+)", (r"tests/tools/test_\1*.py",)),
+    (r"publications/(\w+)", (r"tests/publications/test_\1*.py",)),
     (r"(?:Makefile|\.ci/run|requirements/.*)$", ("tests/tools/test_*.py",)),
 )
 

@@ -65,6 +65,7 @@ def test_what_is_kept_names_files_that_exist() -> None:
         ("src/clonometer/views/html/page.py", "tests/browser/test_pages.py"),
         ("docs/methods.md", "tests/test_glossary.py"),
         ("tools/tidy.py", "tests/tools/test_tidy.py"),
+        ("publications/cases/case.py", "tests/publications/test_cases.py"),
         (".ci/run", "tests/tools/test_ci.py"),
         ("tests/cli/test_help.py", "tests/cli/test_help.py"),
     ],
