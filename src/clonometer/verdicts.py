@@ -38,9 +38,9 @@ class Direction(StrEnum):
         >>> Direction.MORE.word(is_time=True), Direction.LESS.word(is_time=False), Direction.EQUAL.word(is_time=True)
         ('slower', 'lower', 'the same')
         >>> Direction.UNKNOWN.word(is_time=True)
-        'cannot tell'
+        'open'
         """
-        of_time, of_other = _WORDS.get(self, ("cannot tell", "cannot tell"))
+        of_time, of_other = _WORDS.get(self, ("open", "open"))
         return of_time if is_time else of_other
 
 

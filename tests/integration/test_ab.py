@@ -26,6 +26,14 @@ def test_a_dynamic_program_starts_slower_than_a_static_one(tmp_path: Path, capsy
     assert rows["reaped"]["pairs"] >= 12
 
 
+def test_two_workloads_are_the_sides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = compared(tmp_path, capsys, "fork", "pthread", "--set", "parent_bytes=16MiB")
+    assert (rows["reaped"]["verdict"], rows["reaped"]["sureness"]) == ("less", "sure")
+    assert rows["reaped"]["cell"].startswith("launch.fork|launch.pthread[")
+    assert "parent_bytes=16MiB" in rows["reaped"]["cell"]
+    assert rows["reaped"]["sentence"].startswith("pthread (B) against fork (A), ")
+
+
 def test_a_side_against_itself_is_not_called_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One comparison in twenty may call a row changed by chance; that the next calls the same is one in hundreds."""
     changed: set[tuple[str, str]] = set()

@@ -71,6 +71,17 @@ def test_a_side_has_its_own_variable_in_an_environment_of_the_same_size(tmp_path
     assert bytes_of_a == bytes_of_b
 
 
+def test_one_command_is_both_sides_where_a_setting_differs(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    command = ["sh", "-c", f"echo ${{CLONOMETER_SIDE-none}} >>{seen}"]
+    ended = ab("--b", "env:CLONOMETER_SIDE=b", "--pairs", "12", "--budget", "20s", "--json", "--", *command)
+    assert ended.returncode in (0, 3), ended.stderr
+    document = json.loads(ended.stdout)
+    assert document["a"] == document["b"] == command
+    assert "a program of its own" not in ended.stderr
+    assert sorted(seen.read_text().split()) == ["b"] * (document["pairs"] + 1) + ["none"] * (document["pairs"] + 1)
+
+
 def test_a_side_s_setting_is_switched_for_its_starts_alone_and_put_back(tmp_path: Path) -> None:
     setting, seen = tmp_path / "setting", tmp_path / "seen"
     setting.write_text("usual")
@@ -133,13 +144,15 @@ def test_commands_have_the_user_s_whole_environment() -> None:
         (["--", "true", "--", "no-such-command"], 127, "cannot find no-such-command along PATH"),
         (["--", "true", "--", "/etc/passwd"], 126, "cannot execute /etc/passwd"),
         (["--budget", "0.5s", "--", "true", "--", "sleep", "60"], 4, "sleep 60 did not end within 0.5 s"),
-        (["--", "true", "--"], 2, "one of the two commands is missing"),
+        (["--", "true", "--"], 2, "a command is missing"),
+        (["--", "true"], 2, "the two sides do not differ"),
+        (["fork", "--", "true"], 2, "fork stands before --"),
         (["--", "a", "--", "b", "--", "c"], 2, "but occurs more than once"),
-        (["--set", "vmas=1", "--", "true", "--", "true"], 2, "--set does not apply to two commands"),
+        (["--set", "vmas=1", "--", "true", "--", "true"], 2, "--set does not apply to commands of your own"),
         (["--b", "vmas=1", "--", "true", "--", "true"], 2, "--b vmas=1: a command of your own has no vmas"),
         (["--out", "run.parquet", "--", "true", "--", "true"], 2, "must end in .json"),
         (["--pairs", "5", "--", "true", "--", "true"], 2, "fewer than 12 pairs"),
-        (["fork", "--ignore-failure"], 2, "--ignore-failure needs two commands"),
+        (["fork", "--ignore-failure"], 2, "--ignore-failure needs commands"),
     ],
 )
 def test_what_fails_is_named(words: list[str], status: int, complaint: str) -> None:
@@ -235,3 +248,19 @@ def test_from_python_it_is_a_function_of_two_commands() -> None:
         clonometer.ab_commands(["true"], ["true"], most_pairs=2)
     with pytest.raises(NotStartedError):
         clonometer.ab_commands(["no-such-command-anywhere"], ["true"])
+
+
+def test_a_variable_that_does_nothing_to_the_program_is_named(tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    compiled = subprocess.run(
+        ["cc", "-static", "-x", "c", "-o", str(static), "-"],
+        input="int main(void) { return 0; }",
+        text=True,
+        check=False,
+    )
+    if compiled.returncode:
+        pytest.skip("no static C library")
+    words = ["--pairs", "12", "--budget", "2s", "--b", "env:LD_BIND_NOW=1", "--", str(static)]
+    ended = ab(*words)
+    assert f"B: LD_BIND_NOW does nothing to {static}: it is linked statically" in " ".join(ended.stderr.split())
+    assert "does nothing" not in ab(*words[:-1], sys.executable, "-S", "-c", "0").stderr

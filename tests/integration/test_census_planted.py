@@ -223,7 +223,7 @@ def test_a_proof_compares_the_command_with_itself_under_the_setting(tmp_path: Pa
     assert ended.returncode == 0, ended.stderr
     text = " ".join(ended.stdout.split())
     assert "Without and with PAUSE=0:" in text
-    assert "B: env PAUSE=0 sh " in text
+    assert "(with env:PAUSE=0)" in text
     assert "wall time" in text
 
 

@@ -6,7 +6,7 @@ from tests.catalogue import CATALOGUE
 from clonometer.errors import UsageError
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
-from clonometer.plan.sides import Side, plan_of_sides, read_side, with_side_axis
+from clonometer.plan.sides import Side, plan_of_sides, read_side, sides_of_workloads, with_side_axis
 from clonometer.plan.types import Catalogue, Plan
 
 
@@ -105,3 +105,35 @@ def test_a_catalogue_with_sides_can_be_read_again(catalogue: Catalogue) -> None:
     wide = with_side_axis(catalogue)
     assert read_catalogue([wide.raw]) == wide
     assert "side" not in catalogue.axes
+
+
+def of_workloads(catalogue: Catalogue, *workloads: str, settings: tuple[str, ...] = ()) -> list[tuple[object, ...]]:
+    plan = plan_from_arguments(workloads, settings, catalogue)
+    targets = plan_of_sides(plan, sides_of_workloads(plan), with_side_axis(catalogue), strict=True).targets
+    axes = ("side", "parent_bytes", "stack_bytes")
+    return [(each.workload, *(each.condition.get(axis) for axis in axes)) for each in targets]
+
+
+def test_two_workloads_are_paired_where_all_that_both_have_is_alike(catalogue: Catalogue) -> None:
+    settings = ("parent_bytes=0,64MiB", "stack_bytes=64KiB")
+    assert of_workloads(catalogue, "fork", "pthread", settings=settings) == [
+        ("launch.fork", "a", 0, None),
+        ("launch.pthread", "b", 0, 64 << 10),
+        ("launch.fork", "a", 64 << 20, None),
+        ("launch.pthread", "b", 64 << 20, 64 << 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("workloads", "complaint"),
+    [
+        (("fork",), "the two sides do not differ"),
+        (("fork", "pthread", "vfork"), "3 workloads are named"),
+        (("fork", "clock.used"), "launch.fork and clock.used have no launches in common"),
+    ],
+)
+def test_other_numbers_of_workloads_and_unlike_ones_are_refused(
+    workloads: tuple[str, ...], complaint: str, catalogue: Catalogue
+) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        of_workloads(catalogue, *workloads)

@@ -90,13 +90,36 @@ def carried_over(seed: int, pairs: int, carried: float, scatter: float) -> Paire
 
 
 @pytest.mark.parametrize(("pairs", "carried"), [(30, 0.2), (60, 0.05), (60, 0.2)])
-def test_what_one_side_leaves_for_the_other_is_called_a_change_in_at_most_half_the_error_rate(
-    pairs: int, carried: float
-) -> None:
-    """By Bonferroni's inequality at most 2.5%, and of 200 comparisons more than 12 in less than 1% of cases."""
+def test_what_one_side_leaves_for_the_other_is_seldom_a_change(pairs: int, carried: float) -> None:
+    """In 4.2% of comparisons at most, and of 200 more than 15 in less than 1% of cases."""
     rows = (carried_over(seed, pairs, carried, 0.05) for seed in range(200))
     called = [judge([row], PairedDesign(pairs, 0.02)).rows[0].changed(0.02) for row in rows]
-    assert sum(map(bool, called)) <= 12
+    assert sum(map(bool, called)) <= 15
+
+
+def in_pairs(seed: int, change: float, pairs: int, scatter: float, second: float = 0.0) -> list[PairedRow]:
+    """Six rows of one kind that are all slower in B; the second of a pair takes longer."""
+    random = np.random.default_rng(seed)
+    b_first = np.arange(pairs) % 2 == 0
+    later = np.where(b_first, -second, second)
+    return [PairedRow(0, np.arange(pairs), random.normal(change, scatter, pairs) + later, b_first) for _ in range(6)]
+
+
+def test_a_clear_change_of_several_rows_is_sure_although_processes_scatter_and_the_order_matters() -> None:
+    # 36% of six rows, and a scatter of 90%: found in 94 of 100 rows, where each order alone would be told in half.
+    called = [
+        decision.changed(0.02)
+        for seed in range(20)
+        for decision in judge(in_pairs(seed, 0.31, 200, 0.75), PairedDesign(200, 0.02)).rows
+    ]
+    assert sum(called) >= 105
+    second = judge(in_pairs(1, 0.31, 200, 0.1, second=0.15), PairedDesign(200, 0.02)).rows
+    assert all(decision.order_matters and decision.changed(0.02) for decision in second)
+
+
+def test_what_all_pairs_show_and_one_order_does_not_leans_and_is_not_sure() -> None:
+    decision = judge([carried_over(1, 60, 0.2, 0.05)], PairedDesign(60, 0.02)).rows[0]
+    assert (decision.leans(0.02), decision.changed(0.02), decision.sure) == (-1, 0, False)
 
 
 def wandering(seed: int, pairs: int, level: float = 0.0) -> PairedRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ab"]
 
-TWO_COMMANDS = "clonometer ab -- COMMAND_A -- COMMAND_B"
 #: Whose launches are compared where nothing is named.
 DEFAULT_PLAN = "quick"
 # Many short processes tell more than few long ones.
@@ -68,13 +68,16 @@ class AbRequest:
         Raises
         ------
         UsageError
-            If the two sides do not differ, or both workloads and a plan are given.
+            If the two sides do not differ, both workloads and a plan are given, or a workload is a file.
         """
-        if not self.a and not self.b:
-            raise UsageError(
-                "the two sides do not differ",
-                f"--b KEY=VALUE, for example --b linkage=dynamic_lazy; two commands: {TWO_COMMANDS}",
-            )
+        from clonometer.plan.sides import NO_DIFFERENCE, WHAT_DIFFERS
+
+        file = next((word for word in self.workloads if os.sep in word), None)
+        if file is not None:
+            both = shlex.join(["clonometer", "ab", *(word for each in self.workloads for word in ("--", each))])
+            raise UsageError(f"{file} is no workload", f"commands follow --: {both}")
+        if not (self.a or self.b or self.workloads):
+            raise UsageError(NO_DIFFERENCE, WHAT_DIFFERS)
         if self.workloads and self.plan is not None:
             raise UsageError("workloads and --plan cannot be combined", "--only selects cells of a plan")
 
@@ -115,7 +118,7 @@ def ab(
     force: bool = False,
     progress: Progress = SILENT,
 ) -> AbResult:
-    """Compare two sides by starting their processes in pairs, one of A and one of B.
+    """Compare two sides, or two workloads, by starting their processes in pairs, one of A and one of B.
 
     Measuring ends when each row is certainly slower, faster or the same, or when the time is over. Call it from the
     main thread, like `clonometer.run`.
@@ -123,7 +126,8 @@ def ab(
     Parameters
     ----------
     workloads
-        Such as ``launch.fork``; by default the launches of the plan ``quick``.
+        Such as ``launch.fork``; by default the launches of the plan ``quick``. Two of them, without ``a`` and ``b``,
+        are the sides.
     a, b
         In what the sides differ: ``axis=value``, ``env:NAME=value``, ``driver=command``, ``do=command`` with
         ``undo=command``.
@@ -191,7 +195,7 @@ def measure(
     drivers, catalogue, sides, plan = _prepare(request, counted, progress)
     check_run_output(out, force=force, keep=keep)
     scheduler = PairsScheduler(request.seed, request.budget_s, design, catalogue, counted)
-    _say_what_is_compared(request, sides, plan, progress)
+    _say_what_is_compared(request, sides, plan, catalogue, progress)
     return runner.run(
         plan,
         catalogue,
@@ -204,7 +208,7 @@ def measure(
         force=force,
         keep=keep,
         hooks=SideHooks(plan, sides, scheduler.pair_of),
-        described={"sides": to_json(described((request.a, request.b), design, counted))},
+        described={"sides": to_json(described([side.settings for side in sides], design, counted))},
         named=True,
     )
 
@@ -215,7 +219,7 @@ def _prepare(
     """What is measured by whom: both sides of every target that this machine has."""
     from clonometer.plan.adhoc import apply_only
     from clonometer.plan.planfile import plan_workloads
-    from clonometer.plan.sides import plan_of_sides, read_side, with_side_axis
+    from clonometer.plan.sides import plan_of_sides, read_side, sides_of_workloads, with_side_axis
     from clonometer.runner.sides import check_commands, with_drivers
 
     names = request.workloads or plan_workloads(request.plan or DEFAULT_PLAN)
@@ -224,6 +228,8 @@ def _prepare(
     check_commands(read)
     drivers, catalogue, sides = with_drivers(drivers, catalogue, read)
     plan = apply_only(_plan(request, catalogue, progress), request.globs)
+    if not (request.a or request.b):
+        sides = sides_of_workloads(plan)
     catalogue = with_side_axis(catalogue)
     plan = plan_of_sides(plan, sides, catalogue, strict=bool(request.workloads))
     plan = _with_stages(plan, catalogue, counted)
@@ -273,7 +279,7 @@ def _available(plan: Plan, catalogue: Catalogue, drivers: Drivers, progress: Pro
     kept, reasons = [], []
     for first, second in zip(plan.targets[::2], plan.targets[1::2], strict=True):
         whys = {
-            f"{side} cannot be measured here: {first.workload}: {why}"
+            f"{side} cannot be measured here: {target.workload}: {why}"
             for side, target in (("A", first), ("B", second))
             if (why := why_unavailable(target, catalogue, drivers)) is not None
         }
@@ -287,8 +293,19 @@ def _available(plan: Plan, catalogue: Catalogue, drivers: Drivers, progress: Pro
     return replace(plan, targets=tuple(kept))
 
 
-def _say_what_is_compared(request: AbRequest, sides: tuple[Side, Side], plan: Plan, progress: Progress) -> None:
+def _say_what_is_compared(
+    request: AbRequest, sides: tuple[Side, Side], plan: Plan, catalogue: Catalogue, progress: Progress
+) -> None:
     """Say what nobody has asked for in these words: the workloads, and which commands will switch the machine."""
+    from clonometer.families import family
+    from clonometer.words import mechanism_name
+
+    tasks = {
+        target.workload: family(catalogue.workloads[target.workload].family).task or "" for target in plan.targets[:2]
+    }
+    if all(tasks.values()) and len(set(tasks.values())) > 1:
+        both = " and ".join(f"{mechanism_name(workload)} {task}" for workload, task in tasks.items())
+        progress.say(f"{both}: these are not the same task")
     if not request.workloads and request.plan is None:
         named = ", ".join(dict.fromkeys(target.workload for target in plan.targets))
         progress.say(f"no workload is named: the launches of the plan {DEFAULT_PLAN} ({named})")

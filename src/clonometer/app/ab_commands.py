@@ -103,6 +103,7 @@ def ab_commands(
     named = " against ".join(shlex.join(command.words) for command in commands)
     progress.say(f"comparing {named}, for {budget_s:g} s at most; each is started once first")
     _warn_of_wrappers(commands, progress)
+    _warn_of_the_unheeded(commands, sides, progress)
 
     def watch(pair: int, side: int, elapsed_s: float, remaining_s: float | None) -> None:
         progress.start_begins(f"pair {pair} of at most {design.most_pairs}: {'AB'[side]}", elapsed_s, remaining_s)
@@ -139,6 +140,17 @@ def _warn_of_wrappers(commands: Sequence[StartedCommand], progress: Progress) ->
                 f"{side.upper()} begins with {name}, a program of its own: what that takes is part of {side.upper()} "
                 f"alone. To compare without it, {instead}."
             )
+
+
+def _warn_of_the_unheeded(commands: Sequence[StartedCommand], sides: Sequence[Side], progress: Progress) -> None:
+    """Say which variables of a side do nothing to its program, since no loader reads them."""
+    from clonometer.host.program_loading import unheeded_variables
+
+    for command, side in zip(commands, sides, strict=True):
+        unheeded = unheeded_variables(Path(str(shutil.which(command.words[0]))), side.environment)
+        if unheeded is not None:
+            names, why = unheeded
+            progress.say(f"{side.name.upper()}: {' and '.join(names)} does nothing to {command.words[0]}: {why}")
 
 
 def _environments(sides: Sequence[Side]) -> list[dict[str, str]]:

@@ -20,18 +20,27 @@ if TYPE_CHECKING:
 DASHES = "--"
 
 
-def split_commands(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Give the words of A and of B, which dashes separate.
+def split_commands(request: AbRequest) -> tuple[Sequence[str], Sequence[str]]:
+    """Give the words of A and of B, which follow dashes; one command is both sides, where these differ in a setting.
 
     Raises
     ------
     UsageError
-        If there are not two commands.
+        If there are not two sides.
     """
-    at = list(words).index(DASHES)
+    from clonometer.plan.sides import NO_DIFFERENCE, TWO_COMMANDS
+
+    first, *words = request.workloads
+    if first != DASHES:
+        raise UsageError(f"{first} stands before --, where only options may", TWO_COMMANDS)
+    if DASHES not in words:
+        if words and request.a == request.b:
+            raise UsageError(NO_DIFFERENCE, f"--b env:NAME=VALUE, or a second command: {TWO_COMMANDS}")
+        words = [*words, DASHES, *words]
+    at = words.index(DASHES)
     a, b = words[:at], words[at + 1 :]
     if not a or not b:
-        raise UsageError("one of the two commands is missing", "clonometer ab -- COMMAND_A -- COMMAND_B")
+        raise UsageError("a command is missing", TWO_COMMANDS)
     if DASHES in b:
         raise UsageError(
             "-- separates the two commands, but occurs more than once",

@@ -22,10 +22,17 @@ from clonometer.plan.values import read_value
 
 SIDE = "side"
 SIDES = ("a", "b")
+#: Of a side that is a workload: its setting.
+WORKLOAD = "workload"
 _NEITHER = "neither"
 _ENVIRONMENT = "env:"
 _COMMANDS = ("driver", "do", "undo")
 _OF_COMMANDS = ("do", "undo")
+#: How two commands are compared.
+TWO_COMMANDS = "clonometer ab -- COMMAND_A -- COMMAND_B"
+#: What is said of sides that are the same.
+NO_DIFFERENCE = "the two sides do not differ"
+WHAT_DIFFERS = f"--b KEY=VALUE, as in --b linkage=dynamic_lazy; two workloads; or two commands: {TWO_COMMANDS}"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -37,6 +44,8 @@ class Side:
     ----------
     name
         ``a`` or ``b``.
+    workload
+        What it measures, where the other side measures another one; else empty.
     settings
         The texts ``KEY=VALUE`` as they were written.
     axes
@@ -52,6 +61,7 @@ class Side:
 
     name: str
     settings: tuple[str, ...] = ()
+    workload: str = ""
     axes: Mapping[str, AxisValue] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     driver: tuple[str, ...] = ()
@@ -61,7 +71,7 @@ class Side:
     @property
     def besides_axes(self) -> tuple[object, ...]:
         """What it changes that is no axis."""
-        return dict(self.environment), self.driver, self.do
+        return self.workload, dict(self.environment), self.driver, self.do
 
 
 def read_side(name: str, settings: Sequence[str], catalogue: Catalogue | None) -> Side:
@@ -110,7 +120,23 @@ def read_side(name: str, settings: Sequence[str], catalogue: Catalogue | None) -
         raise UsageError(
             f"{option} has {given} without {missing}", "do changes a setting, and undo restores it: both are needed"
         )
-    return Side(name, tuple(settings), axes, environment, **commands)
+    return Side(name, tuple(settings), axes=axes, environment=environment, **commands)
+
+
+def sides_of_workloads(plan: Plan) -> tuple[Side, Side]:
+    """Make a side of each of the two workloads of a plan, in its order.
+
+    Raises
+    ------
+    UsageError
+        If it has one, or more than two.
+    """
+    names = list(dict.fromkeys(target.workload for target in plan.targets))
+    if len(names) != len(SIDES):
+        several = f"{len(names)} workloads are named; without --a and --b they are the two sides"
+        raise UsageError(several if names[1:] else NO_DIFFERENCE, WHAT_DIFFERS)
+    a, b = (Side(side, (f"{WORKLOAD}={name}",), name) for side, name in zip(SIDES, names, strict=True))
+    return a, b
 
 
 def _variable(key: str, option: str) -> str:
@@ -159,7 +185,7 @@ def with_side_axis(catalogue: Catalogue) -> Catalogue:
 
 
 def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *, strict: bool) -> Plan:
-    """Make a plan with each target twice, A before B.
+    """Make a plan with each target twice, A before B; of two workloads with those of both that are alike otherwise.
 
     Its targets come in pairs with the same temperatures and limits. An axis that only one side sets is as in the plan
     on the other. The catalogue has the axis `SIDE` (`with_side_axis`). ``strict``: each target must have the axes that
@@ -173,34 +199,55 @@ def plan_of_sides(plan: Plan, sides: tuple[Side, Side], catalogue: Catalogue, *,
     wanted = {name for side in sides for name in side.axes}
     pairs: dict[str, tuple[Target, Target]] = {}
     reason = None
-    for target in plan.targets:
-        lacking = sorted(wanted - target.condition.keys())
+    for targets in _partners(plan, sides):
+        lacking = sorted(wanted - targets[0].condition.keys())
         if lacking:
-            reason = f"{target.workload} does not have the axis {lacking[0]}"
+            reason = f"{targets[0].workload} does not have the axis {lacking[0]}"
             if strict:
-                had = ", ".join(sorted(target.condition))
+                had = ", ".join(sorted(targets[0].condition))
                 raise PlanError(reason, f"the axes it has: {had or 'none'}")
             continue
-        left, why = meaningful(target, [{**target.condition, **side.axes} for side in sides])
-        reason = why or reason
+        conditions = [{**each.condition, **side.axes} for each, side in zip(targets, sides, strict=True)]
+        left, why = meaningful(targets[0], conditions)
+        left = [temperature for temperature in left if temperature in meaningful(targets[1], conditions)[0]]
         if left:
-            pair = _pair(target, sides, left, catalogue)
+            pair = _pair(targets, sides, left, catalogue)
             pairs.setdefault(" ".join(member.cells[0].text for member in pair), pair)
+        else:
+            reason = why or f"{' and '.join(each.workload for each in targets)} have no launches in common"
     if not pairs:
         raise UsageError(f"there is nothing that both sides can measure: {reason or 'the plan is empty'}")
     kept = [pair for pair in pairs.values() if _differ(pair, sides)]
     if not kept:
-        raise UsageError("the two sides do not differ", "--b KEY=VALUE says how B differs from A")
+        raise UsageError(NO_DIFFERENCE, WHAT_DIFFERS)
     return replace(plan, targets=tuple(target for pair in kept for target in pair))
 
 
+def _partners(plan: Plan, sides: tuple[Side, Side]) -> list[tuple[Target, Target]]:
+    """Find what each side measures of a plan; an axis that only one of two workloads has is no difference."""
+    if not sides[0].workload:
+        return [(target, target) for target in plan.targets]
+    firsts, seconds = ([target for target in plan.targets if target.workload == side.workload] for side in sides)
+    return [
+        (first, second)
+        for first in firsts
+        for second in seconds
+        if all(second.condition.get(axis, value) == value for axis, value in first.condition.items())
+    ]
+
+
 def _pair(
-    target: Target, sides: tuple[Side, Side], temperatures: Sequence[str | None], catalogue: Catalogue
+    targets: tuple[Target, Target], sides: tuple[Side, Side], temperatures: Sequence[str | None], catalogue: Catalogue
 ) -> tuple[Target, Target]:
-    conditions = [{**target.condition, **side.axes, SIDE: side.name} for side in sides]
-    limits = sparing(*(limits_for(condition, target.limits) for condition in conditions))
+    conditions = [
+        {**target.condition, **side.axes, SIDE: side.name} for target, side in zip(targets, sides, strict=True)
+    ]
+    limits = sparing(
+        *(limits_for(condition, target.limits) for condition, target in zip(conditions, targets, strict=True))
+    )
     first, second = (
-        with_condition(target, condition, temperatures, catalogue, limits=limits) for condition in conditions
+        with_condition(target, condition, temperatures, catalogue, limits=limits)
+        for condition, target in zip(conditions, targets, strict=True)
     )
     return first, second
 

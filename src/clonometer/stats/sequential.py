@@ -6,9 +6,10 @@ then left. By Bonferroni's inequality the chances of erring at any look add up t
 rows have in common and whenever measuring was broken off [1]_.
 
 Who of a pair comes first is drawn, which makes the test exact where the order does not matter. Where it does, because
-one side leaves something behind for the other, all differences have a mean that is neither side's. So a change counts
-only if the pairs that A began and those that B began each show it by themselves: a row in which only one order differs
-has no verdict, and none is the same where the orders differ from each other [2]_.
+one side leaves something behind for the other, all differences have a mean that is neither side's. Each two pairs have
+both orders, so that what being second takes cancels. And a change is sure only if the pairs that A began and those that
+B began each show it by themselves, at a level that only rows share whose orders are seen to differ. What all pairs show
+together, and not each order, is likely; and none is the same where the orders differ from each other [2]_.
 
 References
 ----------
@@ -43,6 +44,11 @@ _NEXT_LOOK = 1.5
 _ON_THE_WAY = 0.5
 #: Two-sided, of one order's pairs against the other's: below, the order matters.
 ORDER_P = 0.01
+#: The same, below which it may: such rows share the level at which each order must show a change.
+_MAY_DIFFER_P = 0.2
+#: One-sided: what six pairs of an order can show at best. Where only one order differs, and by however much, this calls
+#: it a change in 4.2% of comparisons at most, over all looks (docs/comparing.md).
+_ORDER_LEVEL = 2.0**-6
 
 
 @dataclass(frozen=True)
@@ -120,10 +126,8 @@ class PairedRow:
 class Orders:
     """The differences of the pairs that A began, and of those that B began, on the logarithm.
 
-    ``level`` is that at which each order must show a change, one-sided: half of the look's error rate over the number
-    of rows. So one order alone gives a change, at any look, in at most half of the error rate of all comparisons. ``p``
-    is two-sided, by the rank-sum test: that the two orders differ by chance. ``first_a`` and ``first_b`` are None, and
-    ``p`` is 1, where no pair has that order.
+    ``level`` is that at which each order must show a change, one-sided. ``p`` is two-sided, by the rank-sum test: that
+    the two orders differ by chance. ``first_a`` and ``first_b`` are None, and ``p`` is 1, where no pair has that order.
     """
 
     first_a: SignedRank | None
@@ -132,13 +136,18 @@ class Orders:
     p: float = 1.0
 
     @classmethod
-    def of(cls, row: PairedRow, level: float) -> Orders | None:
-        """Divide the pairs of a row by their order; None where it is not known."""
-        if row.b_first is None:
-            return None
-        sides = [row.differences[~row.b_first], row.differences[row.b_first]]
-        first_a, first_b = (SignedRank(side) if side.size else None for side in sides)
-        return cls(first_a, first_b, level, two_sided_p(*sides) if all(side.size for side in sides) else 1.0)
+    def of_rows(cls, rows: Sequence[PairedRow]) -> list[Orders | None]:
+        """Divide the pairs of each row by their order; None where it is not known."""
+        orders: list[Orders | None] = []
+        for row in rows:
+            if row.b_first is None:
+                orders.append(None)
+                continue
+            sides = [row.differences[~row.b_first], row.differences[row.b_first]]
+            a, b = (SignedRank(side) if side.size else None for side in sides)
+            orders.append(cls(a, b, _ORDER_LEVEL, 1.0 if a is None or b is None else two_sided_p(*sides)))
+        differ = sum(each is not None and each.p < _MAY_DIFFER_P for each in orders)
+        return [each and replace(each, level=_ORDER_LEVEL / max(1, differ)) for each in orders]
 
     @property
     def matters(self) -> bool:
@@ -197,13 +206,17 @@ class Decision:
         """Whether the whole interval is a rise by at most a share, or a fall, whichever side comes first."""
         return self.high is not None and self.high <= math.log1p(share) and not self.order_matters
 
-    def changed(self, least_effect: float) -> int:
-        """1 where it surely rose in either order, by an estimate of the least effect or more; -1 where it fell."""
+    def leans(self, least_effect: float) -> int:
+        """1 where all pairs together rose, by an estimate of the least effect or more; -1 where they fell; else 0."""
         if self.value is None or self.low is None or self.high is None:
             return 0
         bound = math.log1p(least_effect)
-        rose, fell = self.low > 0 and self.value >= bound, self.high < 0 and self.value <= -bound
-        return int(rose and self._agree(1)) - int(fell and self._agree(-1))
+        return int(self.low > 0 and self.value >= bound) - int(self.high < 0 and self.value <= -bound)
+
+    def changed(self, least_effect: float) -> int:
+        """The same where each order shows it by itself, so that it is sure."""
+        direction = self.leans(least_effect)
+        return direction if direction and self._agree(direction) else 0
 
     def _agree(self, direction: int, bound: float = 0.0) -> bool:
         return self.orders is None or self.orders.agree(direction, bound)
@@ -269,9 +282,9 @@ def _look(
     stopped.
     """
     tests = {place: SignedRank(row.differences) for place, row in enumerate(rows) if row.differences.size}
-    level = error_rate / 2 / max(1, family)
     decisions = [
-        Decision(row.differences.size, int((row.differences > 0).sum()), orders=Orders.of(row, level)) for row in rows
+        Decision(row.differences.size, int((row.differences > 0).sum()), orders=orders)
+        for row, orders in zip(rows, Orders.of_rows(rows), strict=True)
     ]
     step, stopped, highest = family, False, 0.0
     for place, test in sorted(tests.items(), key=lambda entry: entry[1].p_value):

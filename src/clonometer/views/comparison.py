@@ -50,6 +50,8 @@ _ALWAYS = (
     "thp.enabled",
     "libc.version",
 )
+#: Before the word of a difference that is not sure; and of a row that has no ratio.
+_LIKELY, _NO_RATIO = "likely ", "without a ratio"
 _COMMON = {"cold": "cold rows", "warm": "warm rows", "all": "all rows"}
 
 
@@ -68,7 +70,7 @@ def change_text(row: ComparedRow) -> str:
         return MISSING
     if row.common_shift:
         return f"as all others: {range_words(*interval)}"
-    likely = "likely " if row.change.word == Word.LIKELY else ""
+    likely = _LIKELY if row.change.word == Word.LIKELY else ""
     if not likely and interval[0] <= 1 <= interval[1]:
         return range_words(*interval)
     return f"{likely}{change_words(row.change, is_time=row.is_time)}"
@@ -161,33 +163,19 @@ def summary(compared: Compared) -> str:
     if not rows:
         return "No row could be compared."
     like = sum(row.common_shift for row in rows)
-    words = _counts(rows)
+    words = counts_of_verdicts(rows)
     if like:
         words.append(f"{like} of these moved with all others, so suspect the machine, not the row")
     known = known_noise(compared.noise_source, compared.stored, rows)
     return " ".join(text for text in (f"{counted(len(rows), 'row')}: {', '.join(words)}.", known) if text)
 
 
-def _counts(rows: Sequence[ComparedRow]) -> list[str]:
-    """Say how many rows are surely another, how many likely, and how many are open or have no ratio."""
-    words: Counter[str] = Counter()
-    for row in sorted(rows, key=lambda row: (not row.verdict.is_change, row.change.word != Word.LIKELY)):
-        if row.change.value is None and row.verdict == Direction.UNKNOWN:
-            words["without a ratio"] += 1
-        elif row.change.word == Word.LIKELY:
-            words[f"likely {Direction.of((row.change.value or 1.0) - 1).word(is_time=row.is_time)}"] += 1
-        else:
-            words["open" if row.verdict == Direction.UNKNOWN else verdict_word(row)] += 1
-    order = ("slower", "faster", "higher", "lower", "the same", "open", "without a ratio")
-    return [
-        f"{words[word]} {word}" for word in sorted(words, key=lambda word: order.index(word.removeprefix("likely ")))
-    ]
-
-
 def counts_of_verdicts(rows: Sequence[ComparedRow] | Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
-    """Say how many rows have each verdict."""
-    counts = Counter((row.verdict, verdict_word(row)) for row in rows)
-    return [f"{count} {word}" for (_, word), count in sorted(counts.items(), key=lambda item: _ORDER.index(item[0][0]))]
+    """Say how many rows have each verdict: sure ones before likely ones of a kind."""
+    words = Counter(map(verdict_word, rows))
+    order = ("slower", "faster", "higher", "lower", "the same", "open", _NO_RATIO)
+    places = {word: (order.index(word.removeprefix(_LIKELY)), word.startswith(_LIKELY)) for word in words}
+    return [f"{words[word]} {word}" for word in sorted(words, key=places.__getitem__)]
 
 
 def row_style(row: ComparedRow | AbRow | CommandRow) -> str | None:
@@ -199,10 +187,11 @@ def row_style(row: ComparedRow | AbRow | CommandRow) -> str | None:
 
 def verdict_word(row: ComparedRow | AbRow | CommandRow) -> str:
     """What the verdict of a row is called."""
+    if row.change.value is None and row.verdict == Direction.UNKNOWN:
+        return _NO_RATIO
+    if row.change.word == Word.LIKELY:
+        return f"{_LIKELY}{Direction.of((row.change.value or 1.0) - 1).word(is_time=row.is_time)}"
     return row.verdict.word(is_time=row.is_time)
-
-
-_ORDER = tuple(Direction)
 
 
 def assurance(source: NoiseSource, tests: int, error_rate: float, what: str) -> str:

@@ -89,12 +89,13 @@ def ratios_panel(
 
 def _colours(points: Sequence[Datum]) -> dict[str, str]:
     used = {point["verdict"] for point in points}
-    return {
+    sure = {
         word: colour
         for verdict, of_both in _COLOURS.items()
         for is_time, colour in zip((True, False), of_both, strict=True)
         if (word := verdict.word(is_time=is_time)) in used or is_time
     }
+    return {**sure, **dict.fromkeys(sorted(used - sure.keys()), HUES["sand"])}
 
 
 def _ratios(points: Sequence[Datum], axis_title: str, colours: Mapping[str, str]) -> Spec:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.app.ab import TWO_COMMANDS, AbRequest
+from clonometer.app.ab import AbRequest
 from clonometer.cli.ab_commands import DASHES, compare_commands, split_commands
 from clonometer.cli.completing import (
     complete_plans,
@@ -44,18 +44,29 @@ DEFAULT_OUT = "clonometer-ab.parquet"
 ORDER = 40
 
 _EXAMPLES = examples(
-    "clonometer ab launch.fork --a linkage=static --b linkage=dynamic_lazy",
+    "clonometer ab --b env:X=1 -- ./mine --fast        one command, without X and with it",
+    "clonometer ab -- ./old --fast -- ./new --fast     two commands",
+    "clonometer ab fork pthread --set parent_bytes=64MiB",
+    "clonometer ab fork --a linkage=static --b linkage=dynamic_lazy",
     "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",
     "clonometer ab fork --set linkage=dynamic_lazy --b env:LD_PRELOAD=./mine.so",
     "clonometer ab fork --a driver=old/probe-static --b driver=new/probe-static",
     "clonometer ab fork --b do='sysctl -qw KEY=1' --b undo='sysctl -qw KEY=0'",
     "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
-    "clonometer ab --max-regression 5% -- ./old --fast -- ./new --fast",
 )
 
 
-@click.command(name="ab", epilog=_EXAMPLES)
-@click.argument("workloads", metavar="[WORKLOAD... | -- A -- B]", nargs=-1, shell_complete=complete_workloads)
+class _Commands(click.RichCommand):
+    """A command in which ``--`` begins a command of the user's own; click would take it for the end of the options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the first ``--`` as a word of its own, as all others are."""
+        at = args.index(DASHES) if DASHES in args else len(args)
+        return super().parse_args(ctx, [*args[:at], *(args[at:] and [DASHES]), *args[at:]])
+
+
+@click.command(name="ab", cls=_Commands, epilog=_EXAMPLES)
+@click.argument("workloads", metavar="[A B | WORKLOAD... | -- A [-- B]]", nargs=-1, shell_complete=complete_workloads)
 @click.option(
     "--a",
     "a",
@@ -70,8 +81,8 @@ _EXAMPLES = examples(
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_sides,
-    help="A setting of side B; repeatable. KEY is an axis, env:NAME, driver (a command), or do and undo: commands "
-    "that sh -c runs before and after processes of B.",
+    help="A setting of side B; repeatable. KEY is env:NAME, do and undo (commands that sh -c runs before and after "
+    "processes of B), and of workloads also an axis or driver (a command).",
 )
 @click.option(
     "--set",
@@ -103,7 +114,7 @@ _EXAMPLES = examples(
     help="Exit with 1 if B is certainly slower by more, and with 3 if ab cannot tell.",
 )
 @click.option("--ignore-failure", is_flag=True, help="Accept any exit status of commands.")
-@out_option(f"Default: {DEFAULT_OUT} (an old one is kept). For two commands: FILE.json.")
+@out_option(f"Default: {DEFAULT_OUT} (an old one is kept). Of commands: FILE.json.")
 @drawn_seed_option("Fixes the order. Default: a random one.")
 @json_option
 @page_options
@@ -121,11 +132,12 @@ def command(
 ) -> int:
     """Compare two sides, A and B, by starting them in pairs.
 
+    The sides are a command of your own without and with a setting, two commands, two workloads, or workloads with
+    settings. Of commands, which follow --, ab compares wall time, CPU time and peak memory.
+
     A pair is one process of A and one of B, started one right after the other in random order. A machine that
     drifts therefore slows down both. Measuring ends when every row is certainly slower, faster or the same, or when
     time runs out. If A and B do not differ, the chance that any row is called slower or faster is at most 5%.
-
-    With --, ab compares the wall time, CPU time and peak memory of two commands.
     """
     from clonometer.app.ab import judge, measure
     from clonometer.cli.progress import make_progress
@@ -135,7 +147,7 @@ def command(
     if DASHES in request.workloads:
         _check_commands(request)
         return compare_commands(
-            *split_commands(request.workloads),
+            *split_commands(request),
             request,
             ignore_failure=ignore_failure,
             out=out,
@@ -145,7 +157,7 @@ def command(
             wide=wide,
         )
     if ignore_failure:
-        raise UsageError("--ignore-failure needs two commands", TWO_COMMANDS)
+        raise UsageError("--ignore-failure needs commands", "clonometer ab --ignore-failure -- A -- B")
     request.check()
     keep = out is None and not force
     outcome = measure(
@@ -164,7 +176,7 @@ def command(
 
 
 def _check_commands(request: AbRequest) -> None:
-    """Two commands of the user's own have no conditions of ours."""
+    """Commands of the user's own have no conditions of ours."""
     others = {
         "--set": request.settings,
         "--plan": request.plan,
@@ -173,7 +185,7 @@ def _check_commands(request: AbRequest) -> None:
     }
     for option, value in others.items():
         if value:
-            raise UsageError(f"{option} does not apply to two commands", TWO_COMMANDS)
+            raise UsageError(f"{option} does not apply to commands of your own")
 
 
 def _say_nothing_was_measured(outcome: RunOutcome) -> None:

@@ -172,7 +172,7 @@ def _check_proof(prove: str | None, words: tuple[str, ...], *, as_json: bool) ->
     if as_json:
         raise UsageError(
             "--prove has an answer of its own, which --json would mix with that of the census",
-            "clonometer ab --json -- COMMAND -- env NAME=VALUE COMMAND",
+            "clonometer ab --json --b env:NAME=VALUE -- COMMAND",
         )
     if prove and not prove.partition("=")[1]:
         raise UsageError(f"--prove {prove} is not NAME=VALUE", "--prove alone takes what the advice names")
@@ -190,10 +190,10 @@ def _prove(answer: CensusAnswer, setting: str) -> None:
             "\nNothing to prove: no line of this program can be fixed by an environment variable. "
             "--prove NAME=VALUE tries any.",
         )
-    request = AbRequest()
     for each in proposed:
         click.echo(f"\nWithout and with {each}:")
-        compare_commands(answer.command, ("env", each, *answer.command), request, ignore_failure=True)
+        # A program that sets it, such as env, would be measured too.
+        compare_commands(answer.command, answer.command, AbRequest(b=(f"env:{each}",)), ignore_failure=True)
 
 
 def _write_trace(answer: CensusAnswer, path: Path) -> None:

@@ -172,7 +172,7 @@ def _row(
     is_wall = quantity == WALL_TIME
     step = _STEPS[quantity] / b.median if b.median else 0.0
     verdict, reason = verdict_of(decision, pairs.design, step=step, unverified=unverified)
-    change = change_of(decision, verdict, a, b)
+    change = change_of(decision, pairs.design, verdict, a, b)
     ratio, ends = change.value, change.interval
     words = verdict_text(change, decision.n_above, is_time=is_wall, drifts=decision.drifts)
     net = _net_of(a, b, empty) if is_wall else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from clonometer.errors import InputError
@@ -20,7 +19,7 @@ from clonometer.results.types import Estimate, LeftOut
 from clonometer.run_document import ProcessEntry, SidesEntry, SwitchedSetting
 from clonometer.stats.sequential import Decision, PairedDesign, judge
 from clonometer.units import format_share
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 from clonometer.words import cell_parts, cell_text, mechanism_name, quantity_name, until
 
 _Side = TypeVar("_Side")
@@ -150,7 +149,8 @@ class _Gathered:
             elif side == 0 and (group, temperature) not in kept:
                 yield LeftOut(cell, "fewer than half of the pairs measured it on both sides")
         for row, both in self.sides_of.items():
-            if row not in usual and (row.group, row.temperature) in kept:
+            # What only one of two workloads has is no comparison that was lost.
+            if len(both) == 2 and row not in usual and (row.group, row.temperature) in kept:
                 its = both[min(both)]
                 seen = f"{len(self.turns.both(row))} of {self.turns.turns.get(row.group, 0)} pairs"
                 where = f", {row.placement.replace('_', ' ')}" if row.placement else ""
@@ -163,11 +163,14 @@ class _Gathered:
 def _row(a: RunEstimate, b: RunEstimate, decision: Decision, design: PairedDesign, unverified: str | None) -> AbRow:
     step = b.resolution_ns / b.median_ns if b.median_ns else 0.0
     verdict, reason = verdict_of(decision, design, step=step, unverified=unverified)
-    change: Change[Estimate] = change_of(decision, verdict, a, b)
+    change: Change[Estimate] = change_of(decision, design, verdict, a, b)
     words = verdict_text(change, decision.n_above, is_time=b.is_time, drifts=decision.drifts)
     warmth = [b.temperature] if b.temperature else []
     common = common_cell(a.cell, b.cell)
-    phrases = [mechanism_name(b.workload), *_condition(common), *warmth, _what(b)]
+    what = mechanism_name(b.workload)
+    if a.workload != b.workload:
+        what += f" (B) against {mechanism_name(a.workload)} (A)"
+    phrases = [what, *_condition(common), *warmth, _what(b)]
     return AbRow(
         cell=common,
         change=change,
@@ -216,8 +219,9 @@ def allowed_by(decision: Decision, design: PairedDesign, *, unverified: str | No
     return True if decision.is_not_above(design.limit) and unverified is None else None
 
 
-def change_of(decision: Decision, direction: Direction, a: _Side, b: _Side) -> Change[_Side]:
-    """The change of a decision; what drifts has no interval."""
+def change_of(decision: Decision, design: PairedDesign, direction: Direction, a: _Side, b: _Side) -> Change[_Side]:
+    """The change of a decision; what drifts has no interval, and what all pairs but not each order show is likely."""
+    is_likely = decision.leans(design.least_effect) and not decision.drifts
     ends = (decision.value, *((None, None) if decision.drifts else (decision.low, decision.high)))
     value, low, high = (None if end is None else math.exp(end) for end in ends)
     return Change(
@@ -227,6 +231,7 @@ def change_of(decision: Decision, direction: Direction, a: _Side, b: _Side) -> C
         low=low,
         high=high,
         direction=direction,
+        word=Word.SURE if direction != Direction.UNKNOWN else Word.LIKELY if is_likely else Word.OPEN,
         p=decision.p,
         method="signed ranks of the pairs' ratios",
         correction="Holm over rows, Bonferroni over looks",
@@ -239,7 +244,7 @@ def _order_reason(decision: Decision, least_effect: float) -> str | None:
     orders = decision.orders
     if orders is not None and orders.matters and orders.first_a is not None and orders.first_b is not None:
         return order_text(math.exp(orders.first_a.value), math.exp(orders.first_b.value))
-    return ONE_ORDER if replace(decision, orders=None).changed(least_effect) else None
+    return ONE_ORDER if decision.leans(least_effect) else None
 
 
 def _medians_ratio(a: Estimate, b: Estimate) -> float | None:
@@ -248,15 +253,17 @@ def _medians_ratio(a: Estimate, b: Estimate) -> float | None:
 
 
 def common_cell(a: str, b: str) -> str:
-    """The canonical text of what two cells of one workload have in common.
+    """The canonical text of what two cells have in common, with both workloads where these are two.
 
     Examples
     --------
     >>> common_cell("launch.fork[side=a,temperature=warm]", "launch.fork[side=b,temperature=warm]")
     'launch.fork[temperature=warm]'
+    >>> common_cell("launch.fork[side=a]", "launch.pthread[side=b]")
+    'launch.fork|launch.pthread'
     """
-    workload, parts = cell_parts(a)
-    _, others = cell_parts(b)
+    (first, parts), (second, others) = cell_parts(a), cell_parts(b)
+    workload = first if first == second else f"{first}|{second}"
     return cell_text(workload, (part for part in parts if part in others))
 
 

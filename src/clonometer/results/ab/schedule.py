@@ -39,13 +39,12 @@ class PairsScheduler:
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``, A and B of each kind one after the other."""
-        workloads = [target.workload for target in plan.targets[::2]]
-        self._quantities = [self._counted.of_workload(self._catalogue, workload) for workload in workloads]
+        self._quantities = [self._counted.of_workload(self._catalogue, target.workload) for target in plan.targets]
         self._conditions = [target.condition for target in plan.targets]
         self._temperatures = {cell.text: cell.temperature for cell in plan.cells}
         self._seconds: list[list[float]] = [[] for _ in plan.targets]
-        self._turns = PairedValues(turns=dict.fromkeys(range(len(workloads)), 0))
-        self._open = set(range(len(workloads)))
+        self._turns = PairedValues(turns=dict.fromkeys(range(len(plan.targets) // 2), 0))
+        self._open = set(self._turns.turns)
         self._dropped: set[int] = set()
         self._other_first: dict[int, int] = {}
         self._round: list[int] = []
@@ -111,7 +110,7 @@ class PairsScheduler:
         turn = self._turns.turns[group]
         # The first of a pair ends while the second has still to be started.
         self._turns.b_first.setdefault((group, turn), side == 1)
-        for cell, rows in process_groups(samples, self._quantities[group]):
+        for cell, rows in process_groups(samples, self._quantities[target]):
             if self._counted.has(rows.quantity):
                 placement = paired_placement(self._conditions[target], rows.placement)
                 row = RowOfPairs(group, self._temperatures[cell], rows.quantity.name, placement)

@@ -37,6 +37,11 @@ PAIRED = Only(
             "p-value of the signed-rank test, corrected for all rows and all looks: at most error_rate where the "
             "interval does not hold 1.",
         ),
+        As(
+            "sureness",
+            "sureness",
+            "How sure the verdict is. likely: all pairs together show a change, those of each order do not.",
+        ),
     ),
 )
 
@@ -65,7 +70,9 @@ def gate_verdict(max_regression: float | None, allowed: Sequence[bool | None]) -
 class AbRow:
     """One stage of one cell at one observed placement, on both sides."""
 
-    cell: Annotated[str, "The canonical text, without the settings in which the sides differ."]
+    cell: Annotated[
+        str, "The canonical text, without the settings in which the sides differ; of two workloads with | between them."
+    ]
     change: Annotated[Change[Estimate], Mark.MERGED, PAIRED, Ge(0)]
     drifts: DRIFTS
     ratio_of_medians: Annotated[

@@ -8,7 +8,7 @@ from typing import Any
 from clonometer.results.change import Change
 from clonometer.run_document import SwitchedSetting
 from clonometer.units import format_ratio, ratio_figures
-from clonometer.verdicts import Direction
+from clonometer.verdicts import Direction, Word
 from clonometer.words import setting_name
 
 #: Why a row has no interval although its pairs are enough.
@@ -17,7 +17,7 @@ DRIFT = (
     "machine"
 )
 #: Why a row has no verdict although its interval leaves out 1.
-ONE_ORDER = "pairs started by A and pairs started by B do not each show it alone: more pairs may decide"
+ONE_ORDER = "pairs that A began and pairs that B began do not each show it: more pairs may decide"
 # From here on people say how many times as long, and not by how much.
 _MANY_TIMES = 2.0
 # An interval of so many percentage points needs no decimals.
@@ -84,24 +84,26 @@ def verdict_text(change: Change[Any], b_slower: int, *, is_time: bool = True, dr
     >>> verdict_text(replace(pairs, value=1.001, low=0.992, high=1.0095, direction=Direction.EQUAL), 14)
     'the same within 1%: B was slower in 14 of 30 pairs'
     >>> verdict_text(replace(pairs, low=None, high=None, direction=Direction.UNKNOWN), 18)
-    'cannot tell a difference: B was slower in 18 of 30 pairs; more pairs are needed for an interval'
+    'open, B was slower in 18 of 30 pairs; more pairs are needed for an interval'
+    >>> verdict_text(replace(pairs, direction=Direction.UNKNOWN, word=Word.LIKELY), 27)
+    'B was likely slower in 27 of 30 pairs, by 6% (4 to 8)'
     """
     ratio, ends, pairs, verdict = change.value, change.interval, change.n, change.direction
     slower, faster = (direction.word(is_time=is_time) for direction in (Direction.MORE, Direction.LESS))
     in_pairs = f"B was {slower} in {b_slower} of {pairs} pairs"
     if ratio is None:
-        return "cannot tell a difference: no pair finished on both sides"
-    if verdict == Direction.MORE:
-        return f"{in_pairs}, {change_text(ratio, ends)}"
-    if verdict == Direction.LESS:
-        return f"B was {faster} in {pairs - b_slower} of {pairs} pairs, {change_text(ratio, ends)}"
+        return "open, no pair finished on both sides"
+    if verdict.is_change or change.word == Word.LIKELY:
+        likely = "" if verdict.is_change else "likely "
+        word, times = (slower, b_slower) if change.rises else (faster, pairs - b_slower)
+        return f"B was {likely}{word} in {times} of {pairs} pairs, {change_text(ratio, ends)}"
     if ends is None:
-        return f"cannot tell a difference: {in_pairs}{'' if drifts else '; more pairs are needed for an interval'}"
+        return f"open, {in_pairs}{'' if drifts else '; more pairs are needed for an interval'}"
     if verdict == Direction.EQUAL:
         farthest = max(ends[1] - 1, 1 / ends[0] - 1)
         return f"the same within {math.ceil(farthest * 1000 - 1e-9) / 10:g}%: {in_pairs}"
     _, low, high = percentages(ratio - 1, ends[0] - 1, ends[1] - 1)
-    return f"cannot tell a difference: {in_pairs}; the change is between {low}% and {high}%"
+    return f"open, {in_pairs}; the change is between {low}% and {high}%"
 
 
 def order_text(first_a: float, first_b: float) -> str:

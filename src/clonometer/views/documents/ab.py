@@ -18,12 +18,14 @@ from clonometer.views.labels import label_parts
 from clonometer.views.rows import is_part, median_text
 from clonometer.views.table import DRIFTS, MISSING, Column, Table, label_column
 from clonometer.views.terminal.text import OF_THIS_RUN
-from clonometer.words import counted, stage_name
+from clonometer.words import counted, mechanism_name, stage_name
 
 SHORT_ROWS = 16
 SHORT_SENTENCES = 3
 # A variable may have 100,000 letters; what is longer is cut.
 _LONGEST_SETTING = 80
+#: The setting of a side that is a workload.
+WORKLOAD = "workload"
 # Above, a percentage says less than a multiple.
 _MANY_TIMES = 2.0
 
@@ -82,7 +84,13 @@ def _rows(rows: Sequence[AbRow], shown: Sequence[AbRow]) -> list[DocumentBlock]:
 
 def row_names(row: AbRow) -> tuple[str, ...]:
     """What a row is of, in phrases."""
-    return (*label_parts(replace(row.b, cell=row.cell)), stage_name(row.b.stage, row.b.quantity))
+    return (*_label(row), stage_name(row.b.stage, row.b.quantity))
+
+
+def _label(row: AbRow) -> tuple[str, ...]:
+    """What both sides of a row have in common: of two workloads only under which condition."""
+    name, *phrases = label_parts(replace(row.b, cell=row.cell))
+    return tuple(phrases if row.a.workload != row.b.workload else (name, *phrases))
 
 
 def why_no_verdict(rows: Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
@@ -98,6 +106,9 @@ def why_no_verdict(rows: Sequence[AbRow] | Sequence[CommandRow]) -> list[str]:
 
 
 def _setting(text: str) -> str:
+    key, _, value = text.partition("=")
+    if key == WORKLOAD:
+        return mechanism_name(value)
     if len(text) <= _LONGEST_SETTING:
         return text
     length = len(text.partition("=")[2])
@@ -140,7 +151,7 @@ def _heading(side: str, unit: str) -> str:
 def _ab_table(rows: Sequence[AbRow], unit: str) -> Table:
     return Table(
         [
-            label_column(label_parts(replace(row.b, cell=row.cell)) for row in rows),
+            label_column(map(_label, rows)),
             Column("until", [stage_name(row.b.stage, row.b.quantity) for row in rows]),
             Column(_heading("A", unit), [median_text(row.a, unit).value for row in rows], "point", drop=5),
             Column(_heading("B", unit), [median_text(row.b, unit).value for row in rows], "point", drop=4),
@@ -205,5 +216,6 @@ def guarantee_text(result: AbResult | CommandsResult) -> str:
         f"If A and B are identical, the chance of any false verdict is at most {format_share(result.error_rate)}. "
         "The intervals decide, and hold simultaneously: they are corrected for all rows and all looks. "
         "The change is the pseudo-median of the pairs (Hodges and Lehmann). "
-        f"Each starting order must show a change by itself. {OF_THIS_RUN}{medians}"
+        f"Each starting order must show a change by itself; what only both together show is likely. "
+        f"{OF_THIS_RUN}{medians}"
     )
