@@ -17,6 +17,7 @@ from clonometer.results.compare.sides import read_side
 from clonometer.results.compare.variance import UNKNOWN_VARIANCE, BetweenRunVariance, NoiseSource
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
+from clonometer.verdicts import Gate
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/check.schema.json").read_text(encoding="utf-8"))
 Build = Callable[..., Any]
@@ -76,6 +77,16 @@ def test_noise_that_nobody_has_measured_is_bounded_and_not_infinite(make_builder
     assert checked.verdict == ("fail" if times > 1 else "unknown")
     if times == 1:
         assert checked.reasons[0].startswith("this check could have caught a slowdown of 10% in none of 9 warm rows")
+
+
+@pytest.mark.parametrize("times", [3.0, 5.0])
+def test_a_row_that_takes_several_times_as_long_is_told_on_a_noisy_machine(make_builder: Build, times: float) -> None:
+    sides = make(make_builder, 1, spread=0.15), make(make_builder, 2, reaped=times, spread=0.15)
+    checked = check(*sides, variance=UNKNOWN_VARIANCE)
+    assert (checked.verdict, slower(checked).verdict) == ("fail", "fail")
+    assert checked.count(Gate.FAIL) == 1
+    assert slower(checked).compared.change.interval is not None
+    assert slower(checked).compared.change.interval[0] > 1.05
 
 
 def test_what_became_faster_is_no_regression(make_builder: Build) -> None:

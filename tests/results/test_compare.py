@@ -12,11 +12,12 @@ from jsonschema import Draft202012Validator
 from clonometer.errors import InputError, UsageError
 from clonometer.records import to_json
 from clonometer.results.compare import comparison
+from clonometer.results.compare.apart import command_of_pairs, open_row
 from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.differences import differences
 from clonometer.results.compare.sides import read_side
 from clonometer.results.compare.types import Compared, ComparedRow, Difference, Provenance
-from clonometer.results.compare.variance import NO_VARIANCE, BetweenRunVariance, NoiseSource
+from clonometer.results.compare.variance import NO_VARIANCE, UNKNOWN_VARIANCE, BetweenRunVariance, NoiseSource
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import PlanTarget
 
@@ -182,6 +183,32 @@ def test_runs_that_differ_by_settings_are_pointed_to_the_commands_that_compare_t
         "--out both.parquet && clonometer compare both.parquet --cells "
         "'launch.fork[parent_bytes=1048576,temperature=warm,vmas=5]' 'launch.fork[pages=clean,temperature=warm,vmas=5]'"
     )
+
+
+def test_what_is_open_names_the_command_that_decides_it_in_pairs(make_builder: Build, several: RunEstimates) -> None:
+    wide = [one_cell(make_builder, factor, seed, spread=0.3, vmas=5) for seed, factor in ((1, 1.0), (2, 1.3))]
+    row = open_row(rows(compare_runs(wide, variance=UNKNOWN_VARIANCE)).values())
+    assert row is not None
+    assert command_of_pairs(wide[0], row) == [
+        *("clonometer", "ab", "launch.fork", "--set", "vmas=5", "--set", "temperature=warm"),
+        *("--b", "do=DO", "--b", "undo=UNDO"),
+    ]
+    still = [one_cell(make_builder, 1.0, seed, spread=0.001) for seed in range(2)]
+    assert open_row(rows(compare_runs(still)).values()) is None
+    commands = {
+        other: command_of_pairs(several, next(iter(rows(compare_cells(several, base, other)).values())))
+        for base, other in (
+            ("launch.fork[temp*warm]", "launch.pthread[temp*warm]"),
+            ("launch.fork[temp*warm]", "launch.fork[*dynamic_lazy*"),
+            ("launch.pthread[temp*warm]", "launch.fork[parent*warm]"),
+        )
+    }
+    warm = ["--set", "temperature=warm"]
+    assert list(commands.values()) == [
+        ["clonometer", "ab", "launch.fork", "launch.pthread", *warm],
+        ["clonometer", "ab", "launch.fork", "--a", "linkage=static", "--b", "linkage=dynamic_lazy", *warm],
+        None,
+    ]
 
 
 def test_a_cell_under_another_condition_is_refused_and_said(make_builder: Build) -> None:

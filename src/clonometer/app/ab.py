@@ -30,6 +30,7 @@ __all__ = ["ab"]
 #: Whose launches are compared where nothing is named.
 DEFAULT_PLAN = "quick"
 # Many short processes tell more than few long ones.
+_START_NS = 15_000_000
 _LIMITS = {"samples": 60, "blocks": 1, "warmup": 10, "block_limit_ns": 30_000_000}
 
 
@@ -166,6 +167,15 @@ def ab(
     if outcome.path is None:
         raise outcome.trouble or KeyboardInterrupt
     return judge(outcome.path)
+
+
+def longest_s(launches_ns: Sequence[float]) -> float:
+    """How long all pairs take at most of sides whose launches take so long, with what starting each process takes."""
+    processes_ns = sum(
+        _START_NS + min(_LIMITS["samples"] * each, _LIMITS["block_limit_ns"]) + (1 + _LIMITS["warmup"]) * each
+        for each in launches_ns
+    )
+    return min(AbRequest.budget_s, AbRequest.most_pairs * processes_ns * 1e-9)
 
 
 def measure(

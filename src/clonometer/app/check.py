@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clonometer.app.deciding import in_pairs
 from clonometer.app.defaults import MOST_REGRESSION
 from clonometer.app.measuring import briefly_measured, find_catalogue
 from clonometer.app.seeds import draw_seed
@@ -18,6 +19,7 @@ from clonometer.errors import unknown
 from clonometer.results.check.check import check_again, check_runs
 from clonometer.results.check.types import Checked
 from clonometer.runner.interfaces import SILENT, Progress
+from clonometer.verdicts import Gate
 
 if TYPE_CHECKING:
     from clonometer.plan.types import Plan
@@ -69,7 +71,9 @@ def check(
     checked = check_runs(bases, others, max_regression=max_regression, variance=variance, noise=noise)
     if rerun and checked.flagged:
         checked = check_again(checked, bases, _measure_again(checked, others[0], progress), variance)
-    return checked
+    if checked.verdict != Gate.UNKNOWN or checked.same_run:
+        return checked
+    return replace(checked, in_pairs=in_pairs(bases[0], [row.compared for row in checked.rows]))
 
 
 def _measure_again(checked: Checked, run: RunEstimates, progress: Progress) -> RunEstimates:

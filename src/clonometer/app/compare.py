@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from clonometer.app.deciding import in_pairs
 from clonometer.app.defaults import LEAST_EFFECT
 from clonometer.app.shown import shown_as
 from clonometer.app.sides import open_side
 from clonometer.app.variance import read_variance, stored_variance
 from clonometer.results.compare.comparison import compare_cells, compare_groups, compare_runs
 from clonometer.results.compare.types import Compared
+
+if TYPE_CHECKING:
+    from clonometer.results.rows.run_estimates import RunEstimates
 
 __all__ = ["compare", "compare_within"]
 
@@ -35,7 +41,7 @@ def compare(
     noise
         How much one row differs between two runs though nothing changed: a standard deviation such as ``1%``, a file of
         ``clonometer noise --json``, or a folder of three runs or more. By default what several runs a side say, or runs
-        in the same folder; where nothing says it, no row has a verdict.
+        in the same folder; where nothing says it, these runs bound it.
 
     Raises
     ------
@@ -48,8 +54,10 @@ def compare(
     bases, changed = ([open_side(Path(run)) for run in group] for group in (runs, others))
     variance = given or stored_variance([bases, changed] if changed else [[run] for run in bases])
     if not changed:
-        return compare_runs(bases, minimum_effect=minimum_effect, variance=variance)
-    return compare_groups(bases, changed, minimum_effect=minimum_effect, variance=variance)
+        compared = compare_runs(bases, minimum_effect=minimum_effect, variance=variance)
+    else:
+        compared = compare_groups(bases, changed, minimum_effect=minimum_effect, variance=variance)
+    return _with_pairs(compared, bases[0])
 
 
 @shown_as("comparison", "comparison_document")
@@ -65,4 +73,11 @@ def compare_within(
     UsageError
         If a glob matches nothing.
     """
-    return compare_cells(open_side(Path(run)), cells, others, minimum_effect=minimum_effect)
+    side = open_side(Path(run))
+    return _with_pairs(compare_cells(side, cells, others, minimum_effect=minimum_effect), side)
+
+
+def _with_pairs(compared: Compared, side: RunEstimates) -> Compared:
+    """With what decides it, where something is open and can be decided here."""
+    rows = (row for pair in compared.pairs if not pair.same_run for row in pair.rows)
+    return replace(compared, in_pairs=in_pairs(side, rows))

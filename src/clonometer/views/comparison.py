@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -9,7 +10,16 @@ from pathlib import PurePath
 from clonometer.grouping import group_by
 from clonometer.results.ab.command_types import CommandRow
 from clonometer.results.ab.types import AbRow
-from clonometer.results.compare.types import BOOT, CommonShift, Compared, ComparedPair, ComparedRow, Difference
+from clonometer.results.compare.types import (
+    BOOT,
+    BY_COMMANDS,
+    CommonShift,
+    Compared,
+    ComparedPair,
+    ComparedRow,
+    Difference,
+    InPairs,
+)
 from clonometer.results.compare.variance import NoiseSource, StoredRuns
 from clonometer.results.types import LeftOut
 from clonometer.units import bytes_unit, format_share, table_unit
@@ -234,6 +244,14 @@ _ASSUMPTIONS = {
     NoiseSource.THESE_RUNS: ": the runs of each side show the noise between runs",
     NoiseSource.THESE_HOSTS: ": the hosts of each group show how much hosts differ",
 }
+
+
+def in_pairs_text(decided: InPairs | None) -> str:
+    """Say which command decides what is open, and how long it takes; empty where none does."""
+    if decided is None:
+        return ""
+    what = ", where DO makes the difference and UNDO takes it back" if BY_COMMANDS[1] in decided.command else ""
+    return f"To decide it in pairs, in {math.ceil(decided.at_most_s)} s at most{what}: {decided.command}"
 
 
 def is_within_run(pair: ComparedPair) -> bool:

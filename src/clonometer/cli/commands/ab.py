@@ -44,15 +44,13 @@ DEFAULT_OUT = "clonometer-ab.parquet"
 ORDER = 40
 
 _EXAMPLES = examples(
-    "clonometer ab --b env:X=1 -- ./mine --fast        one command, without X and with it",
-    "clonometer ab -- ./old --fast -- ./new --fast     two commands",
+    "clonometer ab --b env:X=1 -- ./mine --fast      without X and with it",
+    "clonometer ab --max-regression 5% -- ./old --fast -- ./new --fast",
     "clonometer ab fork pthread --set parent_bytes=64MiB",
     "clonometer ab fork --a linkage=static --b linkage=dynamic_lazy",
-    "clonometer ab fork_exec --b program=target_dynamic --max-regression 5%",
     "clonometer ab fork --set linkage=dynamic_lazy --b env:LD_PRELOAD=./mine.so",
     "clonometer ab fork --a driver=old/probe-static --b driver=new/probe-static",
     "clonometer ab fork --b do='sysctl -qw KEY=1' --b undo='sysctl -qw KEY=0'",
-    "clonometer ab pthread --b stack_bytes=64KiB --json | jq '.rows[].sentence'",
 )
 
 
@@ -81,8 +79,8 @@ class _Commands(click.RichCommand):
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_sides,
-    help="A setting of side B; repeatable. KEY is env:NAME, do and undo (commands that sh -c runs before and after "
-    "processes of B), and of workloads also an axis or driver (a command).",
+    help="The same of B. KEY: env:NAME; do, undo (what sh -c runs before and after processes of B); of workloads an "
+    "axis, driver.",
 )
 @click.option(
     "--set",
@@ -114,7 +112,7 @@ class _Commands(click.RichCommand):
     help="Exit with 1 if B is certainly slower by more, and with 3 if ab cannot tell.",
 )
 @click.option("--ignore-failure", is_flag=True, help="Accept any exit status of commands.")
-@out_option(f"Default: {DEFAULT_OUT} (an old one is kept). Of commands: FILE.json.")
+@out_option(f"Default: {DEFAULT_OUT}.")
 @drawn_seed_option("Fixes the order. Default: a random one.")
 @json_option
 @page_options
@@ -133,11 +131,11 @@ def command(
     """Compare two sides, A and B, by starting them in pairs.
 
     The sides are a command of your own without and with a setting, two commands, two workloads, or workloads with
-    settings. Of commands, which follow --, ab compares wall time, CPU time and peak memory.
+    settings.
 
-    A pair is one process of A and one of B, started one right after the other in random order. A machine that
-    drifts therefore slows down both. Measuring ends when every row is certainly slower, faster or the same, or when
-    time runs out. If A and B do not differ, the chance that any row is called slower or faster is at most 5%.
+    A pair is one process of each side, one right after the other in random order: what drifts slows down both.
+    Measuring ends when every row is certainly slower, faster or the same, or when time runs out. If nothing differs,
+    the chance that any row is called slower or faster is at most 5%.
     """
     from clonometer.app.ab import judge, measure
     from clonometer.cli.progress import make_progress

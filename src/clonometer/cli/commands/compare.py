@@ -71,9 +71,9 @@ def command(
 
     Each row shows both medians and the change: 6% slower, likely 6% slower, the same, or between what it lies.
 
-    Verdicts need the run-to-run noise of the machine. It comes from several runs per side, from --noise, or from
-    three more runs in the same folder. Without these, each row says how small the noise must be for it to be a
-    change. Differences between the hosts are listed.
+    The noise between runs comes from several runs per side, from --noise, or from three more runs in the same
+    folder. Without these it is bounded by what the two runs show. Where a row stays open, the answer ends
+    with the ab that decides it, and how long that takes.
     """
     from clonometer.app.compare import compare, compare_within
     from clonometer.views.documents.comparison import comparison_document

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
 from clonometer.records import After, Count, Gt, Key, Mark, Only, computed_field, version
-from clonometer.results.compare.types import STORED_WORDS, CommonShift, ComparedRow, Difference
+from clonometer.results.compare.types import (
+    IN_PAIRS_WORDS,
+    STORED_WORDS,
+    CommonShift,
+    ComparedRow,
+    Difference,
+    InPairs,
+)
 from clonometer.results.compare.variance import NoiseSource, StoredRuns
 from clonometer.results.types import LeftOut, ShareOrNone
 from clonometer.verdicts import Gate
@@ -93,6 +100,7 @@ class Checked:
     decided_by: Annotated[
         str | None, Mark.OPTIONAL, "Where it cannot tell: the command that decides it, or that must come before."
     ] = None
+    in_pairs: Annotated[InPairs | None, Mark.OPTIONAL, IN_PAIRS_WORDS] = None
     #: Those of the reasons that no further measuring of flagged rows changes.
     reasons_lost: Annotated[Sequence[str], Mark.UNWRITTEN] = ()
 

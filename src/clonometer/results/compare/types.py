@@ -16,6 +16,9 @@ from clonometer.verdicts import Direction
 COMPARE_SCHEMA = 4
 #: The fact that tells boots of a machine apart: no setting, but memory lies elsewhere after each.
 BOOT = "host.boot_id"
+#: Of two runs that differ in nothing that `ab` could set: what the user has changed between them.
+BY_COMMANDS = ("--b", "do=DO", "--b", "undo=UNDO")
+IN_PAIRS_WORDS = "What decides the row most worth it; null where none is, or a side cannot be started here."
 STORED_WORDS = "The runs that lie beside those compared; null where nobody looked."
 
 
@@ -142,6 +145,16 @@ class CommonShift:
 
 
 @dataclass(frozen=True)
+class InPairs:
+    """What decides a row that is not sure, where both sides can be started here."""
+
+    command: Annotated[
+        str, "It starts both sides in turn. DO and UNDO stand for what makes the difference, and takes it back."
+    ]
+    at_most_s: Annotated[float, Gt(0), "How long it measures at most, by what launches of the row take."]
+
+
+@dataclass(frozen=True)
 class ComparedPair:
     """One side against the base: rows in the order of the plan, what was left out, and what else differs."""
 
@@ -188,6 +201,7 @@ class Compared:
         "Benjamini-Hochberg"
     )
     stored: Annotated[StoredRuns | None, Mark.OPTIONAL, STORED_WORDS] = None
+    in_pairs: Annotated[InPairs | None, Mark.OPTIONAL, IN_PAIRS_WORDS] = None
 
     schema = version(COMPARE_SCHEMA)
 

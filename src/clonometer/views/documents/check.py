@@ -18,6 +18,7 @@ from clonometer.views.comparison import (
     assurance,
     change_text,
     differences_text,
+    in_pairs_text,
     known_noise,
     left_out_reasons,
     row_parts,
@@ -75,7 +76,11 @@ def check_document(checked: Checked, *, wide: bool = False) -> Document:
             Paragraph(shifts_text(checked.shifts)),
         ],
         [*table, *map(Note, kept), *map(Hint, hints)],
-        [Paragraph(_counts(checked, wide)), Paragraph(verdict, _TONES.get(checked.verdict, "bold"))],
+        [
+            Paragraph(_counts(checked, wide)),
+            Paragraph(verdict, _TONES.get(checked.verdict, "bold")),
+            Paragraph(in_pairs_text(checked.in_pairs)),
+        ],
     ]
     return Document("check", title, verdict, groups)
 
@@ -105,7 +110,7 @@ def _verdict(checked: Checked) -> str:
         count = checked.count(Gate.FAIL)
         return f"Regression: {count} row{' is' if count == 1 else 's are'} slower by {allowed} or more{again}."
     if checked.verdict == Gate.UNKNOWN:
-        command = f" To decide it: {checked.decided_by}" if checked.decided_by else ""
+        command = f" To decide it: {checked.decided_by}" if checked.decided_by and not checked.in_pairs else ""
         return f"Cannot tell: {'; '.join(checked.reasons)}.{command}"
     total, fine = len(checked.rows), checked.count(Gate.PASS)
     if fine == total:

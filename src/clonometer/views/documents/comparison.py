@@ -13,6 +13,7 @@ from clonometer.views.comparison import (
     BEFORE,
     assurance,
     differences_text,
+    in_pairs_text,
     is_stated,
     is_within_run,
     pick,
@@ -58,7 +59,8 @@ def comparison_document(compared: Compared, *, wide: bool = False) -> Document:
     lead = same_run_text(same) if same else summary(compared)
     verdict: list[DocumentBlock] = [] if same else [Paragraph(lead)]
     rate = [Paragraph(_rate(compared))] if wide and not same else []
-    return Document("compare", title, lead, [verdict, *_pairs(compared, wide=wide), rate])
+    decided = Paragraph(in_pairs_text(compared.in_pairs))
+    return Document("compare", title, lead, [verdict, *_pairs(compared, wide=wide), [*rate, decided]])
 
 
 def fleet_comparison_document(answer: FleetCompared, *, wide: bool = False) -> Document:
