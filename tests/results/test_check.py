@@ -85,8 +85,6 @@ def test_a_row_that_takes_several_times_as_long_is_told_on_a_noisy_machine(make_
     checked = check(*sides, variance=UNKNOWN_VARIANCE)
     assert (checked.verdict, slower(checked).verdict) == ("fail", "fail")
     assert checked.count(Gate.FAIL) == 1
-    assert slower(checked).compared.change.interval is not None
-    assert slower(checked).compared.change.interval[0] > 1.05
 
 
 def test_what_became_faster_is_no_regression(make_builder: Build) -> None:
